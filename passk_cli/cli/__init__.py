@@ -1,0 +1,1 @@
+"""The command line: read → compute → build → render, one file per command."""

@@ -1,0 +1,66 @@
+"""The typer app, --version, the one place that prints errors, and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from passk_cli import __version__
+from passk_cli.cli.describe import describe
+from passk_cli.cli.estimate import estimate
+from passk_cli.cli.groups import grouped
+from passk_cli.errors import PasskError
+
+EXIT_INTERNAL = 4
+
+app = typer.Typer(
+    name="passk",
+    help="pass@k and pass^k from any harness's result files: how good, how sure, which is better.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
+)
+for command in (estimate, describe):
+    app.command()(grouped(command))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"passk {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; every error the user can cause ends as one line and an exit code."""
+    try:
+        app()
+    except PasskError as error:
+        print(f"passk: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader has gone, as after `| head`: end quietly, and keep Python from complaining.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if os.environ.get("PASSK_DEBUG"):
+            raise
+        print(
+            f"passk: internal error: {type(error).__name__}: {error};"
+            " please report it with the traceback that PASSK_DEBUG=1 shows",
+            file=sys.stderr,
+        )
+        sys.exit(EXIT_INTERNAL)

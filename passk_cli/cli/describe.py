@@ -1,0 +1,16 @@
+"""passk describe: what was understood of the files."""
+
+from __future__ import annotations
+
+from passk_cli.cli.options import Output, Reading
+
+
+def describe(reading: Reading, output: Output) -> None:
+    """What the files hold, as passk reads them; nothing is computed, little is refused.
+
+    Example: passk describe results.jsonl
+    """
+    from passk_cli.report.describe import describe_report
+
+    output.check()
+    output.write(describe_report(reading.counts(tolerant=True)))

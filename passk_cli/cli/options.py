@@ -1,0 +1,204 @@
+"""Every shared option, declared once; the same option means the same thing in every command."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.render import FORMATS, SUFFIXES, renderer
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.tables import Request
+    from passk_cli.report.model import Report
+
+
+def option(*names: str, help: str, show_default: bool | str = False, **more: Any) -> Any:
+    """An option with its names and help."""
+    return typer.Option(*names, help=help, show_default=show_default, **more)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which files, and how their columns and values are meant."""
+
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Paths, globs, directories, label=path, or - for stdin.",
+            show_default=False,
+        ),
+    ]
+    fields: Annotated[
+        list[str],
+        option("--field", metavar="ROLE=COLUMN",
+               help="The column behind a role: task, outcome, attempt, model, n, c;"
+               " a.b looks inside a record. Repeatable."),
+    ] = field(default_factory=list)
+    threshold: Annotated[
+        float | None, option("--threshold", metavar="X", help="A score passes when ≥ X."),
+    ] = None
+    missing: Annotated[
+        str, option("--missing", metavar="error|fail|drop", help="What an empty outcome is.",
+                    show_default=True),
+    ] = "error"
+    duplicates: Annotated[
+        str,
+        option("--duplicates", metavar="error|first|last|keep",
+               help="What the same model, task and attempt number twice is.", show_default=True),
+    ] = "error"
+    skip_bad: Annotated[
+        bool, option("--skip-bad", help="Leave out lines that are no records, and count them."),
+    ] = False
+    by: Annotated[
+        list[str], option("--by", metavar="COLUMN", help="Split models further. Repeatable."),
+    ] = field(default_factory=list)
+    where: Annotated[
+        str,
+        option("--where", metavar="EXPRESSION", help="Keep rows, as in \"difficulty = 'hard'\"."),
+    ] = ""
+    models: Annotated[
+        list[str], option("--model", metavar="NAME", help="Keep this model. Repeatable."),
+    ] = field(default_factory=list)
+    format_from: Annotated[
+        str | None,
+        option("--from", metavar="NAME", help="Force a file format: jsonl, json, csv, tsv,"
+               " parquet, cruxeval."),
+    ] = None
+
+    def request(self, **more: Any) -> Request:
+        """The request the reading layer takes; ParameterError for what makes no sense."""
+        from passk_cli.outcomes.fields import parse_overrides
+        from passk_cli.outcomes.reading import checked
+        from passk_cli.outcomes.tables import Request
+
+        by = tuple(dict.fromkeys(c.strip() for text in self.by for c in text.split(",")))
+        return checked(
+            Request(
+                fields=parse_overrides(self.fields), threshold=self.threshold,
+                missing=self.missing, duplicates=self.duplicates, skip_bad=self.skip_bad, by=by,
+                where=self.where, models=tuple(self.models), format=self.format_from, **more,
+            )
+        )
+
+    def counts(self, *, tolerant: bool = False, **more: Any) -> Counts:
+        """Read the files, with a sign of life on a terminal when it takes long."""
+        from passk_cli.cli.progress import working
+        from passk_cli.outcomes.reading import load
+
+        request = self.request(**more)
+        with working("reading"):
+            return load(self.files, request, tolerant=tolerant)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which metrics."""
+
+    k: Annotated[
+        str,
+        option("-k", metavar="1,10,100", help="pass@k and pass^k for these k. Default: those of"
+               " 1, 10, 100 that every task supports; fewer than two: 1, 2, 4, … and n."),
+    ] = ""
+    metrics: Annotated[
+        str, option("-m", "--metric", metavar="NAMES", help="Metrics by name, as pass@10,pass^4."),
+    ] = ""
+    short_tasks: Annotated[
+        str,
+        option("--short-tasks", metavar="empty|drop", show_default=True,
+               help="A metric some tasks have too few attempts for: empty, or without those tasks."),
+    ] = "empty"
+
+    def of(self, counts: Counts) -> Any:
+        """The metrics for this data."""
+        from passk_cli.estimators.metric import parse_ks
+        from passk_cli.report.estimate import SHORT_TASKS, choose_metrics
+
+        if self.short_tasks not in SHORT_TASKS:
+            raise ParameterError(f"--short-tasks {self.short_tasks}: it is one of {', '.join(SHORT_TASKS)}")
+        return choose_metrics(counts, parse_ks(self.k) if self.k else (), self.metrics)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result goes and how it looks."""
+
+    format: Annotated[
+        str | None,
+        option("-f", "--format", metavar="NAME", help=f"One of {', '.join(FORMATS)}. Default: by"
+               " the output file's suffix; table on a terminal, plain in a pipe."),
+    ] = None
+    output: Annotated[
+        str | None,
+        option("-o", "--output", metavar="FILE", help="Write here, whole or not at all."),
+    ] = None
+    digits: Annotated[
+        int | None, option("--digits", metavar="N", min=0, max=15, help="Decimals shown."),
+    ] = None
+    percent: Annotated[bool, option("--percent", help="Show shares as percentages.")] = False
+    quiet: Annotated[bool, option("-q", "--quiet", help="No notes on stderr.")] = False
+
+    def check(self) -> None:
+        """Refuse before any work is done what could not be written afterwards."""
+        if self.format is not None and self.format not in FORMATS:
+            raise ParameterError(f"-f {self.format}: no such format; there are {', '.join(FORMATS)}")
+        folder = os.path.dirname(self.output or "") or "."
+        if not os.path.isdir(folder):
+            raise DataError(folder, "no such folder for the output", "make it first")
+
+    def write(self, report: Report) -> None:
+        """Notes to stderr, the report to stdout or whole into the file."""
+        from passk_cli.render.style import Style
+
+        if not self.quiet:
+            for note in report.notes:
+                print(f"passk: {note.level}: {note.text}", file=sys.stderr)
+        terminal = self.output is None and sys.stdout.isatty()
+        by_suffix = SUFFIXES.get(Path(self.output).suffix.lower()) if self.output else None
+        name = self.format or by_suffix or ("table" if terminal else "plain")
+        style = Style(
+            self.digits, self.percent, terminal_width() if name == "table" else 0,
+            terminal and not os.environ.get("NO_COLOR"),
+        )
+        text = renderer(name)(report, style)
+        if self.output is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            write_whole(Path(self.output), text)
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, or COLUMNS where there is none."""
+    import shutil
+
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write beside the file and move it into place, so that no half-written file is ever seen."""
+    try:
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(beside, 0o666 & ~_umask())
+            os.replace(beside, path)
+        except BaseException:
+            os.unlink(beside)
+            raise
+    except OSError as error:
+        raise DataError(str(path), f"cannot be written ({error.strerror})", "choose another place") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

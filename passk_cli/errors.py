@@ -1,0 +1,31 @@
+"""What can go wrong because of the caller, and the exit code each kind ends with."""
+
+
+class PasskError(Exception):
+    """Base of every error this package raises on purpose; its text is one line for the user."""
+
+    exit_code = 4
+
+
+class ParameterError(PasskError):
+    """A request that makes no sense: an unknown metric, k = 0, an option that contradicts another."""
+
+    exit_code = 2
+
+
+class DataError(PasskError):
+    """A file that cannot be used as it is: `place: problem; remedy`.
+
+    place : str
+        A file, or file:line.
+    problem : str
+        What is there, against what was expected.
+    remedy : str
+        What the user can do; may be empty where the problem says it.
+    """
+
+    exit_code = 3
+
+    def __init__(self, place: str, problem: str, remedy: str = "") -> None:
+        self.place, self.problem, self.remedy = place, problem, remedy
+        super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""))

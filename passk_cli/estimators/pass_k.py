@@ -1,0 +1,169 @@
+"""pass@k and pass^k from n attempts of which c passed, exactly and for many cells at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    PairForm = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
+
+# Terms of a product evaluated at once: bounds the memory of a block to about 32 MB.
+_BLOCK_TERMS = 1 << 22
+
+
+def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
+    """Probability that at least one of k attempts passes: 1 − C(n−c, k) / C(n, k).
+
+    The k attempts are drawn without replacement from the n that were made; unbiased for
+    E[1 − (1−p)^k] when the attempts are exchangeable.
+
+    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n, k ≥ 1.  Returns floats in [0, 1], relative
+    error ≤ 1e-12; NaN where n < k: too few attempts to say, which is not the same as zero.
+    For failure probabilities near zero use `pass_hat_k(n, n − c, k)`, their complement.
+    Errors: ValueError when c lies outside [0, n], k < 1, or a value is not a whole number.
+    Source: Chen et al. 2021, "Evaluating large language models trained on code", eq. 1.
+
+    >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
+    [0.333333, 0.666667, 1.0]
+    """
+    n, c, k = _checked(n, c, k)
+    return _by_unique_pair(n, c, k, at_pairs)
+
+
+def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
+    """Probability that k attempts drawn without replacement all pass: C(c, k) / C(n, k).
+
+    Unbiased for E[p**k] when the n attempts are exchangeable.  NaN where n < k: too few
+    attempts to say, which is not the same as zero.
+
+    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n, k ≥ 1.  Returns floats in [0, 1], relative
+    error ≤ 1e-12 down to the smallest normal number.
+    Errors: ValueError when c lies outside [0, n], k < 1, or a value is not a whole number.
+    Source: Yao et al. 2024, "tau-bench", the estimator of pass^k.
+
+    >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
+    [0.75, 0.5, 0.0, nan]
+    """
+    n, c, k = _checked(n, c, k)
+    return _by_unique_pair(n, c, k, hat_pairs)
+
+
+def unique_pairs(
+    n: NDArray[np.int64], c: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct (n, c) pairs and the way back: n == un[index], c == uc[index].
+
+    Where all n are equal and not far more than there are cells, the pairs are simply all c from 0
+    to n, which needs no sorting.
+    """
+    if n.size and (top := int(n.max())) == int(n.min()) and top <= 4 * n.size + 1024:
+        return np.full(top + 1, top, dtype=np.int64), np.arange(top + 1, dtype=np.int64), c
+    width = int(n.max(initial=0)) + 1
+    keys, index = np.unique(n * width + c, return_inverse=True)
+    return keys // width, keys % width, index.reshape(n.shape)
+
+
+def at_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """pass@k of each (n, c) pair, one k for all; see `pass_at_k`."""
+    value = np.where(n >= k, 1.0, np.nan)
+    open_ = (n >= k) & (c <= n - k)
+    # As a sum of logarithms, so that expm1 keeps small values exact.
+    value[open_] = -np.expm1(_over_terms(n[open_], c[open_], k, logs=True))
+    return value
+
+
+def hat_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """pass^k of each (n, c) pair, one k for all; see `pass_hat_k`."""
+    value = np.where(n >= k, 0.0, np.nan)
+    open_ = (n >= k) & (c >= k)
+    # A product keeps its relative accuracy however small it gets; a sum of logarithms does not.
+    value[open_] = _over_terms(n[open_], n[open_] - c[open_], k, logs=False)
+    return value
+
+
+def _over_terms(
+    n: NDArray[np.int64], m: NDArray[np.int64], k: int, *, logs: bool
+) -> NDArray[np.float64]:
+    """C(n−m, k) / C(n, k), the chance to draw none of m in k draws, or its logarithm.
+
+    It is a product of m factors 1 − k/(n−j) and, the same, of k factors 1 − m/(n−j); the shorter
+    one is taken.  Needs n − m ≥ k.
+    """
+    terms, size = np.minimum(m, k), np.maximum(m, k)[:, None]
+    longest = int(terms.max(initial=0))
+    total = np.zeros(n.shape) if logs else np.ones(n.shape)
+    width = max(1, _BLOCK_TERMS // max(n.size, 1))
+    for start in range(0, longest, width):
+        j = np.arange(start, min(start + width, longest))
+        base = n[:, None] - j
+        used = j < terms[:, None]
+        if logs:
+            total += np.log1p(np.where(used, -size / base, 0.0)).sum(axis=1)
+        else:
+            total *= np.where(used, (base - size) / base, 1.0).prod(axis=1)
+    return total
+
+
+def curve(
+    n: NDArray[np.int64], c: NDArray[np.int64], k_max: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """pass@k and pass^k of each cell for every k from 1 to k_max: two (cells × k_max) arrays.
+
+    Uses cumulative products over k; NaN where n < k.
+
+    >>> at, hat = curve(np.array([4]), np.array([3]), 4)
+    >>> at.round(3).tolist(), hat.tolist()
+    ([[0.75, 1.0, 1.0, 1.0]], [[0.75, 0.5, 0.25, 0.0]])
+    """
+    n, c, _ = _checked(n, c, k_max)
+    i = np.arange(k_max)
+    un, uc, index = unique_pairs(n, c)
+    left = un[:, None] - i
+    base = np.maximum(left, 1)
+    certain = left <= uc[:, None]
+    logs = np.log1p(np.where(certain, 0.0, -uc[:, None] / base))
+    at = np.where(certain, 1.0, -np.expm1(np.cumsum(logs, axis=1)))
+    hat = np.cumprod(np.maximum(uc[:, None] - i, 0) / base, axis=1)
+    at[left < 1] = hat[left < 1] = np.nan
+    return at[index], hat[index]
+
+
+def _checked(
+    n: ArrayLike, c: ArrayLike, k: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    whole = []
+    for name, value in (("n", n), ("c", c), ("k", k)):
+        array = np.asarray(value)
+        if array.dtype.kind not in "iub":
+            if not np.all(np.equal(np.mod(array, 1), 0)):
+                raise ValueError(f"{name} must be whole numbers")
+            array = array.astype(np.int64)
+        whole.append(array.astype(np.int64, copy=False))
+    n_, c_, k_ = whole
+    if np.any(c_ < 0) or np.any(c_ > n_):
+        raise ValueError("c must lie between 0 and n")
+    if np.any(k_ < 1):
+        raise ValueError("k must be at least 1")
+    return n_, c_, k_
+
+
+def _by_unique_pair(
+    n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64], form: PairForm
+) -> NDArray[np.float64]:
+    """Evaluate the form once per distinct (n, c) and k, and spread the values."""
+    if k.ndim == 0 and n.shape == c.shape:
+        un, uc, index = unique_pairs(n, c)
+        return form(un, uc, int(k))[index]
+    n, c, k = np.broadcast_arrays(n, c, k)
+    out = np.empty(n.shape)
+    for one in np.unique(k):
+        here = k == one
+        un, uc, index = unique_pairs(n[here], c[here])
+        out[here] = form(un, uc, int(one))[index]
+    return out

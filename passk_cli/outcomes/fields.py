@@ -1,0 +1,207 @@
+"""Which column means what, and which values count as a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from passk_cli.errors import DataError, ParameterError
+
+# Role → the usual column names. A generic name (second tuple) is a candidate only when no usual
+# one is there: a record's `id` or `seed` often stands beside the column that is meant.
+NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "task": (
+        ("task_id", "task", "task_name", "problem_id", "problem", "question_id", "question_name",
+         "instance_id", "doc_id", "example_id", "eval_name"),
+        ("id", "name"),
+    ),
+    "outcome": (
+        ("passed", "pass", "correct", "is_correct", "success", "is_success", "successful",
+         "solved", "is_solved", "resolved", "is_resolved", "outcome", "outcomes", "result",
+         "results", "status", "score", "scores", "reward", "rewards", "acc", "accuracy",
+         "graded_list"),
+        (),
+    ),
+    "attempt": (
+        ("sample", "sample_id", "sample_index", "attempt", "attempt_id", "trial", "trial_id",
+         "epoch", "run", "run_index", "repeat", "completion_id", "generation_id"),
+        ("seed",),
+    ),
+    "model": (
+        ("model", "model_name", "model_id", "system", "agent", "agent_name", "engine"),
+        (),
+    ),
+    "n": (("n", "num_samples", "n_samples", "num_attempts", "n_attempts", "attempts", "total"), ()),
+    "c": (("c", "num_correct", "n_correct", "num_passed", "n_passed", "passes", "correct"), ()),
+}
+# Settings under which the same model is really several: pooling them deserves a word.
+SETTINGS = ("temperature", "temp", "top_p", "prompt_id", "mode", "reasoning_effort")
+
+PASS_WORDS = (
+    "true", "t", "yes", "pass", "passed", "passing", "success", "succeeded", "successful",
+    "correct", "resolved", "solved", "ok",
+)
+FAIL_WORDS = (
+    "false", "f", "no", "fail", "failed", "failing", "failure", "error", "incorrect", "wrong",
+    "timeout", "timed out", "timed_out", "unresolved", "unsolved", "not resolved", "exception",
+    "crash", "crashed",
+)
+MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a")
+SLACK = 1e-9
+
+# human-eval's own result files carry `passed` and, beside it, `result`: the same in words
+# ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
+_HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The column behind each role; None where there is none.
+
+    shape : "attempts" (a row each), "lists" (a list of outcomes in each record) or "counts".
+    """
+
+    shape: str
+    task: str
+    outcome: str | None = None
+    attempt: str | None = None
+    model: str | None = None
+    n: str | None = None
+    c: str | None = None
+
+    def used(self) -> dict[str, str]:
+        """Role → column, for the roles that have one."""
+        pairs = {r: getattr(self, r) for r in NAMES}
+        return {role: column for role, column in pairs.items() if column is not None}
+
+
+def parse_overrides(texts: list[str]) -> dict[str, str]:
+    """`["task=my_column"]` → {"task": "my_column"}; ParameterError names the roles there are."""
+    chosen: dict[str, str] = {}
+    for text in texts:
+        role, equals, column = text.partition("=")
+        if not equals or not column or role not in NAMES:
+            raise ParameterError(
+                f"--field {text}: write ROLE=COLUMN with a role of {', '.join(NAMES)}"
+            )
+        if role in chosen:
+            raise ParameterError(f"--field {role} is given twice ({chosen[role]}, {column})")
+        chosen[role] = column
+    return chosen
+
+
+def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, str]) -> Roles:
+    """The role of each column, from the usual names and the overrides.
+
+    columns : column → the kinds of values seen in it (bool, number, text, list, record, null).
+    Errors: DataError at `place` when a needed role has no column, or two.
+    """
+    for role, column in overrides.items():
+        if find(column, columns) is None:
+            raise DataError(place, f"--field {role}={column}: no such column", _there_are(columns))
+    found = {
+        role: [overrides[role]] if role in overrides else _candidates(role, columns) for role in NAMES
+    }
+    if "c" not in overrides:
+        found["c"] = [c for c in found["c"] if columns[c] <= {"number", "text"}]
+    counted = bool(found["n"] and found["c"]) and "outcome" not in overrides
+    if counted:
+        found["outcome"] = [o for o in found["outcome"] if o not in found["c"] + found["n"]]
+        if found["outcome"] and not {"n", "c"} <= overrides.keys():
+            raise DataError(
+                place,
+                f"counts ({found['n'][0]}, {found['c'][0]}) and outcomes ({found['outcome'][0]})"
+                " in one table",
+                "choose with --field outcome=… or with --field n=… --field c=…",
+            )
+        found["outcome"] = found["attempt"] = []
+    else:
+        found["n"] = found["c"] = []
+        if _HUMAN_EVAL <= columns.keys() and found["outcome"] == ["passed", "result"]:
+            found["outcome"] = ["passed"]
+    one = {role: _single(place, role, found[role]) for role in NAMES}
+    task, outcome = one["task"], one["outcome"]
+    if task is None:
+        raise DataError(place, "no task column", f"name it with --field task=…; {_there_are(columns)}")
+    if not counted and outcome is None:
+        raise DataError(
+            place, "no outcome column", f"name it with --field outcome=…; {_there_are(columns)}"
+        )
+    lists = outcome is not None and columns.get(outcome, set()) - {"null"} == {"list"}
+    shape = "counts" if counted else "lists" if lists else "attempts"
+    if lists:
+        one["attempt"] = None
+    return Roles(shape, task, outcome, one["attempt"], one["model"], one["n"], one["c"])
+
+
+def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
+    """A column, or a dotted path into a nested one → (column, keys below it); None if absent."""
+    if column in columns:
+        return column, []
+    parts = column.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        if ".".join(parts[:cut]) in columns:
+            return ".".join(parts[:cut]), parts[cut:]
+    return None
+
+
+def judge(value: object, threshold: float | None) -> bool | None | str:
+    """True, False, None (missing) or the text of a value that is neither; as the SQL does it."""
+    text = "" if value is None else str(value).strip().lower()
+    if text in MISSING_WORDS:
+        return None
+    if text in PASS_WORDS or text in FAIL_WORDS:
+        return text in PASS_WORDS
+    try:
+        number = float(text)
+    except ValueError:
+        return str(value)
+    if threshold is not None:
+        return number >= threshold - SLACK
+    return bool(number) if number in (0, 1) else str(value)
+
+
+def verdict_sql(outcome: str, threshold: float | None) -> str:
+    """SQL for the verdict on an outcome's text: 1 pass, 0 fail, NULL missing, -1 neither."""
+    word = f"lower(trim({outcome}))"
+    number = f"TRY_CAST({outcome} AS DOUBLE)"
+    if threshold is None:
+        numeric = f"WHEN {number} = 1 THEN 1 WHEN {number} = 0 THEN 0 ELSE -1"
+    else:
+        numeric = (
+            f"WHEN {number} >= {threshold - SLACK!r} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
+        )
+    return (
+        f"CASE WHEN {outcome} IS NULL OR {word} IN {_sql(MISSING_WORDS)} THEN NULL"
+        f" WHEN {word} IN {_sql(PASS_WORDS)} THEN 1 WHEN {word} IN {_sql(FAIL_WORDS)} THEN 0"
+        f" {numeric} END"
+    )
+
+
+def _sql(words: tuple[str, ...]) -> str:
+    return "(" + ", ".join("'" + word.replace("'", "''") + "'" for word in words) + ")"
+
+
+def _candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
+    for names in NAMES[role]:
+        found = [c for c in columns if c.lower().replace("-", "_").replace(" ", "_") in names]
+        if found:
+            return found
+    return []
+
+
+def _single(place: str, role: str, found: list[str]) -> str | None:
+    if len(found) > 1:
+        raise DataError(
+            place,
+            f"{len(found)} columns could be the {role}: {', '.join(found)}",
+            f"choose one with --field {role}={found[0]}",
+        )
+    return found[0] if found else None
+
+
+def _there_are(columns: Mapping[str, set[str]]) -> str:
+    shown = ", ".join(list(columns)[:12]) + (", …" if len(columns) > 12 else "")
+    nested = [c for c, kinds in columns.items() if "record" in kinds]
+    hint = f"; look inside one with {nested[0]}.KEY" if nested else ""
+    return f"the columns are {shown}{hint}" if columns else "there are no columns"

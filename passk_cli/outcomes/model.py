@@ -1,0 +1,150 @@
+"""Counts: how many attempts each model made at each task, and how many of them passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_Name = TypeVar("_Name", str, tuple[str, ...])
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """What was understood of one input file, before anything was computed.
+
+    format : how the file is laid out and how that was recognised.
+    roles : role (task, outcome, attempt, model, n, c) → the column that plays it.
+    unused : columns nothing was read from.
+    """
+
+    name: str
+    format: str
+    roles: dict[str, str]
+    unused: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReadFacts:
+    """What reading did to the data, so that nothing happens silently.
+
+    missing : outcomes that were null, and `missing_policy` what became of them.
+    duplicates : attempts that came more than once (extra rows), and `duplicates_policy`.
+    duplicates_checked : False where no attempt column allows the check.
+    unnumbered : attempts without a number in data that numbers its attempts.
+    skipped : lines that were not records, left out by --skip-bad.
+    emptied : (model, task) cells whose attempts were all dropped as missing.
+    not_understood : outcomes that are neither pass nor fail (only when describing).
+    varying : setting columns (temperature …) with several values inside one cell.
+    """
+
+    inputs: tuple[InputFacts, ...] = ()
+    missing: int = 0
+    missing_policy: str = "error"
+    duplicates: int = 0
+    duplicates_policy: str = "error"
+    duplicates_checked: bool = True
+    unnumbered: int = 0
+    skipped: int = 0
+    emptied: int = 0
+    not_understood: int = 0
+    varying: tuple[str, ...] = ()
+    where: str = ""
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """n attempts and c passes of every (series, task) cell; a sum, so shards add up.
+
+    A series is one line of a report: a model, or a model at one value of each `--by` column.
+
+    series : one (model, group values …) tuple per series, sorted.
+    group_names : the `--by` columns, in the order of the group values.
+    tasks : task names, sorted.
+    series_codes, task_codes : int arrays, one entry per cell, indices into the two above;
+        cells are sorted by series, then task.
+    n, c : int arrays, one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
+    clusters : one cluster name per task, or None.
+    facts : what reading did.
+
+    >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
+    >>> counts.series, counts.tasks, counts.n.tolist(), counts.c.tolist()
+    ((('m',),), ('a', 'b'), [2, 2], [1, 2])
+    """
+
+    series: tuple[tuple[str, ...], ...]
+    group_names: tuple[str, ...]
+    tasks: tuple[str, ...]
+    series_codes: NDArray[np.int64]
+    task_codes: NDArray[np.int64]
+    n: NDArray[np.int64]
+    c: NDArray[np.int64]
+    clusters: tuple[str, ...] | None = None
+    facts: ReadFacts = field(default_factory=ReadFacts)
+
+    @classmethod
+    def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
+        """Counts from (model, task, n, c) tuples; the same cell twice adds up.
+
+        Errors: ValueError when n < 1 or c lies outside [0, n].
+        """
+        return cls.from_columns(
+            [(model,) for model, _, _, _ in cells],
+            [task for _, task, _, _ in cells],
+            np.array([n for _, _, n, _ in cells], dtype=np.int64),
+            np.array([c for _, _, _, c in cells], dtype=np.int64),
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        series: list[tuple[str, ...]],
+        tasks: list[str],
+        n: NDArray[np.int64],
+        c: NDArray[np.int64],
+        group_names: tuple[str, ...] = (),
+        facts: ReadFacts | None = None,
+    ) -> Counts:
+        """Counts from one entry per row; names are sorted, equal cells add up."""
+        if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
+            raise ValueError("every cell needs n >= 1 and 0 <= c <= n")
+        series_names, series_codes = _codes(series)
+        task_names, task_codes = _codes(tasks)
+        cell = series_codes * max(len(task_names), 1) + task_codes
+        unique, inverse = np.unique(cell, return_inverse=True)
+        total_n = np.zeros(len(unique), dtype=np.int64)
+        total_c = np.zeros(len(unique), dtype=np.int64)
+        np.add.at(total_n, inverse, n)
+        np.add.at(total_c, inverse, c)
+        width = max(len(task_names), 1)
+        return cls(
+            series=tuple(series_names),
+            group_names=group_names,
+            tasks=tuple(task_names),
+            series_codes=unique // width,
+            task_codes=unique % width,
+            n=total_n,
+            c=total_c,
+            facts=facts or ReadFacts(),
+        )
+
+    def rows_of(self, series: int) -> slice:
+        """The slice of the cell arrays that belongs to one series."""
+        low, high = np.searchsorted(self.series_codes, [series, series + 1])
+        return slice(int(low), int(high))
+
+    def with_clusters(self, clusters: dict[str, str]) -> Counts:
+        """The same counts, with the cluster each task belongs to."""
+        return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
+
+
+def _codes(values: list[_Name]) -> tuple[list[_Name], NDArray[np.int64]]:
+    """Sorted distinct values, and the index of each entry among them."""
+    names = sorted(set(values))
+    index = {name: code for code, name in enumerate(names)}
+    return names, np.fromiter((index[v] for v in values), dtype=np.int64, count=len(values))

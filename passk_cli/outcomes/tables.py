@@ -1,0 +1,331 @@
+"""Tables of outcomes → one row per model and task, by one SQL statement in DuckDB.
+
+The statement reads only the columns that play a role, all as text, groups by them, and judges each
+distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the sum
+of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.outcomes.fields import SETTINGS, SLACK, Roles, find, verdict_sql
+from passk_cli.outcomes.layout import Layout, object_bytes, quote_name, quote_text
+from passk_cli.outcomes.sources import Source
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to read and how: the reading options of every command, under the same names."""
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    threshold: float | None = None
+    missing: str = "error"
+    duplicates: str = "error"
+    skip_bad: bool = False
+    by: tuple[str, ...] = ()
+    where: str = ""
+    models: tuple[str, ...] = ()
+    cluster: str | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Files of one layout, whose columns play the same roles."""
+
+    layout: Layout
+    roles: Roles
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
+
+    cells : model, group0 …, task, n, passed, missing, bad, example, numbered, attempts, model_low,
+        model_high, cluster_low, cluster_high, varies0 … (column arrays).
+    repeated : (cells that repeat, extra rows, first (model, groups …, task, attempt)) or None.
+    rejected : rows of a delimited text with the wrong number of fields, left out by skip_bad.
+    """
+
+    cells: dict[str, Any]
+    repeated: tuple[int, int, tuple[str, ...]] | None
+    rejected: int
+    settings: tuple[str, ...]
+
+
+class Statement:
+    """The SQL of one reading; see the module for what it does."""
+
+    def __init__(
+        self, batches: Sequence[Batch], names: Mapping[str, str], request: Request, where: Sequence[str]
+    ) -> None:
+        self.batches, self.request, self.where = batches, request, where
+        self.names = names
+        self.groups = [f"group{i}" for i in range(len(request.by))]
+        self.counted = any(b.roles.shape == "counts" for b in batches)
+        asked = {*request.by, request.cluster}
+        columns = {c for b in batches for c in b.layout.kinds}
+        self.settings = tuple(s for s in SETTINGS if s in columns and s not in asked)
+        self.object_bytes = 1 << 24
+
+    def tally(self, keep: str | None) -> str:
+        """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
+        varies = [f"setting{i}" for i in range(len(self.settings))]
+        low_high = [c for c in ("cluster", *varies) if c != "cluster" or self.request.cluster]
+        keys = ", ".join(["file", "model", *self.groups, "task", "outcome"])
+        counted = ", is_count, n_text, c_text" if self.counted else ""
+        spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
+        wider = "".join(
+            f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high
+        )
+        cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
+        return f"""
+WITH {self._rows(keep)},
+cells AS (
+  SELECT {keys}{counted}, count(*) AS rows, count(attempt) AS numbered,
+         sum(hash(attempt)) AS fingerprint{spans}
+  FROM rows GROUP BY {keys}{counted}),
+judged AS (SELECT *, {self._verdict()} AS verdict FROM cells),
+totals AS (
+  SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
+         {self._sums()},
+         min(model) AS model_low, max(model) AS model_high,
+         sum(numbered) AS numbered, sum(rows) AS attempts,
+         sum(fingerprint) AS fingerprint{wider}
+  FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
+expected AS (
+  SELECT i + 1 AS count, sum(hash(i::VARCHAR)) OVER (ORDER BY i) AS from_0,
+         sum(hash((i + 1)::VARCHAR)) OVER (ORDER BY i) AS from_1
+  FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
+SELECT totals.* EXCLUDE (fingerprint),
+       numbered = 0 OR coalesce(fingerprint = from_0 OR fingerprint = from_1, false) AS unrepeated
+FROM totals LEFT JOIN expected ON expected.count = totals.numbered
+ORDER BY name, {", ".join([*self.groups, "task"])}"""
+
+    def repeats(self) -> str:
+        """How many attempts come more than once, exactly, and the first of them."""
+        key = ", ".join([*self.groups, "task", "attempt"])
+        first = ", ".join(
+            f"(first({c} ORDER BY name, {key}))" for c in ["name", *self.groups, "task", "attempt"]
+        )
+        return f"""
+WITH {self._rows(None)},
+keyed AS (
+  SELECT coalesce(names.name, model) AS name, {key}, count(*) AS times
+  FROM rows LEFT JOIN names ON names.file = rows.file
+  WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY coalesce(names.name, model), {key})
+SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
+
+    def _rows(self, keep: str | None) -> str:
+        """The CTEs `names` and `rows`: every file as the same narrow table."""
+        names = ", ".join(
+            f"({quote_text(path)}, {quote_text(name)})" for path, name in self.names.items()
+        ) or "(NULL, NULL)"
+        rows = " UNION ALL ".join(self._batch(b) for b in self.batches)
+        both = f"names(file, name) AS (VALUES {names})"
+        if keep is None:
+            return f"{both}, rows AS ({rows})"
+        pick = "arg_min" if keep == "first" else "arg_max"
+        # A NULL outcome must stay the first or last one, so the whole row is picked.
+        return f"""{both}, every AS (
+  SELECT *, row_number() OVER () AS place FROM ({rows})),
+named AS (SELECT every.*, coalesce(names.name, model) AS name
+          FROM every LEFT JOIN names ON names.file = every.file),
+picked AS (SELECT {pick}(named, place) AS row FROM named
+  GROUP BY {", ".join(["name", *self.groups, "task"])},
+           coalesce('attempt ' || attempt, 'row ' || place)),
+rows AS (SELECT row.* FROM picked)"""
+
+    def _batch(self, batch: Batch) -> str:
+        layout, roles, request = batch.layout, batch.roles, self.request
+        needed, nested = self._needed(batch)
+        paths = [s.path for s in batch.sources]
+        alone = len(paths) == 1
+        size = self.object_bytes if layout.kind == "jsonl" else object_bytes(batch.sources)
+        relation = layout.relation(paths, needed, skip_bad=request.skip_bad, object_bytes=size)
+
+        def text(column: str | None) -> str:
+            return "NULL::VARCHAR" if column is None else _text(layout, column, nested)
+
+        roles_sql = {
+            # Grouping 10⁷ rows by a file name that never changes would cost 5 %.
+            "file": quote_text(paths[0]) if alone else "filename",
+            "model": text(roles.model),
+            **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
+            "task": text(roles.task),
+            "attempt": text(roles.attempt),
+            "outcome": text(roles.outcome) if roles.shape == "attempts" else "NULL::VARCHAR",
+        }
+        if request.cluster:
+            roles_sql["cluster"] = text(request.cluster)
+        for i, setting in enumerate(self.settings):
+            roles_sql[f"setting{i}"] = text(setting if setting in layout.kinds else None)
+        if self.counted:
+            is_count = roles.shape == "counts"
+            roles_sql |= {"is_count": str(is_count), "n_text": text(roles.n), "c_text": text(roles.c)}
+            if is_count:
+                roles_sql["attempt"] = "'0'"
+        inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
+        if roles.shape == "lists":
+            inner.append(f"{_list(layout, roles.outcome or '', nested)} AS \"#list\"")
+        inner += [f"{_where_value(layout, c, nested)} AS {quote_name(c)}" for c in self.where]
+        outer = {name: quote_name("#" + name) for name in roles_sql}
+        source = f"(SELECT {', '.join(inner)} FROM {relation})"
+        if request.where:
+            source = f'(SELECT * FROM {source} WHERE ({request.where}) OR "#task" IS NULL)'
+        if roles.shape == "lists":
+            # A record without outcomes is one missing outcome, not nothing.
+            filled = 'CASE WHEN len("#list") > 0 THEN "#list" ELSE [NULL] END'
+            source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
+            outer["outcome"] = 'unnest("#list")'
+            outer["attempt"] = 'unnest(range(len("#list")))::VARCHAR'
+        if request.threshold is not None and roles.shape != "counts":
+            # Scores take many values; judged here they group as two.
+            rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
+            value = "TRY_CAST(outcome AS DOUBLE)"
+            passes = f"({value} >= {request.threshold - SLACK!r})::VARCHAR"
+            judged = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
+            return f"SELECT * REPLACE ({judged} AS outcome) FROM (SELECT {rows} FROM {source})"
+        return "SELECT " + ", ".join(f"{sql} AS {name}" for name, sql in outer.items()) + f" FROM {source}"
+
+    def _needed(self, batch: Batch) -> tuple[dict[str, str], set[str]]:
+        """Columns to read → SQL type, and those that are read as JSON to look inside."""
+        layout, roles = batch.layout, batch.roles
+        asked = [*roles.used().values(), *self.request.by, *self.where]
+        asked += [s for s in self.settings if s in layout.kinds]
+        asked += [self.request.cluster] if self.request.cluster else []
+        needed: dict[str, str] = {}
+        nested: set[str] = set()
+        for column in asked:
+            found = find(column, layout.kinds)
+            if found is None:
+                raise DataError(
+                    batch.sources[0].name,
+                    f"no column {column!r}",
+                    f"the columns are {', '.join(layout.kinds)}",
+                )
+            name, keys = found
+            if keys or (column in self.where and "record" in layout.kinds[name]):
+                nested.add(name)
+            needed[name] = "VARCHAR"
+        if roles.shape == "lists" and roles.outcome in needed and roles.outcome not in nested:
+            needed[str(roles.outcome)] = "VARCHAR[]"
+        return needed | dict.fromkeys(nested, "JSON"), nested
+
+    def _verdict(self) -> str:
+        # With a threshold, numbers were judged row by row and are true or false by now.
+        judged = verdict_sql("outcome", self.request.threshold)
+        if not self.counted:
+            return judged
+        n, c = _number("n_text"), _number("c_text")
+        whole = f"{n} = floor({n}) AND {c} = floor({c}) AND {n} >= 1 AND {c} BETWEEN 0 AND {n}"
+        return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {judged} END"
+
+    def _sums(self) -> str:
+        n = f"WHEN 2 THEN rows * {_number('n_text')}" if self.counted else ""
+        c = f"WHEN 2 THEN rows * {_number('c_text')}" if self.counted else ""
+        return (
+            f"sum(CASE verdict {n} WHEN 1 THEN rows WHEN 0 THEN rows ELSE 0 END)::BIGINT AS n,"
+            f" sum(CASE verdict {c} WHEN 1 THEN rows ELSE 0 END)::BIGINT AS passed,"
+            " coalesce(sum(rows) FILTER (verdict IS NULL), 0)::BIGINT AS missing,"
+            " coalesce(sum(rows) FILTER (verdict = -1), 0)::BIGINT AS bad,"
+            " min(outcome) FILTER (verdict = -1) AS example"
+        )
+
+
+def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Layout]) -> list[str]:
+    """The columns a --where expression names; ParameterError when it is not an expression."""
+    if not where:
+        return []
+    answer = con.execute("SELECT json_serialize_sql($q)", {"q": f"SELECT 1 WHERE ({where})"}).fetchone()
+    tree = json.loads(answer[0]) if answer else {"error": True}
+    if tree["error"]:
+        raise ParameterError(f"--where {where}: {tree.get('error_message', 'not an expression')}")
+    names: list[str] = []
+    _collect(tree, names)
+    known = {c for layout in layouts for c in layout.kinds}
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise ParameterError(
+            f"--where {where}: no column {unknown[0]!r}; there are {', '.join(sorted(known))}"
+            " (text goes between single quotes)"
+        )
+    return list(dict.fromkeys(names))
+
+
+def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
+    """Execute the statement; when attempts may repeat, count the repeats exactly.
+
+    Errors: duckdb.Error as it comes; the caller finds the line.
+    """
+    csv = any(b.layout.kind == "csv" for b in statement.batches)
+    con.execute("SET preserve_insertion_order = false")
+    cells: dict[str, Any] = con.execute(statement.tally(None)).fetchnumpy()
+    rejected = 0
+    if csv and statement.request.skip_bad:
+        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchone()
+        rejected = int(answer[0]) if answer else 0
+    repeated = None
+    policy = statement.request.duplicates
+    if policy != "keep" and not cells["unrepeated"].all():
+        times, extra, *first = con.execute(statement.repeats()).fetchone() or (0, 0)
+        if times:
+            repeated = (int(times), int(extra), tuple(str(value) for value in first))
+            if policy in ("first", "last"):
+                con.execute("SET preserve_insertion_order = true")
+                cells = con.execute(statement.tally(policy)).fetchnumpy()
+    return Tally(cells, repeated, rejected, statement.settings)
+
+
+def _collect(node: object, names: list[str]) -> None:
+    if isinstance(node, dict):
+        if node.get("class") == "COLUMN_REF":
+            names.append(node["column_names"][0])
+        for child in node.values():
+            _collect(child, names)
+    elif isinstance(node, list):
+        for child in node:
+            _collect(child, names)
+
+
+def _number(text: str) -> str:
+    return f"TRY_CAST({text} AS DOUBLE)"
+
+
+def _path(keys: Sequence[str]) -> str:
+    return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
+
+
+def _text(layout: Layout, column: str, nested: set[str]) -> str:
+    name, keys = find(column, layout.kinds) or (column, [])
+    if layout.typed:
+        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR)"
+    return f"({quote_name(name)} ->> {_path(keys)})" if name in nested else quote_name(name)
+
+
+def _list(layout: Layout, column: str, nested: set[str]) -> str:
+    name, keys = find(column, layout.kinds) or (column, [])
+    if layout.typed:
+        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR[])"
+    if name in nested:
+        return f"CAST(json_extract({quote_name(name)}, {_path(keys)}) AS VARCHAR[])"
+    return quote_name(name)
+
+
+def _where_value(layout: Layout, column: str, nested: set[str]) -> str:
+    """A column as an expression compares it: numbers as numbers, truth as truth."""
+    if layout.typed or column in nested:
+        return quote_name(column)
+    kinds = layout.kinds.get(column, set()) - {"null"}
+    if kinds in ({"number"}, {"bool"}):
+        return f"CAST({quote_name(column)} AS {'DOUBLE' if kinds == {'number'} else 'BOOLEAN'})"
+    return quote_name(column)

@@ -1,0 +1,60 @@
+"""For programs: tidy rows at full precision; undefined is empty in csv and tsv, null in json."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+from passk_cli.render.style import Style
+from passk_cli.report.model import Cell, Estimate, Report
+
+
+def csv_text(report: Report, style: Style) -> str:
+    """RFC 4180 with a header, lines ending in a bare newline."""
+    return _delimited(report, ",")
+
+
+def tsv_text(report: Report, style: Style) -> str:
+    """Tab-separated with a header."""
+    return _delimited(report, "\t")
+
+
+def json_text(report: Report, style: Style) -> str:
+    """One object: rows, notes, caption and signature."""
+    document = {
+        "rows": _records(report),
+        "notes": [{"level": note.level, "text": note.text} for note in report.notes],
+        "caption": report.caption,
+        "signature": dict(report.signature),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def jsonl_text(report: Report, style: Style) -> str:
+    """One object per row."""
+    lines = (json.dumps(r, ensure_ascii=False, allow_nan=False) for r in _records(report))
+    return "".join(line + "\n" for line in lines)
+
+
+def _records(report: Report) -> list[dict[str, Any]]:
+    names = [column.name for column in report.data.columns]
+    return [dict(zip(names, map(_plain, row), strict=True)) for row in report.data.rows]
+
+
+def _delimited(report: Report, delimiter: str) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow([column.name for column in report.data.columns])
+    for row in report.data.rows:
+        writer.writerow(["" if _plain(cell) is None else _plain(cell) for cell in row])
+    return out.getvalue()
+
+
+def _plain(cell: Cell) -> str | int | float | None:
+    value = cell.value if isinstance(cell, Estimate) else cell
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

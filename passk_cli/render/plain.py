@@ -1,0 +1,30 @@
+"""Aligned text for pipes and files: full names, never cut, no colour."""
+
+from __future__ import annotations
+
+from passk_cli.render.style import Style, aligned, joined, signature_line
+from passk_cli.report.model import Report, Table
+
+GAP = "  "
+
+
+def plain(report: Report, style: Style) -> str:
+    """Tables, caption and signature as text."""
+    blocks = [block(table, style) for table in report.tables]
+    closing = [line for line in (report.caption, signature_line(report)) if line]
+    return "\n\n".join([*blocks, "\n".join(closing)]) + "\n"
+
+
+def block(table: Table, style: Style) -> str:
+    """One table under its title."""
+    columns = [
+        (name, [joined(cell) for cell in cells]) for name, cells in aligned(table, style)
+    ]
+    widths = [max([len(name), *map(len, cells)]) for name, cells in columns]
+    lines = [GAP.join(name.ljust(w) for (name, _), w in zip(columns, widths, strict=True))]
+    for place in range(len(table.rows)):
+        lines.append(
+            GAP.join(cells[place].ljust(w) for (_, cells), w in zip(columns, widths, strict=True))
+        )
+    text = "\n".join(line.rstrip() for line in lines)
+    return f"{table.title}\n{text}" if table.title else text

@@ -1,0 +1,92 @@
+"""How numbers become digits, the same in every format for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from passk_cli.report.model import Cell, Column, Estimate, Report, Table
+
+
+@dataclass(frozen=True)
+class Style:
+    """The reader's choices.
+
+    digits : decimals of a share; 3 (of a percentage: 1) when None.
+    percent : shares as percentages.
+    width : columns of the terminal; 0 when there is none.
+    colour : whether escape codes are welcome.
+    """
+
+    digits: int | None = None
+    percent: bool = False
+    width: int = 0
+    colour: bool = False
+
+    @property
+    def decimals(self) -> int:
+        """Decimals of a share."""
+        return self.digits if self.digits is not None else (1 if self.percent else 3)
+
+
+def share(value: float, style: Style, *, signed: bool = False) -> str:
+    """A share or a difference of two, in the chosen digits; −0.000 is 0.000."""
+    shown = round(value * (100 if style.percent else 1), style.decimals) + 0.0
+    text = f"{shown:{'+' if signed and shown else ''}.{style.decimals}f}"
+    return text.replace("-", "−") if signed else text
+
+
+def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
+    """A cell as (value, what says how sure it is); the second is often empty."""
+    if cell is None:
+        return "–", ""
+    if isinstance(cell, Estimate):
+        return _estimate(cell, style)
+    if isinstance(cell, str):
+        return cell, ""
+    if column.kind == "share":
+        return share(float(cell), style), ""
+    if column.kind == "p":
+        return ("<0.0001", "") if cell < 1e-4 else (f"{cell:.4f}", "")
+    return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
+
+
+def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
+    if cell.value is None:
+        return "–", ""
+    value = share(cell.value, style, signed=cell.signed)
+    if cell.low is not None and cell.high is not None:
+        low, high = (share(limit, style, signed=cell.signed) for limit in (cell.low, cell.high))
+        return value, f"[{low}, {high}]"
+    if cell.se is not None:
+        return value, f"±{share(cell.se, style)}"
+    return value, ""
+
+
+def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Each column as (heading, cells), the cells' two parts padded so that they line up."""
+    columns = []
+    for place, column in enumerate(table.columns):
+        cells = [parts(row[place], column, style) for row in table.rows]
+        numeric = column.kind != "text"
+        first = max((len(value) for value, _ in cells), default=0)
+        second = max((len(sure) for _, sure in cells), default=0)
+        columns.append(
+            (
+                column.name,
+                [
+                    (value.rjust(first) if numeric else value.ljust(first), sure.rjust(second))
+                    for value, sure in cells
+                ],
+            )
+        )
+    return columns
+
+
+def joined(cell: tuple[str, str]) -> str:
+    """The two parts of an aligned cell as one text."""
+    return " ".join(cell) if cell[1] else cell[0]
+
+
+def signature_line(report: Report) -> str:
+    """`passk 0.1.0 | metrics pass@1,10 | …`, in the order of the signature."""
+    return " | ".join(f"{name} {value}" for name, value in report.signature.items())

@@ -1,0 +1,1 @@
+"""Results as plain data at full precision; nothing here rounds or prints."""

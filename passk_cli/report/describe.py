@@ -1,0 +1,114 @@
+"""What was understood of the files, before anything is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.report.model import Cell, Column, Report, Table
+from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.signature import signature
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.model import Counts, InputFacts
+
+
+def describe_report(counts: Counts) -> Report:
+    """Formats, roles, sizes, what is missing or repeated, and the largest k each model supports."""
+    facts = counts.facts
+    about: list[tuple[Cell, ...]] = []
+    for one in facts.inputs:
+        about += _about_input(one)
+    ns = counts.n
+    about += [
+        ("models", f"{len(counts.series):,}"),
+        ("tasks", f"{len(counts.tasks):,}"),
+        ("attempts", f"{int(ns.sum()):,} in all; per task {_spread(ns)}"),
+        ("outcomes", _outcomes(counts)),
+        ("repeats", _repeats(counts)),
+    ]
+    if facts.skipped:
+        about.append(("skipped", f"{plural(facts.skipped, 'line')} that hold no record"))
+    rows = tuple(_model_row(counts, s) for s in range(len(counts.series)))
+    columns = (
+        Column("model"), *(Column(g) for g in counts.group_names), Column("tasks", "count"),
+        Column("attempts", "text"), Column("pass rate", "share"), Column("every task supports"),
+        Column("some support"),
+    )
+    data = Table(
+        tuple(
+            Column(name)
+            for name in (
+                "model", *counts.group_names, "tasks", "attempts", "n_min", "n_median", "n_max",
+                "pass_rate", "k_every_task", "k_some_task",
+            )
+        ),
+        tuple(_data_row(counts, s) for s in range(len(counts.series))),
+    )
+    return Report(
+        tables=(Table((Column("fact"), Column("what was understood")), tuple(about)), Table(columns, rows)),
+        data=data,
+        notes=tuple(n for n in reading_notes(counts) if n.level == "warning"),
+        signature=signature(counts, ()),
+    )
+
+
+def _about_input(one: InputFacts) -> list[tuple[Cell, ...]]:
+    roles = ", ".join(
+        role if role == column else f"{role} = {column}" for role, column in one.roles.items()
+    )
+    if "model" not in one.roles:
+        roles += "; model from the label or the file's name"
+    lines: list[tuple[Cell, ...]] = [("file", one.name), ("format", one.format), ("columns", roles)]
+    if one.unused:
+        lines.append(("not used", ", ".join(one.unused)))
+    return lines
+
+
+def _outcomes(counts: Counts) -> str:
+    facts = counts.facts
+    parts = [plural(facts.missing, "attempt") + " without an outcome" if facts.missing else "none missing"]
+    if facts.not_understood:
+        parts.append(f"{facts.not_understood:,} neither pass nor fail (a score? --threshold)")
+    return ", ".join(parts)
+
+
+def _repeats(counts: Counts) -> str:
+    facts = counts.facts
+    if not facts.duplicates_checked:
+        return "cannot be checked: attempts have no number"
+    if facts.duplicates:
+        return f"{plural(facts.duplicates, 'row')} too many: the same attempt comes again"
+    return "none"
+
+
+def _spread(n: np.ndarray) -> str:
+    low, high = int(n.min()), int(n.max())
+    if low == high:
+        return str(low)
+    values, times = np.unique(n, return_counts=True)
+    if len(values) <= 4:
+        pairs = sorted(zip(values, times, strict=True), reverse=True)
+        detail = ", ".join(f"{count} have {value}" for value, count in pairs)
+        return f"{low}–{high} ({detail})"
+    return f"{low}–{high}, median {np.median(n):g}"
+
+
+def _model_row(counts: Counts, s: int) -> tuple[Cell, ...]:
+    rows = counts.rows_of(s)
+    n, c = counts.n[rows], counts.c[rows]
+    beyond = int(n.max()) > int(n.min())
+    some = f"k ≤ {n.max()} on {int((n == n.max()).sum())}" if beyond else ""
+    return (
+        *counts.series[s], len(n), _spread(n), float(c.sum() / n.sum()), f"k ≤ {n.min()}", some
+    )
+
+
+def _data_row(counts: Counts, s: int) -> tuple[Cell, ...]:
+    rows = counts.rows_of(s)
+    n, c = counts.n[rows], counts.c[rows]
+    return (
+        *counts.series[s], len(n), int(n.sum()), int(n.min()), float(np.median(n)), int(n.max()),
+        float(c.sum() / n.sum()), int(n.min()), int(n.max()),
+    )

@@ -1,0 +1,76 @@
+"""The shapes a result takes on its way to a renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that knows how sure it is, or why it is not there.
+
+    value : the estimate, or None with the reason.
+    se : standard error.  low, high : interval limits.  Each None where there is none.
+    reason : why a value (or limit) is missing, or what qualifies it.
+    signed : shown with its sign, as differences are.
+    marked : best, and distinguishable from the second; shown bold where bold exists.
+    """
+
+    value: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+    signed: bool = False
+    marked: bool = False
+
+
+Cell = str | int | float | Estimate | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's name and how its values are shown.
+
+    kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent),
+        "number" (significant digits) or "p" (a p-value).
+    """
+
+    name: str
+    kind: str = "text"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows; every row has one cell per column."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something the reader has to know; `warning` when the numbers mean less because of it."""
+
+    text: str
+    level: str = "note"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a command found.
+
+    tables : for people, in reading order.
+    data : the same facts, tidy: one row per fact, full precision, for programs.
+    caption : one line under the tables: what was counted and how sure.
+    notes : what qualifies the numbers.
+    signature : name → value, enough to reproduce the numbers.
+    """
+
+    tables: tuple[Table, ...]
+    data: Table
+    caption: str = ""
+    notes: tuple[Note, ...] = ()
+    signature: Mapping[str, object] = field(default_factory=dict)

@@ -1,0 +1,47 @@
+"""What reading did to the data, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from passk_cli.report.model import Note
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.model import Counts
+
+
+def reading_notes(counts: Counts) -> list[Note]:
+    """One note for each thing that happened between the files and the counts."""
+    facts = counts.facts
+    notes = []
+    if facts.skipped:
+        notes.append(Note(f"{plural(facts.skipped, 'line')} skipped that held no record"))
+    if facts.missing:
+        became = {"fail": "counted as failures", "drop": "left out"}.get(facts.missing_policy)
+        if became:
+            notes.append(Note(f"{plural(facts.missing, 'attempt')} without an outcome {became}"))
+    if facts.emptied:
+        notes.append(
+            Note(f"{plural(facts.emptied, 'task')} left without any attempt of a model", "warning")
+        )
+    if facts.duplicates and facts.duplicates_policy in ("first", "last"):
+        kept = facts.duplicates_policy
+        notes.append(Note(f"{plural(facts.duplicates, 'repeated attempt')} left out, the {kept} kept"))
+    if facts.unnumbered:
+        notes.append(
+            Note(f"{plural(facts.unnumbered, 'attempt')} without a number: not checked for repeats")
+        )
+    for name in facts.varying:
+        notes.append(
+            Note(
+                f"attempts of one model at one task differ in {name} and are pooled;"
+                f" --by {name} keeps them apart",
+                "warning",
+            )
+        )
+    return notes
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -1,0 +1,50 @@
+"""The line that lets anyone reproduce the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from passk_cli import __version__
+from passk_cli.estimators.metric import FAMILIES, Metric
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.model import Counts
+
+
+def signature(counts: Counts, metrics: Iterable[Metric], **more: object) -> dict[str, object]:
+    """name → value of everything the numbers depend on besides the files themselves.
+
+    more : what else the command decided (interval, seed, …); None leaves an entry out.
+    """
+    facts = counts.facts
+    entries: dict[str, object] = {
+        "passk": __version__,
+        "metrics": short_names(metrics),
+        "tasks": len(counts.tasks),
+        "n": span(int(counts.n.min()), int(counts.n.max())),
+        **more,
+        "missing": facts.missing_policy,
+        "duplicates": facts.duplicates_policy,
+        "threshold": facts.threshold,
+        "where": facts.where or None,
+        "by": ",".join(counts.group_names) or None,
+    }
+    return {name: value for name, value in entries.items() if value is not None}
+
+
+def short_names(metrics: Iterable[Metric]) -> str:
+    """Metrics with their common family said once: "pass@1,10 pass^10".
+
+    >>> from passk_cli.estimators.metric import parse_list
+    >>> short_names(parse_list("pass@1,pass^10,pass@10"))
+    'pass@1,10 pass^10'
+    """
+    listed = list(metrics)
+    by_family = {f: [str(m.k) for m in listed if m.family == f] for f in FAMILIES}
+    return " ".join(f + ",".join(ks) for f, ks in by_family.items() if ks)
+
+
+def span(low: int, high: int) -> str:
+    """One number, or two with a dash: "10", "1–3"."""
+    return str(low) if low == high else f"{low}–{high}"
