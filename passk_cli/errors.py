@@ -8,7 +8,7 @@ class PasskError(Exception):
 
 
 class ParameterError(PasskError):
-    """A request that makes no sense: an unknown metric, k = 0, an option that contradicts another."""
+    """A request that makes no sense: an unknown metric, k = 0, contradicting options."""
 
     exit_code = 2
 

@@ -14,8 +14,11 @@ class Order:
 
     sort: Annotated[
         str,
-        option("--sort", metavar="COLUMN", help="Order by model, a group, a metric or tasks."
-               " Default: the first metric."),
+        option(
+            "--sort",
+            metavar="COLUMN",
+            help="Order by model, a group, a metric or tasks. Default: the first metric.",
+        ),
     ] = ""
 
 
@@ -29,6 +32,4 @@ def estimate(reading: Reading, choice: Choice, order: Order, output: Output) -> 
     output.check()
     counts = reading.counts()
     metrics = choice.of(counts)
-    output.write(
-        estimate_report(counts, metrics, short_tasks=choice.short_tasks, sort=order.sort)
-    )
+    output.write(estimate_report(counts, metrics, short_tasks=choice.short_tasks, sort=order.sort))

@@ -15,8 +15,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     Every parameter must be annotated with a dataclass whose fields are typer options; the
     command is called with one filled-in instance per parameter.
     """
-    groups = {
-        name: hint for name, hint in get_type_hints(command).items() if dataclasses.is_dataclass(hint)
+    groups: dict[str, Any] = {
+        name: hint
+        for name, hint in get_type_hints(command).items()
+        if dataclasses.is_dataclass(hint)
     }
     parameters: list[inspect.Parameter] = []
     owner: dict[str, str] = {}
@@ -31,8 +33,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
                 default = field.default_factory()
             parameters.append(
                 inspect.Parameter(
-                    field.name, inspect.Parameter.KEYWORD_ONLY,
-                    default=default, annotation=hints[field.name],
+                    field.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=default,
+                    annotation=hints[field.name],
                 )
             )
 

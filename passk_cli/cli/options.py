@@ -32,45 +32,65 @@ class Reading:
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="Paths, globs, directories, label=path, or - for stdin.",
+            metavar="FILE...",
+            help="Paths, globs, directories, label=path, or - for stdin.",
             show_default=False,
         ),
     ]
     fields: Annotated[
         list[str],
-        option("--field", metavar="ROLE=COLUMN",
-               help="The column behind a role: task, outcome, attempt, model, n, c;"
-               " a.b looks inside a record. Repeatable."),
+        option(
+            "--field",
+            metavar="ROLE=COLUMN",
+            help="The column behind a role: task, outcome, attempt, model, n, c;"
+            " a.b looks inside a record. Repeatable.",
+        ),
     ] = field(default_factory=list)
     threshold: Annotated[
-        float | None, option("--threshold", metavar="X", help="A score passes when ≥ X."),
+        float | None,
+        option("--threshold", metavar="X", help="A score passes when ≥ X."),
     ] = None
     missing: Annotated[
-        str, option("--missing", metavar="error|fail|drop", help="What an empty outcome is.",
-                    show_default=True),
+        str,
+        option(
+            "--missing",
+            metavar="error|fail|drop",
+            help="What an empty outcome is.",
+            show_default=True,
+        ),
     ] = "error"
     duplicates: Annotated[
         str,
-        option("--duplicates", metavar="error|first|last|keep",
-               help="What the same model, task and attempt number twice is.", show_default=True),
+        option(
+            "--duplicates",
+            metavar="error|first|last|keep",
+            help="What the same model, task and attempt number twice is.",
+            show_default=True,
+        ),
     ] = "error"
     skip_bad: Annotated[
-        bool, option("--skip-bad", help="Leave out lines that are no records, and count them."),
+        bool,
+        option("--skip-bad", help="Leave out lines that are no records, and count them."),
     ] = False
     by: Annotated[
-        list[str], option("--by", metavar="COLUMN", help="Split models further. Repeatable."),
+        list[str],
+        option("--by", metavar="COLUMN", help="Split models further. Repeatable."),
     ] = field(default_factory=list)
     where: Annotated[
         str,
         option("--where", metavar="EXPRESSION", help="Keep rows, as in \"difficulty = 'hard'\"."),
     ] = ""
     models: Annotated[
-        list[str], option("--model", metavar="NAME", help="Keep this model. Repeatable."),
+        list[str],
+        option("--model", metavar="NAME", help="Keep this model. Repeatable."),
     ] = field(default_factory=list)
     format_from: Annotated[
         str | None,
-        option("--from", metavar="NAME", help="Force a file format: jsonl, json, csv, tsv,"
-               " parquet, cruxeval."),
+        option(
+            "--from",
+            metavar="NAME",
+            help="Force a file format: jsonl, json, csv, tsv, parquet, cruxeval.",
+        ),
     ] = None
 
     def request(self, **more: Any) -> Request:
@@ -82,9 +102,16 @@ class Reading:
         by = tuple(dict.fromkeys(c.strip() for text in self.by for c in text.split(",")))
         return checked(
             Request(
-                fields=parse_overrides(self.fields), threshold=self.threshold,
-                missing=self.missing, duplicates=self.duplicates, skip_bad=self.skip_bad, by=by,
-                where=self.where, models=tuple(self.models), format=self.format_from, **more,
+                fields=parse_overrides(self.fields),
+                threshold=self.threshold,
+                missing=self.missing,
+                duplicates=self.duplicates,
+                skip_bad=self.skip_bad,
+                by=by,
+                where=self.where,
+                models=tuple(self.models),
+                format=self.format_from,
+                **more,
             )
         )
 
@@ -104,16 +131,25 @@ class Choice:
 
     k: Annotated[
         str,
-        option("-k", metavar="1,10,100", help="pass@k and pass^k for these k. Default: those of"
-               " 1, 10, 100 that every task supports; fewer than two: 1, 2, 4, … and n."),
+        option(
+            "-k",
+            metavar="1,10,100",
+            help="pass@k and pass^k for these k. Default: those of"
+            " 1, 10, 100 that every task supports; fewer than two: 1, 2, 4, … and n.",
+        ),
     ] = ""
     metrics: Annotated[
-        str, option("-m", "--metric", metavar="NAMES", help="Metrics by name, as pass@10,pass^4."),
+        str,
+        option("-m", "--metric", metavar="NAMES", help="Metrics by name, as pass@10,pass^4."),
     ] = ""
     short_tasks: Annotated[
         str,
-        option("--short-tasks", metavar="empty|drop", show_default=True,
-               help="A metric some tasks have too few attempts for: empty, or without those tasks."),
+        option(
+            "--short-tasks",
+            metavar="empty|drop",
+            show_default=True,
+            help="A metric some tasks have too few attempts for: empty, or without those tasks.",
+        ),
     ] = "empty"
 
     def of(self, counts: Counts) -> Any:
@@ -122,7 +158,9 @@ class Choice:
         from passk_cli.report.estimate import SHORT_TASKS, choose_metrics
 
         if self.short_tasks not in SHORT_TASKS:
-            raise ParameterError(f"--short-tasks {self.short_tasks}: it is one of {', '.join(SHORT_TASKS)}")
+            raise ParameterError(
+                f"--short-tasks {self.short_tasks}: it is one of {', '.join(SHORT_TASKS)}"
+            )
         return choose_metrics(counts, parse_ks(self.k) if self.k else (), self.metrics)
 
 
@@ -132,15 +170,21 @@ class Output:
 
     format: Annotated[
         str | None,
-        option("-f", "--format", metavar="NAME", help=f"One of {', '.join(FORMATS)}. Default: by"
-               " the output file's suffix; table on a terminal, plain in a pipe."),
+        option(
+            "-f",
+            "--format",
+            metavar="NAME",
+            help=f"One of {', '.join(FORMATS)}. Default: by"
+            " the output file's suffix; table on a terminal, plain in a pipe.",
+        ),
     ] = None
     output: Annotated[
         str | None,
         option("-o", "--output", metavar="FILE", help="Write here, whole or not at all."),
     ] = None
     digits: Annotated[
-        int | None, option("--digits", metavar="N", min=0, max=15, help="Decimals shown."),
+        int | None,
+        option("--digits", metavar="N", min=0, max=15, help="Decimals shown."),
     ] = None
     percent: Annotated[bool, option("--percent", help="Show shares as percentages.")] = False
     quiet: Annotated[bool, option("-q", "--quiet", help="No notes on stderr.")] = False
@@ -148,7 +192,9 @@ class Output:
     def check(self) -> None:
         """Refuse before any work is done what could not be written afterwards."""
         if self.format is not None and self.format not in FORMATS:
-            raise ParameterError(f"-f {self.format}: no such format; there are {', '.join(FORMATS)}")
+            raise ParameterError(
+                f"-f {self.format}: no such format; there are {', '.join(FORMATS)}"
+            )
         folder = os.path.dirname(self.output or "") or "."
         if not os.path.isdir(folder):
             raise DataError(folder, "no such folder for the output", "make it first")
@@ -164,7 +210,9 @@ class Output:
         by_suffix = SUFFIXES.get(Path(self.output).suffix.lower()) if self.output else None
         name = self.format or by_suffix or ("table" if terminal else "plain")
         style = Style(
-            self.digits, self.percent, terminal_width() if name == "table" else 0,
+            self.digits,
+            self.percent,
+            terminal_width() if name == "table" else 0,
             terminal and not os.environ.get("NO_COLOR"),
         )
         text = renderer(name)(report, style)
@@ -195,7 +243,9 @@ def write_whole(path: Path, text: str) -> None:
             os.unlink(beside)
             raise
     except OSError as error:
-        raise DataError(str(path), f"cannot be written ({error.strerror})", "choose another place") from None
+        raise DataError(
+            str(path), f"cannot be written ({error.strerror})", "choose another place"
+        ) from None
 
 
 def _umask() -> int:

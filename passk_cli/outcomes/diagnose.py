@@ -65,11 +65,12 @@ def malformed(source: Source, kind: str) -> DataError | None:
         try:
             json.loads(stream.read())
         except UnicodeDecodeError as error:
-            return DataError(source.name, f"byte {error.start + 1} is not UTF-8", "save it as UTF-8")
-        except ValueError as error:
-            line = getattr(error, "lineno", 1)
-            reason = getattr(error, "msg", str(error))
-            return DataError(f"{source.name}:{line}", f"not JSON ({reason})", "is the file cut off?")
+            return DataError(
+                source.name, f"byte {error.start + 1} is not UTF-8", "save it as UTF-8"
+            )
+        except json.JSONDecodeError as error:
+            place = f"{source.name}:{error.lineno}"
+            return DataError(place, f"not JSON ({error.msg})", "is the file cut off?")
         except (OSError, EOFError) as error:
             return DataError(source.name, f"cannot be unpacked ({error})", "copy the file again")
     return None
@@ -174,8 +175,10 @@ def repeated(batches: Sequence[Batch], request: Request, tally: Tally) -> DataEr
                     break
         if len(places) == 2:
             break
-    what = f"task {task!r} of model {model!r}" if counts else (
-        f"attempt {attempt} of model {model!r} at task {task!r}"
+    what = (
+        f"task {task!r} of model {model!r}"
+        if counts
+        else (f"attempt {attempt} of model {model!r} at task {task!r}")
     )
     total = f"{cells} such, {extra} row{'s' * (extra != 1)} too many"
     place = places[-1][0] if places else batches[0].sources[0].name
@@ -208,9 +211,9 @@ def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
                         yield f"{source.name}:{number}", record
         elif layout.kind == "csv":
             names = [name for name, _ in layout.columns]
-            for line, row in _csv_rows(source, layout.delimiter):
+            for start, row in _csv_rows(source, layout.delimiter):
                 if len(row) == len(names):
-                    yield f"{source.name}:{line}", dict(zip(names, row, strict=True))
+                    yield f"{source.name}:{start}", dict(zip(names, row, strict=True))
         else:
             yield from _queried(batch, source)
 
@@ -236,10 +239,8 @@ def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, Record]]:
         return
     con = duckdb.connect()
     needed = {name: "JSON" for name, _ in batch.layout.columns}
-    size = object_bytes([source])
-    found = con.execute(
-        f"SELECT * EXCLUDE (filename) FROM {batch.layout.relation([source.path], needed, object_bytes=size)}"
-    )
+    relation = batch.layout.relation([source.path], needed, object_bytes=object_bytes([source]))
+    found = con.execute(f"SELECT * EXCLUDE (filename) FROM {relation}")
     names = [d[0] for d in found.description or []]
     number = 0
     while rows := found.fetchmany(1000):
@@ -256,7 +257,11 @@ def _impossible_counts(batch: Batch) -> DataError | None:
     for place, record in records(batch):
         n, c = _get(record, n_name), _get(record, c_name)
         try:
-            fine = float(n) == int(float(n)) and float(c) == int(float(c)) and 0 <= float(c) <= float(n)
+            fine = (
+                float(n) == int(float(n))
+                and float(c) == int(float(c))
+                and 0 <= float(c) <= float(n)
+            )
             fine = fine and float(n) >= 1
         except (TypeError, ValueError):
             fine = False
@@ -300,8 +305,8 @@ def _line_problem(line: bytes) -> str | None:
         record = json.loads(line)
     except UnicodeDecodeError:
         return "not UTF-8"
-    except ValueError as error:
-        return f"not JSON ({getattr(error, 'msg', error)})"
+    except json.JSONDecodeError as error:
+        return f"not JSON ({error.msg})"
     return None if isinstance(record, dict) else "not a JSON record"
 
 

@@ -10,41 +10,43 @@ from passk_cli.errors import DataError, ParameterError
 # Role → the usual column names. A generic name (second tuple) is a candidate only when no usual
 # one is there: a record's `id` or `seed` often stands beside the column that is meant.
 NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "task": (
-        ("task_id", "task", "task_name", "problem_id", "problem", "question_id", "question_name",
-         "instance_id", "doc_id", "example_id", "eval_name"),
-        ("id", "name"),
-    ),
-    "outcome": (
-        ("passed", "pass", "correct", "is_correct", "success", "is_success", "successful",
-         "solved", "is_solved", "resolved", "is_resolved", "outcome", "outcomes", "result",
-         "results", "status", "score", "scores", "reward", "rewards", "acc", "accuracy",
-         "graded_list"),
-        (),
-    ),
-    "attempt": (
-        ("sample", "sample_id", "sample_index", "attempt", "attempt_id", "trial", "trial_id",
-         "epoch", "run", "run_index", "repeat", "completion_id", "generation_id"),
-        ("seed",),
-    ),
-    "model": (
-        ("model", "model_name", "model_id", "system", "agent", "agent_name", "engine"),
-        (),
-    ),
-    "n": (("n", "num_samples", "n_samples", "num_attempts", "n_attempts", "attempts", "total"), ()),
-    "c": (("c", "num_correct", "n_correct", "num_passed", "n_passed", "passes", "correct"), ()),
+    role: (tuple(usual.split()), tuple(generic.split()))
+    for role, usual, generic in (
+        (
+            "task",
+            "task_id task task_name problem_id problem question_id question_name instance_id doc_id"
+            " example_id eval_name",
+            "id name",
+        ),
+        (
+            "outcome",
+            "passed pass correct is_correct success is_success successful solved is_solved resolved"
+            " is_resolved outcome outcomes result results status score scores reward rewards acc"
+            " accuracy graded_list",
+            "",
+        ),
+        (
+            "attempt",
+            "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"
+            " repeat completion_id generation_id",
+            "seed",
+        ),
+        ("model", "model model_name model_id system agent agent_name engine", ""),
+        ("n", "n num_samples n_samples num_attempts n_attempts attempts total", ""),
+        ("c", "c num_correct n_correct num_passed n_passed passes correct", ""),
+    )
 }
 # Settings under which the same model is really several: pooling them deserves a word.
 SETTINGS = ("temperature", "temp", "top_p", "prompt_id", "mode", "reasoning_effort")
 
-PASS_WORDS = (
-    "true", "t", "yes", "pass", "passed", "passing", "success", "succeeded", "successful",
-    "correct", "resolved", "solved", "ok",
+PASS_WORDS = tuple(
+    "true t yes pass passed passing success succeeded successful correct resolved solved ok".split()
 )
 FAIL_WORDS = (
-    "false", "f", "no", "fail", "failed", "failing", "failure", "error", "incorrect", "wrong",
-    "timeout", "timed out", "timed_out", "unresolved", "unsolved", "not resolved", "exception",
-    "crash", "crashed",
+    *"false f no fail failed failing failure error incorrect wrong timeout timed_out".split(),
+    *"unresolved unsolved exception crash crashed".split(),
+    "timed out",
+    "not resolved",
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a")
 SLACK = 1e-9
@@ -100,7 +102,8 @@ def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, 
         if find(column, columns) is None:
             raise DataError(place, f"--field {role}={column}: no such column", _there_are(columns))
     found = {
-        role: [overrides[role]] if role in overrides else _candidates(role, columns) for role in NAMES
+        role: [overrides[role]] if role in overrides else _candidates(role, columns)
+        for role in NAMES
     }
     if "c" not in overrides:
         found["c"] = [c for c in found["c"] if columns[c] <= {"number", "text"}]
@@ -117,17 +120,19 @@ def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, 
         found["outcome"] = found["attempt"] = []
     else:
         found["n"] = found["c"] = []
-        if _HUMAN_EVAL <= columns.keys() and found["outcome"] == ["passed", "result"]:
+        if columns.keys() >= _HUMAN_EVAL and set(found["outcome"]) == {"passed", "result"}:
             found["outcome"] = ["passed"]
     one = {role: _single(place, role, found[role]) for role in NAMES}
     task, outcome = one["task"], one["outcome"]
     if task is None:
-        raise DataError(place, "no task column", f"name it with --field task=…; {_there_are(columns)}")
+        raise DataError(
+            place, "no task column", f"name it with --field task=…; {_there_are(columns)}"
+        )
     if not counted and outcome is None:
         raise DataError(
             place, "no outcome column", f"name it with --field outcome=…; {_there_are(columns)}"
         )
-    lists = outcome is not None and columns.get(outcome, set()) - {"null"} == {"list"}
+    lists = outcome is not None and "list" in columns.get(outcome, set())
     shape = "counts" if counted else "lists" if lists else "attempts"
     if lists:
         one["attempt"] = None
@@ -145,7 +150,7 @@ def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] 
     return None
 
 
-def judge(value: object, threshold: float | None) -> bool | None | str:
+def judge(value: object, threshold: float | None) -> bool | str | None:
     """True, False, None (missing) or the text of a value that is neither; as the SQL does it."""
     text = "" if value is None else str(value).strip().lower()
     if text in MISSING_WORDS:
@@ -168,9 +173,8 @@ def verdict_sql(outcome: str, threshold: float | None) -> str:
     if threshold is None:
         numeric = f"WHEN {number} = 1 THEN 1 WHEN {number} = 0 THEN 0 ELSE -1"
     else:
-        numeric = (
-            f"WHEN {number} >= {threshold - SLACK!r} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
-        )
+        bar = f"{number} >= {threshold - SLACK!r}"
+        numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
     return (
         f"CASE WHEN {outcome} IS NULL OR {word} IN {_sql(MISSING_WORDS)} THEN NULL"
         f" WHEN {word} IN {_sql(PASS_WORDS)} THEN 1 WHEN {word} IN {_sql(FAIL_WORDS)} THEN 0"

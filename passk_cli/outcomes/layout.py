@@ -194,14 +194,17 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     except (duckdb.Error, ValueError) as error:
         from passk_cli.outcomes.diagnose import malformed
 
-        found = malformed(source, "json")
-        raise found or DataError(source.name, str(error).split("\n")[0], "is it JSON?") from None
+        raise malformed(source, "json") or DataError(
+            source.name, str(error).split("\n")[0], "is it JSON?"
+        ) from None
     found = harness.recognise(set(records[0])) if records and isinstance(records[0], dict) else None
     if found is not None:
         return _harness(source, found, f"recognised by {harness.BY_NAME[found].mark}")
     columns = _merge(records)
     if not columns:
-        raise DataError(source.name, "no records in this JSON document", "expected an array of them")
+        raise DataError(
+            source.name, "no records in this JSON document", "expected an array of them"
+        )
     return Layout("json", layout.how, columns, packing=source.packing)
 
 
@@ -233,8 +236,10 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     if repeated:
         raise DataError(source.name, f"the column {repeated[0]!r} is there twice", "rename one")
     rows = [r for r in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if r][1:101]
-    kinds = {name: {_text_kind(r[i]) for r in rows if len(r) == len(names)}
-             for i, name in enumerate(names)}
+    kinds = {
+        name: {_text_kind(r[i]) for r in rows if len(r) == len(names)}
+        for i, name in enumerate(names)
+    }
     sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]
     columns = tuple((name, frozenset(seen)) for name, seen in kinds.items())
     return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.packing)
@@ -254,7 +259,9 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     import duckdb
 
     try:
-        described = con.execute("DESCRIBE SELECT * FROM read_parquet($p)", {"p": source.path}).fetchall()
+        described = con.execute(
+            "DESCRIBE SELECT * FROM read_parquet($p)", {"p": source.path}
+        ).fetchall()
     except duckdb.Error as error:
         raise DataError(source.name, str(error).split("\n")[0], "copy the file again") from None
     return Layout("parquet", "Parquet", typed_columns(described))
@@ -272,6 +279,18 @@ def _typed_kind(sql_type: str) -> str:
         return "record"
     if sql_type == "BOOLEAN":
         return "bool"
-    numeric = ("INT", "UINT", "BIGINT", "UBIGINT", "SMALLINT", "TINYINT", "HUGEINT", "UTINY",
-               "USMALL", "FLOAT", "DOUBLE", "DECIMAL")
+    numeric = (
+        "INT",
+        "UINT",
+        "BIGINT",
+        "UBIGINT",
+        "SMALLINT",
+        "TINYINT",
+        "HUGEINT",
+        "UTINY",
+        "USMALL",
+        "FLOAT",
+        "DOUBLE",
+        "DECIMAL",
+    )
     return "number" if sql_type.startswith(numeric) else "text"

@@ -1,4 +1,4 @@
-"""Files or a frame in, Counts out: find the files, understand them, count, decide, or say why not."""
+"""Files or a frame in, Counts out: find, understand, count, decide, or say why not."""
 
 from __future__ import annotations
 
@@ -64,8 +64,16 @@ def read(
     ([2, 1], [1, 1])
     """
     request = Request(
-        fields or {}, threshold, missing, duplicates, skip_bad, tuple(by), where, tuple(models),
-        cluster, format,
+        fields or {},
+        threshold,
+        missing,
+        duplicates,
+        skip_bad,
+        tuple(by),
+        where,
+        tuple(models),
+        cluster,
+        format,
     )
     return load(data, checked(request))
 
@@ -162,7 +170,11 @@ def _frame(
 
 
 def _decide(
-    batches: Sequence[Batch], names: Mapping[str, str], request: Request, tally: Tally, tolerant: bool
+    batches: Sequence[Batch],
+    names: Mapping[str, str],
+    request: Request,
+    tally: Tally,
+    tolerant: bool,
 ) -> Counts:
     """Refuse what is wrong, apply the policies, and keep account of both."""
     cells = dict(tally.cells)
@@ -186,7 +198,9 @@ def _decide(
     attempted = n > 0
     if not attempted.any():
         place = batches[0].sources[0].name
-        raise DataError(place, "no attempts in this data", "is --where too narrow?" if request.where else "")
+        raise DataError(
+            place, "no attempts in this data", "is --where too narrow?" if request.where else ""
+        )
     groups = [f"group{i}" for i in range(len(request.by))]
     series = list(zip(*(_texts(cells[c][attempted]) for c in ("name", *groups)), strict=True))
     tasks = _texts(cells["task"][attempted])
@@ -206,8 +220,12 @@ def _decide(
         threshold=request.threshold,
     )
     counts = Counts.from_columns(
-        series, tasks, n[attempted].astype(np.int64), cells["passed"][attempted].astype(np.int64),
-        tuple(request.by), facts,
+        series,
+        tasks,
+        n[attempted].astype(np.int64),
+        cells["passed"][attempted].astype(np.int64),
+        tuple(request.by),
+        facts,
     )
     if request.cluster:
         counts = counts.with_clusters(_clusters(request.cluster, cells, batches))
@@ -256,7 +274,8 @@ def _require_one_model(
         if len(seen) > 1:
             raise DataError(
                 source.name,
-                f"holds several models ({', '.join(sorted(seen)[:4])}); the label {label!r} names one",
+                f"holds several models ({', '.join(sorted(seen)[:4])});"
+                f" the label {label!r} names one",
                 "leave the label out, or keep one model with --where",
             )
 
@@ -280,7 +299,10 @@ def _clusters(column: str, cells: Mapping[str, Any], batches: Sequence[Batch]) -
     clusters: dict[str, str] = {}
     place = batches[0].sources[0].name
     for task, low, high in zip(
-        _texts(cells["task"]), _texts(cells["cluster_low"]), _texts(cells["cluster_high"]), strict=True
+        _texts(cells["task"]),
+        _texts(cells["cluster_low"]),
+        _texts(cells["cluster_high"]),
+        strict=True,
     ):
         if not low:
             raise DataError(place, f"task {task!r} has no {column}", "every task needs its cluster")

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from passk_cli.errors import DataError, ParameterError
 
@@ -50,7 +50,7 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
     Errors: ParameterError for stdin twice or a file twice; DataError for what is not there.
     """
     found: list[tuple[str, str, str | None]] = []
-    for argument in map(os.fspath, arguments):
+    for argument in [os.fspath(a) for a in arguments]:
         label, path = _split_label(argument)
         if path == "-":
             if any(name == "<stdin>" for _, name, _ in found):
@@ -64,7 +64,9 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
         if real in seen:
             raise ParameterError(f"{name} is given twice; its attempts would count double")
         seen.add(real)
-    return [_source(path, name, label, spool / str(i)) for i, (path, name, label) in enumerate(found)]
+    return [
+        _source(path, name, label, spool / str(i)) for i, (path, name, label) in enumerate(found)
+    ]
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
@@ -74,7 +76,9 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
     """
     stems = [s.stem for s in sources if s.label is None]
     plain = [s.name for s in sources if s.label is None and stems.count(s.stem) > 1]
-    common = os.path.commonpath([os.path.dirname(os.path.abspath(p)) for p in plain]) if plain else ""
+    common = (
+        os.path.commonpath([os.path.dirname(os.path.abspath(p)) for p in plain]) if plain else ""
+    )
     names = {}
     for source in sources:
         if source.label is not None:
@@ -96,13 +100,15 @@ def head(source: Source) -> bytes:
                 data += stream.readline()
             return data
     except (EOFError, gzip.BadGzipFile, OSError) as error:
-        raise DataError(source.name, f"cannot be unpacked ({error})", "is the file cut off?") from None
+        raise DataError(
+            source.name, f"cannot be unpacked ({error})", "is the file cut off?"
+        ) from None
 
 
 def open_bytes(source: Source) -> IO[bytes]:
     """The unpacked bytes of a file as a stream."""
     if source.packing == "gzip":
-        return gzip.open(source.path, "rb")
+        return cast("IO[bytes]", gzip.open(source.path, "rb"))
     if source.packing == "zstd":
         return io.BufferedReader(_Lines(_zstd_lines(source.path)))
     return open(source.path, "rb")
@@ -135,7 +141,9 @@ def _split_label(argument: str) -> tuple[str | None, str]:
 def _paths(path: str) -> list[str]:
     if os.path.isdir(path):
         ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
-        inside = sorted(str(p) for p in Path(path).rglob("*") if p.name.endswith(ends) and p.is_file())
+        inside = sorted(
+            str(p) for p in Path(path).rglob("*") if p.name.endswith(ends) and p.is_file()
+        )
         if not inside:
             raise DataError(
                 path, "no result files in this directory", f"looked for {', '.join(SUFFIXES)}"
@@ -164,7 +172,9 @@ def _source(path: str, name: str, label: str | None, copy: Path) -> Source:
         with open(path, "rb") as file:
             magic = file.read(4)
     except OSError as error:
-        raise DataError(name, f"cannot be read ({error.strerror})", "check its permissions") from None
+        raise DataError(
+            name, f"cannot be read ({error.strerror})", "check its permissions"
+        ) from None
     packing = "none"
     if magic[:2] == b"\x1f\x8b":
         packing = "gzip"
@@ -239,8 +249,8 @@ def _skip_zstd_frame(file: IO[bytes], size: int) -> bool:
         if len(header) < 3:
             return False
         word = int.from_bytes(header, "little")
-        last, kind, length = bool(word & 1), word >> 1 & 3, word >> 3
-        if not _advance(file, 1 if kind == 1 else length, size):
+        last, kind, block = bool(word & 1), word >> 1 & 3, word >> 3
+        if not _advance(file, 1 if kind == 1 else block, size):
             return False
     return _advance(file, 4 * checksum, size)
 

@@ -66,7 +66,11 @@ class Statement:
     """The SQL of one reading; see the module for what it does."""
 
     def __init__(
-        self, batches: Sequence[Batch], names: Mapping[str, str], request: Request, where: Sequence[str]
+        self,
+        batches: Sequence[Batch],
+        names: Mapping[str, str],
+        request: Request,
+        where: Sequence[str],
     ) -> None:
         self.batches, self.request, self.where = batches, request, where
         self.names = names
@@ -84,9 +88,7 @@ class Statement:
         keys = ", ".join(["file", "model", *self.groups, "task", "outcome"])
         counted = ", is_count, n_text, c_text" if self.counted else ""
         spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
-        wider = "".join(
-            f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high
-        )
+        wider = "".join(f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high)
         cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
         return f"""
 WITH {self._rows(keep)},
@@ -127,9 +129,12 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
 
     def _rows(self, keep: str | None) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table."""
-        names = ", ".join(
-            f"({quote_text(path)}, {quote_text(name)})" for path, name in self.names.items()
-        ) or "(NULL, NULL)"
+        names = (
+            ", ".join(
+                f"({quote_text(path)}, {quote_text(name)})" for path, name in self.names.items()
+            )
+            or "(NULL, NULL)"
+        )
         rows = " UNION ALL ".join(self._batch(b) for b in self.batches)
         both = f"names(file, name) AS (VALUES {names})"
         if keep is None:
@@ -150,7 +155,8 @@ rows AS (SELECT row.* FROM picked)"""
         needed, nested = self._needed(batch)
         paths = [s.path for s in batch.sources]
         alone = len(paths) == 1
-        size = self.object_bytes if layout.kind == "jsonl" else object_bytes(batch.sources)
+        document = layout.kind not in ("jsonl", "csv", "parquet", "frame")
+        size = object_bytes(batch.sources) if document else self.object_bytes
         relation = layout.relation(paths, needed, skip_bad=request.skip_bad, object_bytes=size)
 
         def text(column: str | None) -> str:
@@ -171,12 +177,16 @@ rows AS (SELECT row.* FROM picked)"""
             roles_sql[f"setting{i}"] = text(setting if setting in layout.kinds else None)
         if self.counted:
             is_count = roles.shape == "counts"
-            roles_sql |= {"is_count": str(is_count), "n_text": text(roles.n), "c_text": text(roles.c)}
+            roles_sql |= {
+                "is_count": str(is_count),
+                "n_text": text(roles.n),
+                "c_text": text(roles.c),
+            }
             if is_count:
                 roles_sql["attempt"] = "'0'"
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
-            inner.append(f"{_list(layout, roles.outcome or '', nested)} AS \"#list\"")
+            inner.append(f'{_list(layout, roles.outcome or "", nested)} AS "#list"')
         inner += [f"{_where_value(layout, c, nested)} AS {quote_name(c)}" for c in self.where]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
@@ -195,7 +205,11 @@ rows AS (SELECT row.* FROM picked)"""
             passes = f"({value} >= {request.threshold - SLACK!r})::VARCHAR"
             judged = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({judged} AS outcome) FROM (SELECT {rows} FROM {source})"
-        return "SELECT " + ", ".join(f"{sql} AS {name}" for name, sql in outer.items()) + f" FROM {source}"
+        return (
+            "SELECT "
+            + ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
+            + f" FROM {source}"
+        )
 
     def _needed(self, batch: Batch) -> tuple[dict[str, str], set[str]]:
         """Columns to read → SQL type, and those that are read as JSON to look inside."""
@@ -246,7 +260,9 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
     """The columns a --where expression names; ParameterError when it is not an expression."""
     if not where:
         return []
-    answer = con.execute("SELECT json_serialize_sql($q)", {"q": f"SELECT 1 WHERE ({where})"}).fetchone()
+    answer = con.execute(
+        "SELECT json_serialize_sql($q)", {"q": f"SELECT 1 WHERE ({where})"}
+    ).fetchone()
     tree = json.loads(answer[0]) if answer else {"error": True}
     if tree["error"]:
         raise ParameterError(f"--where {where}: {tree.get('error_message', 'not an expression')}")

@@ -22,8 +22,13 @@ FORMATS: dict[str, str] = {
     "jsonl": "data:jsonl_text",
 }
 SUFFIXES = {
-    ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
-    ".tex": "latex", ".txt": "plain",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".txt": "plain",
 }
 
 

@@ -8,10 +8,24 @@ from passk_cli.render.style import Style, parts, signature_line
 from passk_cli.report.model import Column, Estimate, Report, Table
 
 _LATEX = {
-    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-    "−": r"$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "·": r"$\cdot$", "–": "--",
-    "<": r"\textless{}", ">": r"\textgreater{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "−": r"$-$",
+    "±": r"$\pm$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "·": r"$\cdot$",
+    "–": "--",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
 }
 
 

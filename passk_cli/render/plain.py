@@ -17,9 +17,7 @@ def plain(report: Report, style: Style) -> str:
 
 def block(table: Table, style: Style) -> str:
     """One table under its title."""
-    columns = [
-        (name, [joined(cell) for cell in cells]) for name, cells in aligned(table, style)
-    ]
+    columns = [(name, [joined(cell) for cell in cells]) for name, cells in aligned(table, style)]
     widths = [max([len(name), *map(len, cells)]) for name, cells in columns]
     lines = [GAP.join(name.ljust(w) for (name, _), w in zip(columns, widths, strict=True))]
     for place in range(len(table.rows)):

@@ -13,11 +13,16 @@ from passk_cli.report.model import Estimate, Report, Table
 
 
 def table(report: Report, style: Style) -> str:
-    """Tables, caption and signature; a table too wide is broken between columns, never in a name."""
+    """Tables, caption and signature; a wide table is broken between columns, never in a name."""
     width = style.width or 80
     console = Console(
-        file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
-        highlight=False, emoji=False, markup=False,
+        file=io.StringIO(),
+        width=width,
+        force_terminal=style.colour,
+        no_color=not style.colour,
+        highlight=False,
+        emoji=False,
+        markup=False,
     )
     for one in report.tables:
         if one.title:
@@ -62,7 +67,7 @@ def _grid(one: Table, style: Style, places: list[int]) -> RichTable:
             value, sure = columns[i][1][row]
             cell = cells[i]
             marked = isinstance(cell, Estimate) and cell.marked
-            text = Text(value, style="bold" if marked else "")
-            texts.append(text.append(f" {sure}", style="dim") if sure else text)
+            shown = Text(value, style="bold" if marked else "")
+            texts.append(shown.append(f" {sure}", style="dim") if sure else shown)
         grid.add_row(*texts)
     return grid

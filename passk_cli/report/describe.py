@@ -32,22 +32,37 @@ def describe_report(counts: Counts) -> Report:
         about.append(("skipped", f"{plural(facts.skipped, 'line')} that hold no record"))
     rows = tuple(_model_row(counts, s) for s in range(len(counts.series)))
     columns = (
-        Column("model"), *(Column(g) for g in counts.group_names), Column("tasks", "count"),
-        Column("attempts", "text"), Column("pass rate", "share"), Column("every task supports"),
+        Column("model"),
+        *(Column(g) for g in counts.group_names),
+        Column("tasks", "count"),
+        Column("attempts", "text"),
+        Column("pass rate", "share"),
+        Column("every task supports"),
         Column("some support"),
     )
     data = Table(
         tuple(
             Column(name)
             for name in (
-                "model", *counts.group_names, "tasks", "attempts", "n_min", "n_median", "n_max",
-                "pass_rate", "k_every_task", "k_some_task",
+                "model",
+                *counts.group_names,
+                "tasks",
+                "attempts",
+                "n_min",
+                "n_median",
+                "n_max",
+                "pass_rate",
+                "k_every_task",
+                "k_some_task",
             )
         ),
         tuple(_data_row(counts, s) for s in range(len(counts.series))),
     )
     return Report(
-        tables=(Table((Column("fact"), Column("what was understood")), tuple(about)), Table(columns, rows)),
+        tables=(
+            Table((Column("fact"), Column("what was understood")), tuple(about)),
+            Table(columns, rows),
+        ),
         data=data,
         notes=tuple(n for n in reading_notes(counts) if n.level == "warning"),
         signature=signature(counts, ()),
@@ -68,7 +83,11 @@ def _about_input(one: InputFacts) -> list[tuple[Cell, ...]]:
 
 def _outcomes(counts: Counts) -> str:
     facts = counts.facts
-    parts = [plural(facts.missing, "attempt") + " without an outcome" if facts.missing else "none missing"]
+    parts = [
+        plural(facts.missing, "attempt") + " without an outcome"
+        if facts.missing
+        else "none missing"
+    ]
     if facts.not_understood:
         parts.append(f"{facts.not_understood:,} neither pass nor fail (a score? --threshold)")
     return ", ".join(parts)
@@ -100,15 +119,20 @@ def _model_row(counts: Counts, s: int) -> tuple[Cell, ...]:
     n, c = counts.n[rows], counts.c[rows]
     beyond = int(n.max()) > int(n.min())
     some = f"k ≤ {n.max()} on {int((n == n.max()).sum())}" if beyond else ""
-    return (
-        *counts.series[s], len(n), _spread(n), float(c.sum() / n.sum()), f"k ≤ {n.min()}", some
-    )
+    return (*counts.series[s], len(n), _spread(n), float(c.sum() / n.sum()), f"k ≤ {n.min()}", some)
 
 
 def _data_row(counts: Counts, s: int) -> tuple[Cell, ...]:
     rows = counts.rows_of(s)
     n, c = counts.n[rows], counts.c[rows]
     return (
-        *counts.series[s], len(n), int(n.sum()), int(n.min()), float(np.median(n)), int(n.max()),
-        float(c.sum() / n.sum()), int(n.min()), int(n.max()),
+        *counts.series[s],
+        len(n),
+        int(n.sum()),
+        int(n.min()),
+        float(np.median(n)),
+        int(n.max()),
+        float(c.sum() / n.sum()),
+        int(n.min()),
+        int(n.max()),
     )

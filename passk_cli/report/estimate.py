@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, default_ks, parse_list, standard_metrics, task_values
+from passk_cli.estimators.metric import (
+    Metric,
+    default_ks,
+    parse_list,
+    standard_metrics,
+    task_values,
+)
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
 from passk_cli.report.signature import signature, span
@@ -42,9 +48,7 @@ def choose_metrics(counts: Counts, ks: Sequence[int] = (), metrics: str = "") ->
     """
     chosen = parse_list(metrics) if metrics else ()
     if ks or not chosen:
-        supported = max(
-            int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series))
-        )
+        supported = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
         chosen = tuple(dict.fromkeys((*standard_metrics(ks or default_ks(supported)), *chosen)))
     most = int(counts.n.max())
     for metric in chosen:
@@ -94,8 +98,12 @@ def _lines(counts: Counts, s: int, metrics: Sequence[Metric], short_tasks: str) 
         kept = n[used] if used.any() else n
         found.append(
             Line(
-                counts.series[s], metric, _estimate(metric, n, value, short_tasks),
-                int(used.sum()), int(kept.min()), int(kept.max()),
+                counts.series[s],
+                metric,
+                _estimate(metric, n, value, short_tasks),
+                int(used.sum()),
+                int(kept.min()),
+                int(kept.max()),
             )
         )
     return found
@@ -120,7 +128,9 @@ def _estimate(
     return Estimate(float(values.mean()), se, reason=reason)
 
 
-def _order(counts: Counts, metrics: Sequence[Metric], lines: Sequence[Line], sort: str) -> list[int]:
+def _order(
+    counts: Counts, metrics: Sequence[Metric], lines: Sequence[Line], sort: str
+) -> list[int]:
     """Series in the order of a column: names ascending, numbers descending, empty ones last."""
     column = sort or metrics[0].name
     names = ("model", *counts.group_names)
@@ -162,14 +172,36 @@ def _pivot(counts: Counts, metrics: Sequence[Metric], lines: Sequence[Line]) -> 
 
 def _tidy(counts: Counts, lines: Sequence[Line]) -> Table:
     names = (
-        "model", *counts.group_names, "metric", "k", "estimate", "se", "low", "high", "level",
-        "interval", "tasks", "n_min", "n_max", "note",
+        "model",
+        *counts.group_names,
+        "metric",
+        "k",
+        "estimate",
+        "se",
+        "low",
+        "high",
+        "level",
+        "interval",
+        "tasks",
+        "n_min",
+        "n_max",
+        "note",
     )
     rows = tuple(
         (
-            *line.series, line.metric.name, line.metric.k, line.estimate.value, line.estimate.se,
-            line.estimate.low, line.estimate.high, None, "none", line.tasks, line.n_min,
-            line.n_max, line.estimate.reason,
+            *line.series,
+            line.metric.name,
+            line.metric.k,
+            line.estimate.value,
+            line.estimate.se,
+            line.estimate.low,
+            line.estimate.high,
+            None,
+            "none",
+            line.tasks,
+            line.n_min,
+            line.n_max,
+            line.estimate.reason,
         )
         for line in lines
     )
@@ -184,17 +216,18 @@ def _caption(counts: Counts, lines: Sequence[Line]) -> str:
 
 
 def _short_notes(lines: Sequence[Line], short_tasks: str) -> list[Note]:
-    notes = []
+    """One warning per model and cause: which metrics some of its tasks are too short for."""
+    metrics: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        if not line.estimate.reason:
-            continue
-        name = f"{line.metric.name} of {' '.join(line.series)}"
-        if line.estimate.value is None:
-            remedy = "" if short_tasks == "drop" else "; --short-tasks drop uses the tasks with n ≥ k"
-            notes.append(Note(f"{name} is empty: {line.estimate.reason}{remedy}", "warning"))
-        else:
-            notes.append(Note(f"{name} leaves tasks out: {line.estimate.reason}", "warning"))
-    return notes
+        if line.estimate.reason:
+            state = "empty" if line.estimate.value is None else "without those tasks"
+            told = f"{state}: {line.estimate.reason}"
+            metrics.setdefault((" ".join(line.series), told), []).append(line.metric.name)
+    remedy = "" if short_tasks == "drop" else "; --short-tasks drop uses the tasks with n ≥ k"
+    return [
+        Note(f"{', '.join(names)} of {who} {told}{remedy}", "warning")
+        for (who, told), names in metrics.items()
+    ]
 
 
 def _unless(value: str, default: str) -> str | None:

@@ -26,7 +26,9 @@ def reading_notes(counts: Counts) -> list[Note]:
         )
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
         kept = facts.duplicates_policy
-        notes.append(Note(f"{plural(facts.duplicates, 'repeated attempt')} left out, the {kept} kept"))
+        notes.append(
+            Note(f"{plural(facts.duplicates, 'repeated attempt')} left out, the {kept} kept")
+        )
     if facts.unnumbered:
         notes.append(
             Note(f"{plural(facts.unnumbered, 'attempt')} without a number: not checked for repeats")

@@ -1,0 +1,1 @@
+"""Uncertainty: weights and laws of weighted means, combined with task values."""

@@ -1,0 +1,60 @@
+"""The command line as a function, and where the data is."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from passk_cli.__main__ import main
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "sample_data"
+CRUXEVAL = ROOT / "tests" / "data" / "cruxeval"
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+Passk = Callable[..., Done]
+
+
+@pytest.fixture
+def passk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Passk:
+    """passk("estimate", path, …) → exit code, stdout, stderr."""
+
+    def run(*arguments: object, stdin: bytes | None = None) -> Done:
+        monkeypatch.setattr(sys, "argv", ["passk", *map(str, arguments)])
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    """write(name, content) → the path of a new file."""
+
+    def make(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return make

@@ -1,0 +1,201 @@
+"""Bad input: where, what, what to do; the right exit code; nothing on stdout."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from tests.conftest import SAMPLES, Passk
+
+Write = Callable[[str, str | bytes], Path]
+GOOD = '{"task_id": "a", "passed": true}\n'
+
+
+def attempts(*outcomes: str) -> str:
+    return "".join(f'{{"task_id": "t{i}", "passed": {o}}}\n' for i, o in enumerate(outcomes))
+
+
+CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
+    ("empty file", "a.jsonl", "", [], "a.jsonl: the file is empty; expected JSONL"),
+    ("blank file", "a.jsonl", "\n\n \n", [], "a.jsonl: the file is empty"),
+    ("binary file", "a.jsonl", os.urandom(64) + b"\0" * 8, [], "a.jsonl: a binary file"),
+    ("not UTF-8", "a.jsonl", b'{"task_id": "\xff"}\n' + GOOD.encode(), [], "is not UTF-8"),
+    ("prose", "a.txt", "hello world\nmore\n", [], "neither JSON nor a delimited table"),
+    (
+        "malformed line", "a.jsonl", GOOD * 16 + '{"task_id": "a", "pas\n' + GOOD, [],
+        'a.jsonl:17: not JSON (Invalid control character at) in {"task_id": "a", "pas;'
+        " skip such lines with --skip-bad",
+    ),
+    ("line is a list", "a.jsonl", GOOD + "[1]\n", [], "a.jsonl:2: not a JSON record in [1]"),
+    (
+        "neither pass nor fail", "a.jsonl", attempts("true", "false", '"maybe"'), [],
+        'a.jsonl:3: "passed" is "maybe"; expected true/false, 0/1 or a score with --threshold',
+    ),
+    (
+        "score without threshold", "a.jsonl", attempts("true", "0.7"), [],
+        'a.jsonl:2: "passed" is 0.7; a score needs --threshold X (it passes when ≥ X)',
+    ),
+    ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; elsewhere'),
+    (
+        "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
+        'a.jsonl:2: "passed" has no value (so in 2 attempts); boards disagree on what that means:'
+        " count it as a failure with --missing fail, or leave the attempt out with --missing drop",
+    ),
+    ("NaN outcome", "a.jsonl", attempts("true", "NaN"), [], 'a.jsonl:2: "passed" has no value'),
+    (
+        "outcome key absent", "a.jsonl", attempts("true") + '{"task_id": "x"}\n', [],
+        'a.jsonl:2: "passed" has no value',
+    ),
+    (
+        "summary footer", "a.jsonl", attempts("true") + '{"passed":25,"failed":139}\n', [],
+        'a.jsonl:2: no task in {"passed":25,"failed":139}; a summary line?'
+        " skip such lines with --skip-bad",
+    ),
+    (
+        "no model in a record", "a.csv", "model,task,passed\nm,a,1\n,b,1\n", [],
+        "a.csv:3: no model in",
+    ),
+    (
+        "duplicate attempt", "a.csv", "task,sample,passed\na,0,1\na,1,1\na,0,0\n", [],
+        "a.csv:4: attempt 0 of model 'a' at task 'a' comes again, first at",
+    ),
+    (
+        "duplicates differ in a setting", "a.csv",
+        "task,sample,temperature,passed\na,0,0.2,1\na,0,0.8,0\n", [],
+        "they differ in temperature: keep settings apart with --by",
+    ),
+    ("no task column", "a.csv", "foo,passed\n1,1\n", [], "no task column; name it with --field"),
+    (
+        "no outcome column", "a.jsonl", '{"task": "a", "evaluation": {"ok": true}}\n', [],
+        "no outcome column; name it with --field outcome=…; the columns are task, evaluation;"
+        " look inside one with evaluation.KEY",
+    ),
+    (
+        "two outcome columns", "a.csv", "task,passed,correct\na,1,1\n", [],
+        "2 columns could be the outcome: passed, correct; choose one with --field outcome=passed",
+    ),
+    (
+        "two model columns", "a.csv", "task,passed,model,agent\na,1,m,x\n", [],
+        "2 columns could be the model: model, agent",
+    ),
+    (
+        "counts and outcomes", "a.csv", "task,n,c,passed\na,2,1,1\n", [],
+        "counts (n, c) and outcomes (passed) in one table",
+    ),
+    ("n < c", "a.csv", "task,n,c\na,3,2\nb,2,3\n", [], "a.csv:3: n = 2 and c = 3 cannot be"),
+    ("negative counts", "a.csv", "task,n,c\na,3,-1\n", [], "a.csv:2: n = 3 and c = -1 cannot be"),
+    ("half counts", "a.csv", "task,n,c\na,3.5,1\n", [], "a.csv:2: n = 3.5 and c = 1 cannot be"),
+    ("counts twice", "a.csv", "task,n,c\na,3,1\na,3,2\n", [], "task 'a' of model 'a' comes again"),
+    ("row too long", "a.csv", "task,passed\na,1\nb,1,x\n", [], ":3: 3 fields; the header has 2"),
+    ("column twice", "a.csv", "task,passed,task\na,1,a\n", [], "the column 'task' is there twice"),
+    ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: not JSON"),
+    (
+        "not a list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": 1}\n',
+        [], 'a.jsonl:2: "results" is 1; elsewhere it is a list of outcomes',
+    ),
+    (
+        "empty list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": []}\n',
+        [], 'a.jsonl:2: "results" has no value (so in 1 attempt)',
+    ),
+    (
+        "truncated gzip", "a.jsonl.gz", gzip.compress(os.urandom(9000).hex().encode())[:4000], [],
+        "a.jsonl.gz: cannot be unpacked",
+    ),
+    (
+        "gzip cut late", "a.jsonl.gz", gzip.compress((GOOD * 40000).encode())[:-8], [],
+        "a.jsonl.gz: the gzip stream is cut off or damaged",
+    ),
+    (
+        "truncated zstd", "a.jsonl.zst", zstandard.compress((GOOD * 40000).encode())[:-3], [],
+        "a.jsonl.zst: the zstd stream is cut off",
+    ),
+    ("not Parquet", "a.parquet", b"PAR1 nonsense", [], "a.parquet: "),
+    ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"], "too narrow"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "options", "message"), [c[1:] for c in CASES],
+                         ids=[c[0] for c in CASES])  # fmt: skip
+def test_bad_data(
+    passk: Passk, write: Write, name: str, content: str | bytes, options: list[str], message: str
+) -> None:
+    done = passk("estimate", write(name, content), *options)
+    assert (done.code, done.out) == (3, "")
+    assert message in done.err
+    assert done.err.startswith("passk: ")
+    assert done.err.count("\n") == 1
+
+
+USAGE = [
+    ("k = 0", ["-k", "0"], "k must be a whole number, at least 1"),
+    ("metric without k", ["-m", "pass@"], "no metric 'pass@'; there are pass@K, pass^K"),
+    ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
+    ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
+    ("unknown model", ["--model", "x"], "no model 'x'; there are gpt-4o"),
+    ("unknown format", ["-f", "docx"], "-f docx: no such format; there are table"),
+    ("unknown reader", ["--from", "xls"], "--from xls: no such format; there are jsonl"),
+    ("unknown policy", ["--missing", "ignore"], "it is one of error, fail, drop"),
+    ("unknown short", ["--short-tasks", "zero"], "it is one of empty, drop"),
+    ("bad field", ["--field", "score=x"], "write ROLE=COLUMN with a role of task"),
+    ("bad where", ["--where", "reward >"], "--where reward >: syntax error"),
+    ("unknown where", ["--where", "cost > 1"], "--where cost > 1: no column 'cost'; there are"),
+    ("threshold", ["--threshold", "nan"], "the threshold must be a finite number"),
+    ("unknown option", ["--interval-method", "x"], "No such option"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), [u[1:] for u in USAGE], ids=[u[0] for u in USAGE])
+def test_wrong_usage(passk: Passk, options: list[str], message: str) -> None:
+    done = passk("estimate", SAMPLES / "tau_airline.csv", *options)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_unknown_columns_are_bad_data(passk: Passk) -> None:
+    path = SAMPLES / "tau_airline.csv"
+    for options in (["--field", "task=nope"], ["--by", "nope"]):
+        done = passk("estimate", path, *options)
+        assert done.code == 3
+        assert "no" in done.err
+        assert "the columns are model, task_id, trial, reward" in done.err
+
+
+def test_files_that_are_not_there(passk: Passk, tmp_path: Path) -> None:
+    assert passk("estimate", tmp_path / "no.jsonl").err.endswith(
+        "no.jsonl: no such file; check the path\n"
+    )
+    (tmp_path / "sub").mkdir()
+    done = passk("estimate", tmp_path / "sub")
+    assert (done.code, "no result files in this directory" in done.err) == (3, True)
+    assert passk("estimate", tmp_path / "*.csv").code == 3
+    twice = SAMPLES / "tau_airline.csv"
+    done = passk("estimate", twice, twice)
+    assert (done.code, "is given twice" in done.err) == (2, True)
+
+
+def test_stdin_twice(passk: Passk) -> None:
+    done = passk("estimate", "-", "m=-", stdin=GOOD.encode())
+    assert done.code == 2
+    assert "standard input (-) can be read once" in done.err
+
+
+def test_an_output_folder_that_is_not_there(passk: Passk, tmp_path: Path) -> None:
+    target = tmp_path / "no" / "out.csv"
+    done = passk("estimate", SAMPLES / "tau_airline.csv", "-o", target)
+    assert done.code == 3
+    assert "no such folder for the output" in done.err
+    assert not target.exists()
+
+
+def test_a_failed_run_leaves_the_old_output_alone(passk: Passk, write: Write) -> None:
+    target = write("out.csv", "old")
+    assert passk("estimate", write("a.jsonl", attempts("null")), "-o", target).code == 3
+    assert target.read_text() == "old"
+    assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", target).code == 0
+    assert target.read_text().startswith("model,metric,k,estimate")
+    assert [p.name for p in target.parent.iterdir() if p.name.startswith(".")] == []
