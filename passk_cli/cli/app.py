@@ -46,6 +46,8 @@ def _options(
 
 def main() -> None:
     """Run the command line; every error the user can cause ends as one line and an exit code."""
+    # Starting the threads of a linear algebra library costs more than its products here gain.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         app()
     except PasskError as error:

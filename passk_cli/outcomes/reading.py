@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.outcomes import diagnose
 from passk_cli.outcomes.fields import assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
 from passk_cli.outcomes.model import Counts, InputFacts, ReadFacts
@@ -90,6 +89,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
             tally = _run(con, statement, batches)
         except duckdb.Error as error:
+            from passk_cli.outcomes import diagnose
+
             raise diagnose.explain(error, batches, request) from None
         return _decide(batches, names, request, tally, tolerant)
 
@@ -177,22 +178,12 @@ def _decide(
     tolerant: bool,
 ) -> Counts:
     """Refuse what is wrong, apply the policies, and keep account of both."""
+    _refuse(batches, request, tally, tolerant)
     cells = dict(tally.cells)
     nameless = _null(cells["task"])
     skipped = int(cells["attempts"][nameless].sum()) + tally.rejected
-    if nameless.any() and not (request.skip_bad or tolerant):
-        raise diagnose.no_name(batches, "task")
     cells = {name: values[~nameless] for name, values in cells.items()}
-    if _null(cells["name"]).any():
-        raise diagnose.no_name(batches, "model")
-    kept = replace(tally, cells=cells)
     bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
-    if bad and not tolerant:
-        raise diagnose.bad_value(batches, request, kept)
-    if missing and request.missing == "error" and not tolerant:
-        raise diagnose.missing_value(batches, request, kept)
-    if tally.repeated and request.duplicates == "error" and not tolerant:
-        raise diagnose.repeated(batches, request, kept)
     _require_one_model(batches, names, cells)
     n = cells["n"] + (cells["missing"] if request.missing == "fail" else 0)
     attempted = n > 0
@@ -230,6 +221,29 @@ def _decide(
     if request.cluster:
         counts = counts.with_clusters(_clusters(request.cluster, cells, batches))
     return keep_models(counts, request.models)
+
+
+def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: bool) -> None:
+    """Raise for what the policies do not allow, with the place where it stands."""
+    cells, nameless = tally.cells, _null(tally.cells["task"])
+    wrong = nameless.any() or _null(cells["name"]).any() or cells["bad"].any()
+    if not (wrong or cells["missing"].any() or tally.repeated):
+        return
+    from passk_cli.outcomes import diagnose
+
+    if nameless.any() and not (request.skip_bad or tolerant):
+        raise diagnose.no_name(batches, "task")
+    named = replace(tally, cells={name: v[~nameless] for name, v in tally.cells.items()})
+    if _null(named.cells["name"]).any():
+        raise diagnose.no_name(batches, "model")
+    if tolerant:
+        return
+    if named.cells["bad"].any():
+        raise diagnose.bad_value(batches, request, named)
+    if named.cells["missing"].any() and request.missing == "error":
+        raise diagnose.missing_value(batches, request, named)
+    if tally.repeated and request.duplicates == "error":
+        raise diagnose.repeated(batches, request, named)
 
 
 def keep_models(counts: Counts, models: Sequence[str]) -> Counts:

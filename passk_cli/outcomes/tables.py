@@ -2,7 +2,9 @@
 
 The statement reads only the columns that play a role, all as text, groups by them, and judges each
 distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the sum
-of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs.
+of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs. For that they are read as
+DOUBLE where they look like numbers (a tenth of the reading time): numbers that differ as DOUBLE
+differ as text, so the fingerprint cannot overlook a repeat, and the exact count reads text.
 """
 
 from __future__ import annotations
@@ -80,12 +82,18 @@ class Statement:
         columns = {c for b in batches for c in b.layout.kinds}
         self.settings = tuple(s for s in SETTINGS if s in columns and s not in asked)
         self.object_bytes = 1 << 24
+        files = [s.path for b in batches for s in b.sources]
+        self.only_file = files[0] if len(files) == 1 else None
+        self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
 
     def tally(self, keep: str | None) -> str:
         """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
         varies = [f"setting{i}" for i in range(len(self.settings))]
         low_high = [c for c in ("cluster", *varies) if c != "cluster" or self.request.cluster]
-        keys = ", ".join(["file", "model", *self.groups, "task", "outcome"])
+        # Grouping 10⁷ rows by a file name that never changes would cost 5 %.
+        only = self.only_file
+        file = "file, " if only is None else ""
+        keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
         counted = ", is_count, n_text, c_text" if self.counted else ""
         spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
         wider = "".join(f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high)
@@ -93,7 +101,8 @@ class Statement:
         return f"""
 WITH {self._rows(keep)},
 cells AS (
-  SELECT {keys}{counted}, count(*) AS rows, count(attempt) AS numbered,
+  SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{counted},
+         count(*) AS rows, count(attempt) AS numbered,
          sum(hash(attempt)) AS fingerprint{spans}
   FROM rows GROUP BY {keys}{counted}),
 judged AS (SELECT *, {self._verdict()} AS verdict FROM cells),
@@ -105,8 +114,8 @@ totals AS (
          sum(fingerprint) AS fingerprint{wider}
   FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
 expected AS (
-  SELECT i + 1 AS count, sum(hash(i::VARCHAR)) OVER (ORDER BY i) AS from_0,
-         sum(hash((i + 1)::VARCHAR)) OVER (ORDER BY i) AS from_1
+  SELECT i + 1 AS count, sum(hash(i::{self.attempts_as})) OVER (ORDER BY i) AS from_0,
+         sum(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR coalesce(fingerprint = from_0 OR fingerprint = from_1, false) AS unrepeated
@@ -126,6 +135,16 @@ keyed AS (
   FROM rows LEFT JOIN names ON names.file = rows.file
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY coalesce(names.name, model), {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
+
+    def _plain_numbers(self, batch: Batch) -> bool:
+        """Whether the attempt column holds JSON numbers (so far seen) and plays no other part."""
+        attempt, asked = batch.roles.attempt, (*self.request.by, self.request.cluster, *self.where)
+        if batch.roles.shape != "attempts" or attempt is None:
+            return True
+        kinds = batch.layout.kinds.get(attempt, set())
+        return (
+            batch.layout.kind in ("json", "jsonl") and kinds == {"number"} and attempt not in asked
+        )
 
     def _rows(self, keep: str | None) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table."""
@@ -154,7 +173,6 @@ rows AS (SELECT row.* FROM picked)"""
         layout, roles, request = batch.layout, batch.roles, self.request
         needed, nested = self._needed(batch)
         paths = [s.path for s in batch.sources]
-        alone = len(paths) == 1
         document = layout.kind not in ("jsonl", "csv", "parquet", "frame")
         size = object_bytes(batch.sources) if document else self.object_bytes
         relation = layout.relation(paths, needed, skip_bad=request.skip_bad, object_bytes=size)
@@ -163,12 +181,11 @@ rows AS (SELECT row.* FROM picked)"""
             return "NULL::VARCHAR" if column is None else _text(layout, column, nested)
 
         roles_sql = {
-            # Grouping 10⁷ rows by a file name that never changes would cost 5 %.
-            "file": quote_text(paths[0]) if alone else "filename",
+            "file": quote_text(paths[0]) if len(paths) == 1 else "filename",
             "model": text(roles.model),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": text(roles.task),
-            "attempt": text(roles.attempt),
+            "attempt": f"CAST({text(roles.attempt)} AS {self.attempts_as})",
             "outcome": text(roles.outcome) if roles.shape == "attempts" else "NULL::VARCHAR",
         }
         if request.cluster:
@@ -183,7 +200,7 @@ rows AS (SELECT row.* FROM picked)"""
                 "c_text": text(roles.c),
             }
             if is_count:
-                roles_sql["attempt"] = "'0'"
+                roles_sql["attempt"] = f"0::{self.attempts_as}"
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
             inner.append(f'{_list(layout, roles.outcome or "", nested)} AS "#list"')
@@ -197,7 +214,7 @@ rows AS (SELECT row.* FROM picked)"""
             filled = 'CASE WHEN len("#list") > 0 THEN "#list" ELSE [NULL] END'
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
-            outer["attempt"] = 'unnest(range(len("#list")))::VARCHAR'
+            outer["attempt"] = f'unnest(range(len("#list")))::{self.attempts_as}'
         if request.threshold is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
             rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
@@ -230,7 +247,7 @@ rows AS (SELECT row.* FROM picked)"""
             name, keys = found
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 nested.add(name)
-            needed[name] = "VARCHAR"
+            needed[name] = self.attempts_as if column == roles.attempt else "VARCHAR"
         if roles.shape == "lists" and roles.outcome in needed and roles.outcome not in nested:
             needed[str(roles.outcome)] = "VARCHAR[]"
         return needed | dict.fromkeys(nested, "JSON"), nested
@@ -285,7 +302,7 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
-    cells: dict[str, Any] = con.execute(statement.tally(None)).fetchnumpy()
+    cells = _tally(con, statement, None)
     rejected = 0
     if csv and statement.request.skip_bad:
         answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchone()
@@ -293,13 +310,29 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     repeated = None
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
+        statement.attempts_as = "VARCHAR"
         times, extra, *first = con.execute(statement.repeats()).fetchone() or (0, 0)
         if times:
             repeated = (int(times), int(extra), tuple(str(value) for value in first))
             if policy in ("first", "last"):
                 con.execute("SET preserve_insertion_order = true")
-                cells = con.execute(statement.tally(policy)).fetchnumpy()
+                cells = _tally(con, statement, policy)
     return Tally(cells, repeated, rejected, statement.settings)
+
+
+def _tally(
+    con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
+) -> dict[str, Any]:
+    import duckdb
+
+    try:
+        return con.execute(statement.tally(keep)).fetchnumpy()
+    except duckdb.Error:
+        if statement.attempts_as == "VARCHAR":
+            raise
+        # An attempt further down that is no number after all, or another error once more.
+        statement.attempts_as = "VARCHAR"
+        return con.execute(statement.tally(keep)).fetchnumpy()
 
 
 def _collect(node: object, names: list[str]) -> None:
