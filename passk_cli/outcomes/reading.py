@@ -1,7 +1,8 @@
-"""Files or a frame in, Counts out: find, understand, count, decide, or say why not."""
+"""Files or a frame in, Counts out: find the files, understand their columns, count."""
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -9,18 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import ParameterError
 from passk_cli.outcomes.fields import assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
-from passk_cli.outcomes.model import Counts, InputFacts, ReadFacts
 from passk_cli.outcomes.sources import Source, expand, model_names
 from passk_cli.outcomes.tables import Batch, Request, Statement, Tally, columns_in, run
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
+
+    from passk_cli.outcomes.model import Counts
 
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
@@ -92,7 +92,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             from passk_cli.outcomes import diagnose
 
             raise diagnose.explain(error, batches, request) from None
-        return _decide(batches, names, request, tally, tolerant)
+        from passk_cli.outcomes.deciding import decide
+
+        return decide(batches, names, request, tally, tolerant)
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -116,7 +118,7 @@ def checked(request: Request) -> Request:
     ):
         if value not in allowed:
             raise ParameterError(f"{name}={value!r}; it is one of {', '.join(allowed)}")
-    if request.threshold is not None and not np.isfinite(request.threshold):
+    if request.threshold is not None and not math.isfinite(request.threshold):
         raise ParameterError("the threshold must be a finite number")
     return request
 
@@ -168,176 +170,3 @@ def _frame(
     roles = assign("DataFrame", layout.kinds, request.fields)
     batch = Batch(layout, roles, (Source("<frame>", "DataFrame", None, "none"),))
     return [batch], {"<frame>": "model"} if roles.model is None else {}
-
-
-def _decide(
-    batches: Sequence[Batch],
-    names: Mapping[str, str],
-    request: Request,
-    tally: Tally,
-    tolerant: bool,
-) -> Counts:
-    """Refuse what is wrong, apply the policies, and keep account of both."""
-    _refuse(batches, request, tally, tolerant)
-    cells = dict(tally.cells)
-    nameless = _null(cells["task"])
-    skipped = int(cells["attempts"][nameless].sum()) + tally.rejected
-    cells = {name: values[~nameless] for name, values in cells.items()}
-    bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
-    _require_one_model(batches, names, cells)
-    n = cells["n"] + (cells["missing"] if request.missing == "fail" else 0)
-    attempted = n > 0
-    if not attempted.any():
-        place = batches[0].sources[0].name
-        raise DataError(
-            place, "no attempts in this data", "is --where too narrow?" if request.where else ""
-        )
-    groups = [f"group{i}" for i in range(len(request.by))]
-    series = list(zip(*(_texts(cells[c][attempted]) for c in ("name", *groups)), strict=True))
-    tasks = _texts(cells["task"][attempted])
-    facts = ReadFacts(
-        inputs=tuple(_input(b, request) for b in batches),
-        missing=missing,
-        missing_policy=request.missing,
-        duplicates=tally.repeated[1] if tally.repeated else 0,
-        duplicates_policy=request.duplicates,
-        duplicates_checked=all(b.roles.attempt or b.roles.shape != "attempts" for b in batches),
-        unnumbered=_unnumbered(batches, cells),
-        skipped=skipped,
-        emptied=int((~attempted).sum()),
-        not_understood=bad,
-        varying=_varying(tally, cells),
-        where=request.where,
-        threshold=request.threshold,
-    )
-    counts = Counts.from_columns(
-        series,
-        tasks,
-        n[attempted].astype(np.int64),
-        cells["passed"][attempted].astype(np.int64),
-        tuple(request.by),
-        facts,
-    )
-    if request.cluster:
-        counts = counts.with_clusters(_clusters(request.cluster, cells, batches))
-    return keep_models(counts, request.models)
-
-
-def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: bool) -> None:
-    """Raise for what the policies do not allow, with the place where it stands."""
-    cells, nameless = tally.cells, _null(tally.cells["task"])
-    wrong = nameless.any() or _null(cells["name"]).any() or cells["bad"].any()
-    if not (wrong or cells["missing"].any() or tally.repeated):
-        return
-    from passk_cli.outcomes import diagnose
-
-    if nameless.any() and not (request.skip_bad or tolerant):
-        raise diagnose.no_name(batches, "task")
-    named = replace(tally, cells={name: v[~nameless] for name, v in tally.cells.items()})
-    if _null(named.cells["name"]).any():
-        raise diagnose.no_name(batches, "model")
-    if tolerant:
-        return
-    if named.cells["bad"].any():
-        raise diagnose.bad_value(batches, request, named)
-    if named.cells["missing"].any() and request.missing == "error":
-        raise diagnose.missing_value(batches, request, named)
-    if tally.repeated and request.duplicates == "error":
-        raise diagnose.repeated(batches, request, named)
-
-
-def keep_models(counts: Counts, models: Sequence[str]) -> Counts:
-    """Only these models, in every group; all of them when none is named."""
-    if not models:
-        return counts
-    present = {s[0] for s in counts.series}
-    unknown = [m for m in models if m not in present]
-    if unknown:
-        raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(sorted(present))}")
-    keep = np.array([counts.series[s][0] in models for s in counts.series_codes])
-    series = [counts.series[s] for s in counts.series_codes[keep]]
-    tasks = [counts.tasks[t] for t in counts.task_codes[keep]]
-    kept = Counts.from_columns(
-        series, tasks, counts.n[keep], counts.c[keep], counts.group_names, counts.facts
-    )
-    if counts.clusters is None:
-        return kept
-    return kept.with_clusters(dict(zip(counts.tasks, counts.clusters, strict=True)))
-
-
-def _null(values: Any) -> Any:
-    """Where an array from DuckDB has no value."""
-    mask = np.ma.getmaskarray(values)
-    return mask | np.array([v is None for v in np.ma.getdata(values)], dtype=bool)
-
-
-def _texts(values: Any) -> list[str]:
-    empty = _null(values)
-    return ["" if none else str(v) for v, none in zip(np.ma.getdata(values), empty, strict=True)]
-
-
-def _require_one_model(
-    batches: Sequence[Batch], names: Mapping[str, str], cells: Mapping[str, Any]
-) -> None:
-    """A label names one model; over a file of several it would merge them."""
-    labels = {s.label: s for b in batches for s in b.sources if s.label and b.roles.model}
-    for label, source in labels.items():
-        mine = np.ma.getdata(cells["name"]) == label
-        seen = set(_texts(cells["model_low"][mine])) | set(_texts(cells["model_high"][mine]))
-        seen.discard("")
-        if len(seen) > 1:
-            raise DataError(
-                source.name,
-                f"holds several models ({', '.join(sorted(seen)[:4])});"
-                f" the label {label!r} names one",
-                "leave the label out, or keep one model with --where",
-            )
-
-
-def _unnumbered(batches: Sequence[Batch], cells: Mapping[str, Any]) -> int:
-    if not any(b.roles.attempt for b in batches if b.roles.shape == "attempts"):
-        return 0
-    return int((cells["attempts"] - cells["numbered"]).sum())
-
-
-def _varying(tally: Tally, cells: Mapping[str, Any]) -> tuple[str, ...]:
-    """Settings that take several values among the attempts of one model at one task."""
-    return tuple(
-        name
-        for i, name in enumerate(tally.settings)
-        if _texts(cells[f"setting{i}_low"]) != _texts(cells[f"setting{i}_high"])
-    )
-
-
-def _clusters(column: str, cells: Mapping[str, Any], batches: Sequence[Batch]) -> dict[str, str]:
-    clusters: dict[str, str] = {}
-    place = batches[0].sources[0].name
-    for task, low, high in zip(
-        _texts(cells["task"]),
-        _texts(cells["cluster_low"]),
-        _texts(cells["cluster_high"]),
-        strict=True,
-    ):
-        if not low:
-            raise DataError(place, f"task {task!r} has no {column}", "every task needs its cluster")
-        if low != high or clusters.setdefault(task, low) != low:
-            other = high if low != high else clusters[task]
-            raise DataError(
-                place,
-                f"task {task!r} lies in two clusters ({low}, {other})",
-                "a cluster must hold whole tasks; is it the right column?",
-            )
-    return clusters
-
-
-def _input(batch: Batch, request: Request) -> InputFacts:
-    roles = batch.roles.used()
-    asked = {*roles.values(), *request.by, request.cluster}
-    read = {(find(c, batch.layout.kinds) or (c,))[0] for c in asked if c}
-    name = batch.sources[0].name
-    if len(batch.sources) > 1:
-        name += f" and {len(batch.sources) - 1} more"
-    packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
-    unused = tuple(c for c in batch.layout.kinds if c not in read)
-    form = f"{batch.layout.kind} ({batch.layout.how}{packing})"
-    return InputFacts(name, form, roles, unused)
