@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from passk_cli import __version__
+from passk_cli.cli.bootstrap import bootstrap
 from passk_cli.cli.describe import describe
 from passk_cli.cli.estimate import estimate
 from passk_cli.cli.groups import grouped
@@ -25,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
 )
-for command in (estimate, describe):
+for command in (estimate, bootstrap, describe):
     app.command()(grouped(command))
 
 

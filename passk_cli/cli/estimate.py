@@ -5,13 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from passk_cli.cli.options import Choice, Output, Reading, option
+from passk_cli.cli.options import Certainty, Choice, Output, Reading, option
 
 
 @dataclass(frozen=True)
-class Order:
-    """How the models are ordered."""
+class Shown:
+    """What this command shows, and in which order."""
 
+    interval: Annotated[
+        str | None,
+        option(
+            "--interval",
+            metavar="METHOD|none",
+            help="guard (default for new tasks), gaffke, jeffreys, percentile, basic, bca, t,"
+            " wilson, clopper-pearson; jackknife (default for these tasks). none: standard errors.",
+        ),
+    ] = None
     sort: Annotated[
         str,
         option(
@@ -22,14 +31,24 @@ class Order:
     ] = ""
 
 
-def estimate(reading: Reading, choice: Choice, order: Order, output: Output) -> None:
-    """pass@k and pass^k of every model.
+def estimate(
+    reading: Reading, choice: Choice, shown: Shown, certainty: Certainty, output: Output
+) -> None:
+    """pass@k and pass^k of every model, and how sure they are.
 
     Example: passk estimate runs/*.jsonl -k 1,5 --by temperature
     """
     from passk_cli.report.estimate import estimate_report
 
     output.check()
-    counts = reading.counts()
-    metrics = choice.of(counts)
-    output.write(estimate_report(counts, metrics, short_tasks=choice.short_tasks, sort=order.sort))
+    how = certainty.how(shown.interval)
+    counts = reading.counts(cluster=certainty.cluster)
+    report = estimate_report(
+        counts,
+        choice.of(counts),
+        how,
+        short_tasks=choice.short_tasks,
+        sort=shown.sort,
+        hint=choice.hint(counts),
+    )
+    output.write(report)

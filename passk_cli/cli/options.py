@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.model import Counts
     from passk_cli.outcomes.tables import Request
     from passk_cli.report.model import Report
+    from passk_cli.report.samples import Uncertainty
 
 
 def option(*names: str, help: str, show_default: bool | str = False, **more: Any) -> Any:
@@ -155,13 +156,71 @@ class Choice:
     def of(self, counts: Counts) -> Any:
         """The metrics for this data."""
         from passk_cli.estimators.metric import parse_ks
-        from passk_cli.report.estimate import SHORT_TASKS, choose_metrics
+        from passk_cli.report.estimate import choose_metrics
+        from passk_cli.report.samples import SHORT_TASKS
 
         if self.short_tasks not in SHORT_TASKS:
             raise ParameterError(
                 f"--short-tasks {self.short_tasks}: it is one of {', '.join(SHORT_TASKS)}"
             )
         return choose_metrics(counts, parse_ks(self.k) if self.k else (), self.metrics)
+
+    def hint(self, counts: Counts) -> str:
+        """Which of the usual k's the data does not support, when no others were asked for."""
+        from passk_cli.estimators.metric import USUAL_K
+        from passk_cli.report.estimate import supported_k
+
+        if self.k or self.metrics:
+            return ""
+        missing = [k for k in USUAL_K if k > supported_k(counts)]
+        return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure, about what."""
+
+    level: Annotated[
+        float, option("--level", metavar="P", help="Coverage of intervals.", show_default=True)
+    ] = 0.95
+    population: Annotated[
+        str,
+        option(
+            "--population",
+            metavar="new-tasks|these-tasks",
+            show_default=True,
+            help="The question: tasks are a sample of what it is about, or all of it.",
+        ),
+    ] = "new-tasks"
+    cluster: Annotated[
+        str | None,
+        option(
+            "--cluster", metavar="COLUMN", help="Tasks that belong together, as one repository's."
+        ),
+    ] = None
+    resamples: Annotated[
+        int,
+        option(
+            "--resamples",
+            metavar="N",
+            min=100,
+            show_default=True,
+            help="Draws, where a method needs them.",
+        ),
+    ] = 10_000
+    seed: Annotated[
+        int, option("--seed", metavar="N", min=0, show_default=True, help="Seed of the draws.")
+    ] = 0
+
+    def how(self, interval: str | None = None) -> Uncertainty:
+        """The uncertainty asked for, checked."""
+        from passk_cli.report.samples import Uncertainty
+
+        chosen = Uncertainty(
+            interval, self.level, self.population, self.cluster, self.resamples, self.seed
+        )
+        _ = chosen.method
+        return chosen
 
 
 @dataclass(frozen=True)

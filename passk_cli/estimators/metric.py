@@ -20,7 +20,7 @@ FAMILIES: dict[str, Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArra
     "pass@": at_pairs,
     "pass^": hat_pairs,
 }
-_USUAL_K = (1, 10, 100)
+USUAL_K = (1, 10, 100)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def default_ks(n_min: int) -> tuple[int, ...]:
     >>> default_ks(200), default_ks(10), default_ks(5), default_ks(1)
     ((1, 10, 100), (1, 10), (1, 2, 4, 5), (1,))
     """
-    usual = tuple(k for k in _USUAL_K if k <= n_min)
+    usual = tuple(k for k in USUAL_K if k <= n_min)
     if len(usual) >= 2:
         return usual
     doubling = [1 << i for i in range(n_min.bit_length()) if 1 << i <= n_min]

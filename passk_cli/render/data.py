@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from passk_cli.render.style import Style
-from passk_cli.report.model import Cell, Estimate, Report
+from passk_cli.report.model import Cell, Estimate, Limits, Report
 
 
 def csv_text(report: Report, style: Style) -> str:
@@ -54,6 +54,8 @@ def _delimited(report: Report, delimiter: str) -> str:
 
 
 def _plain(cell: Cell) -> str | int | float | None:
+    if isinstance(cell, Limits):
+        raise TypeError("tidy rows hold each limit in a column of its own")
     value = cell.value if isinstance(cell, Estimate) else cell
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from passk_cli.report.model import Cell, Column, Estimate, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,16 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return "–", ""
     if isinstance(cell, Estimate):
         return _estimate(cell, style)
+    if isinstance(cell, Limits):
+        if cell.low is None or cell.high is None:
+            return "–", ""
+        return "", f"[{share(cell.low, style)}, {share(cell.high, style)}]"
     if isinstance(cell, str):
         return cell, ""
     if column.kind == "share":
         return share(float(cell), style), ""
+    if column.kind == "fine":
+        return share(float(cell), replace(style, digits=style.decimals + 2)), ""
     if column.kind == "p":
         return ("<0.0001", "") if cell < 1e-4 else (f"{cell:.4f}", "")
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
@@ -84,7 +90,7 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
 
 def joined(cell: tuple[str, str]) -> str:
     """The two parts of an aligned cell as one text."""
-    return " ".join(cell) if cell[1] else cell[0]
+    return " ".join(filter(None, cell))
 
 
 def signature_line(report: Report) -> str:

@@ -7,38 +7,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import (
-    Metric,
-    default_ks,
-    parse_list,
-    standard_metrics,
-    task_values,
-)
+from passk_cli.estimators.metric import Metric, default_ks, parse_list, standard_metrics
+from passk_cli.inference.intervals import THESE_TASKS, interval
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.samples import Measured, Uncertainty, measure
 from passk_cli.report.signature import signature, span
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from passk_cli.outcomes.model import Counts
 
-SHORT_TASKS = ("empty", "drop")
+# Shares of the variance from which on a note says where the uncertainty comes from.
+_MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5
 
 
 @dataclass(frozen=True)
 class Line:
-    """One model (and group) × metric, at full precision: the row of the tidy table."""
+    """One model (and group) × metric with its estimate: a row of the tidy table.
 
-    series: tuple[str, ...]
-    metric: Metric
+    flaw : what is special about the interval, or why there is none.
+    """
+
+    measured: Measured
     estimate: Estimate
-    tasks: int
-    n_min: int
-    n_max: int
+    flaw: str = ""
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The model, and its group values."""
+        return self.measured.series
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Tasks used, and the fewest and most attempts among them."""
+        n = self.measured.n
+        return len(n), int(n.min()), int(n.max())
 
 
 def choose_metrics(counts: Counts, ks: Sequence[int] = (), metrics: str = "") -> tuple[Metric, ...]:
@@ -48,8 +52,7 @@ def choose_metrics(counts: Counts, ks: Sequence[int] = (), metrics: str = "") ->
     """
     chosen = parse_list(metrics) if metrics else ()
     if ks or not chosen:
-        supported = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
-        chosen = tuple(dict.fromkeys((*standard_metrics(ks or default_ks(supported)), *chosen)))
+        chosen = (*standard_metrics(ks or default_ks(supported_k(counts))), *chosen)
     most = int(counts.n.max())
     for metric in chosen:
         if metric.k > most:
@@ -57,75 +60,61 @@ def choose_metrics(counts: Counts, ks: Sequence[int] = (), metrics: str = "") ->
                 f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
                 f" the most any task has is {most}"
             )
-    return chosen
+    return tuple(dict.fromkeys(chosen))
+
+
+def supported_k(counts: Counts) -> int:
+    """The largest k that every task of at least one model supports."""
+    return max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
 
 
 def estimate_report(
     counts: Counts,
     metrics: Sequence[Metric],
+    how: Uncertainty | None = None,
     *,
     short_tasks: str = "empty",
     sort: str = "",
+    hint: str = "",
 ) -> Report:
     """Every metric of every model: the mean over tasks, and how sure it is.
 
     short_tasks : "empty" leaves a metric without value when a task has n < k; "drop" computes it
         on the tasks with n ≥ k and says how many those are.
     sort : a column to order models by; the first metric when empty.
+    hint : a word on the metrics that are not there, for the caption.
     """
-    lines = [
-        line for s in range(len(counts.series)) for line in _lines(counts, s, metrics, short_tasks)
-    ]
+    how = how or Uncertainty()
+    lines = [evaluate(counts, one, how) for one in measure(counts, metrics, short_tasks)]
     order = _order(counts, metrics, lines, sort)
-    lines = [line for s in order for line in lines if line.series == counts.series[s]]
+    place = {counts.series[s]: at for at, s in enumerate(order)}
+    lines.sort(key=lambda line: place[line.series])
+    notes = (*reading_notes(counts), *short_notes(lines, short_tasks), *flaw_notes(lines))
+    shown = short_tasks if short_tasks != "empty" else None
     return Report(
         tables=(_pivot(counts, metrics, lines),),
-        data=_tidy(counts, lines),
-        caption=_caption(counts, lines),
-        notes=(*reading_notes(counts), *_short_notes(lines, short_tasks)),
-        signature=signature(counts, metrics, interval="none", short=_unless(short_tasks, "empty")),
+        data=_tidy(counts, lines, how),
+        caption=" · ".join(filter(None, (sizes_caption(lines), how.words(), hint))),
+        notes=(*notes, *_source_notes(lines, how)),
+        signature=signature(counts, metrics, **how.signature(), **{"short tasks": shown}),
     )
 
 
-def _lines(counts: Counts, s: int, metrics: Sequence[Metric], short_tasks: str) -> list[Line]:
-    rows = counts.rows_of(s)
-    n, c = counts.n[rows], counts.c[rows]
-    values = task_values(metrics, n, c)
-    found = []
-    for metric, value in zip(metrics, values, strict=True):
-        enough = n >= metric.k
-        used = np.ones_like(enough) if short_tasks == "empty" else enough
-        kept = n[used] if used.any() else n
-        found.append(
-            Line(
-                counts.series[s],
-                metric,
-                _estimate(metric, n, value, short_tasks),
-                int(used.sum()),
-                int(kept.min()),
-                int(kept.max()),
-            )
-        )
-    return found
-
-
-def _estimate(
-    metric: Metric, n: NDArray[np.int64], values: NDArray[np.float64], short_tasks: str
-) -> Estimate:
-    enough = n >= metric.k
-    short = int((~enough).sum())
-    reason = ""
-    if short:
-        few = n[~enough]
-        reason = (
-            f"n={span(int(few.min()), int(few.max()))} < k={metric.k}"
-            f" on {short} of {plural(len(n), 'task')}"
-        )
-        if short_tasks == "empty" or short == len(n):
-            return Estimate(None, reason=reason)
-        values = values[enough]
-    se = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
-    return Estimate(float(values.mean()), se, reason=reason)
+def evaluate(counts: Counts, one: Measured, how: Uncertainty) -> Line:
+    """A measured metric with its standard error and interval."""
+    if one.values is None:
+        return Line(one, Estimate(None, reason=one.reason))
+    sample = one.sample(counts, how)
+    se = sample.se
+    if how.population == THESE_TASKS:
+        variance = float(one.within.sum())
+        se = None if math.isnan(variance) else math.sqrt(variance) / len(one.values)
+    if how.method == "none":
+        return Line(one, Estimate(sample.mean, se, reason=one.reason))
+    found = interval(sample, how.method, how.level, how.population)
+    return Line(
+        one, Estimate(sample.mean, se, found.low, found.high, reason=one.reason), found.reason
+    )
 
 
 def _order(
@@ -139,12 +128,12 @@ def _order(
         place = names.index(column)
         return sorted(series, key=lambda s: (counts.series[s][place], counts.series[s]))
     if column == "tasks":
-        value = {line.series: float(line.tasks) for line in lines}
+        value = {line.series: float(line.size[0]) for line in lines}
     elif column in {m.name for m in metrics}:
         value = {
             line.series: -math.inf if line.estimate.value is None else line.estimate.value
             for line in lines
-            if line.metric.name == column
+            if line.measured.metric.name == column
         }
     else:
         known = ", ".join((*names, *(m.name for m in metrics), "tasks"))
@@ -154,75 +143,54 @@ def _order(
 
 def _pivot(counts: Counts, metrics: Sequence[Metric], lines: Sequence[Line]) -> Table:
     """Models down, metrics across; tasks and attempts beside them where they differ."""
-    differ = len({(line.tasks, line.n_min, line.n_max) for line in lines}) > 1
+    differ = len({line.size for line in lines}) > 1
     head = [Column("model"), *(Column(g) for g in counts.group_names)]
     head += [Column(m.name, "share") for m in metrics]
-    head += [Column("tasks", "text"), Column("attempts", "text")] if differ else []
+    head += [Column("tasks"), Column("attempts")] if differ else []
     rows: list[tuple[Cell, ...]] = []
     for start in range(0, len(lines), len(metrics)):
         mine = lines[start : start + len(metrics)]
         row: list[Cell] = [*mine[0].series, *(line.estimate for line in mine)]
         if differ:
-            tasks = [line.tasks for line in mine]
-            row.append(span(min(tasks), max(tasks)))
-            row.append(span(min(line.n_min for line in mine), max(line.n_max for line in mine)))
+            tasks, fewest, most = zip(*(line.size for line in mine), strict=True)
+            row += [span(min(tasks), max(tasks)), span(min(fewest), max(most))]
         rows.append(tuple(row))
     return Table(tuple(head), tuple(rows))
 
 
-def _tidy(counts: Counts, lines: Sequence[Line]) -> Table:
-    names = (
-        "model",
-        *counts.group_names,
-        "metric",
-        "k",
-        "estimate",
-        "se",
-        "low",
-        "high",
-        "level",
-        "interval",
-        "tasks",
-        "n_min",
-        "n_max",
-        "note",
-    )
+def _tidy(counts: Counts, lines: Sequence[Line], how: Uncertainty) -> Table:
+    columns = [
+        "model", *counts.group_names, "metric", "k", "estimate", "se", "low", "high", "level",
+        "interval", "population", "tasks", "n_min", "n_max", "note",
+    ]  # fmt: skip
+    level = None if how.method == "none" else how.level
     rows = tuple(
         (
-            *line.series,
-            line.metric.name,
-            line.metric.k,
-            line.estimate.value,
-            line.estimate.se,
-            line.estimate.low,
-            line.estimate.high,
-            None,
-            "none",
-            line.tasks,
-            line.n_min,
-            line.n_max,
-            line.estimate.reason,
+            *line.series, line.measured.metric.name, line.measured.metric.k, line.estimate.value,
+            line.estimate.se, line.estimate.low, line.estimate.high, level, how.method,
+            how.population, *line.size, "; ".join(filter(None, (line.estimate.reason, line.flaw))),
         )
         for line in lines
-    )
-    return Table(tuple(Column(name) for name in names), rows)
+    )  # fmt: skip
+    return Table(tuple(Column(name) for name in columns), rows)
 
 
-def _caption(counts: Counts, lines: Sequence[Line]) -> str:
-    tasks = {line.tasks for line in lines}
+def sizes_caption(lines: Sequence[Line]) -> str:
+    """How many tasks and attempts the lines rest on: "800 tasks, 10 attempts each"."""
+    tasks, fewest, most = zip(*(line.size for line in lines), strict=True)
     shown = f"{span(min(tasks), max(tasks))} task{'s' * (max(tasks) != 1)}"
-    n = span(int(counts.n.min()), int(counts.n.max()))
-    return f"{shown}, {n} attempt{'s' * (n != '1')} each · ± one standard error over tasks"
+    n = span(min(fewest), max(most))
+    return f"{shown}, {n} attempt{'s' * (n != '1')} each"
 
 
-def _short_notes(lines: Sequence[Line], short_tasks: str) -> list[Note]:
+def short_notes(lines: Sequence[Line], short_tasks: str) -> list[Note]:
     """One warning per model and cause: which metrics some of its tasks are too short for."""
     metrics: dict[tuple[str, str], list[str]] = {}
     for line in lines:
         if line.estimate.reason:
             state = "empty" if line.estimate.value is None else "without those tasks"
             told = f"{state}: {line.estimate.reason}"
-            metrics.setdefault((" ".join(line.series), told), []).append(line.metric.name)
+            metrics.setdefault((" ".join(line.series), told), []).append(line.measured.metric.name)
     remedy = "" if short_tasks == "drop" else "; --short-tasks drop uses the tasks with n ≥ k"
     return [
         Note(f"{', '.join(names)} of {who} {told}{remedy}", "warning")
@@ -230,5 +198,48 @@ def _short_notes(lines: Sequence[Line], short_tasks: str) -> list[Note]:
     ]
 
 
-def _unless(value: str, default: str) -> str | None:
-    return None if value == default else value
+def flaw_notes(lines: Sequence[Line]) -> list[Note]:
+    """One note per thing that is special about intervals, with the numbers it is said of."""
+    said: dict[str, list[str]] = {}
+    for line in lines:
+        if line.flaw:
+            who = f"{line.measured.metric.name} of {' '.join(line.series)}"
+            said.setdefault(line.flaw, []).append(who)
+    return [
+        Note(f"{', '.join(who[:3])}{f' and {len(who) - 3} more' * (len(who) > 3)}: {flaw}")
+        for flaw, who in said.items()
+    ]
+
+
+def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
+    """Where the uncertainty comes from, when one source dominates."""
+    if how.population == THESE_TASKS or how.method == "none":
+        return []
+    tasks: dict[str, list[float]] = {}
+    notes = []
+    for line in lines:
+        within = line.measured.share_within
+        name = line.measured.metric.name
+        tasks.setdefault(name, []).append(math.nan if within is None else 1 - within)
+        if within is not None and within >= _MOSTLY_ATTEMPTS:
+            notes.append(
+                Note(
+                    f"{name} of {' '.join(line.series)}: {100 * within:.0f} % of its variance comes"
+                    " from too few attempts per task; more of them would narrow the interval"
+                )
+            )
+    sure = {
+        name: min(shares)
+        for name, shares in tasks.items()
+        if all(s >= _MOSTLY_TASKS for s in shares)
+    }
+    if sure:
+        count = max(line.size[0] for line in lines)
+        notes.append(
+            Note(
+                f"{', '.join(sure)}: at least {math.floor(100 * min(sure.values()))} % of the"
+                f" variance comes from having {plural(count, 'task')};"
+                " more tasks narrow these intervals, more attempts will not"
+            )
+        )
+    return notes

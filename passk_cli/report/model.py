@@ -26,15 +26,24 @@ class Estimate:
     marked: bool = False
 
 
-Cell = str | int | float | Estimate | None
+@dataclass(frozen=True)
+class Limits:
+    """An interval on its own, beside an estimate in another column; None limits carry a reason."""
+
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+
+Cell = str | int | float | Estimate | Limits | None
 
 
 @dataclass(frozen=True)
 class Column:
     """A column's name and how its values are shown.
 
-    kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent),
-        "number" (significant digits) or "p" (a p-value).
+    kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
+        share of which small values matter: two decimals more) or "p" (a p-value).
     """
 
     name: str

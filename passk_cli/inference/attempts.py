@@ -1,0 +1,60 @@
+"""Noise within tasks: how much a task's value would change if it were attempted again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.estimators.metric import Metric
+from passk_cli.estimators.pass_k import unique_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def within_variance(
+    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Variance of a metric's value in each task over repeated attempts, by the jackknife.
+
+    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]: leaving one attempt out leaves out
+    one pass (c ways) or one failure (n−c ways), and the mean of both is f(n, c) itself.
+    For k = 1 it is c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
+
+    n, c : (tasks,).  Returns (tasks,); NaN where n ≤ k: no attempt can be left out.
+    Source: Efron & Tibshirani 1993, chapter 11.
+
+    >>> from passk_cli.estimators.metric import parse
+    >>> within_variance(parse("pass@1"), np.array([4]), np.array([1])).tolist()
+    [0.0625]
+    """
+    un, uc, index = unique_pairs(n, c)
+    value = metric.values(un, uc)
+    fewer = np.maximum(un - 1, 0)
+    one_pass_less = metric.values(fewer, np.maximum(uc - 1, 0))
+    one_failure_less = metric.values(fewer, np.minimum(uc, fewer))
+    spread = np.where(uc > 0, uc * (one_pass_less - value) ** 2, 0.0)
+    spread += np.where(uc < un, (un - uc) * (one_failure_less - value) ** 2, 0.0)
+    variance = np.where(un > metric.k, spread * fewer / np.maximum(un, 1), np.nan)
+    return variance[index]
+
+
+def share_within(
+    metric: Metric,
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    values: NDArray[np.float64],
+) -> float | None:
+    """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
+
+    mean within-task variance / variance of the values over tasks; the rest is the choice of tasks.
+    None where it cannot be told: n ≤ k on some task, one task, or all values equal.
+    """
+    if len(values) < 2:
+        return None
+    total = float(values.var(ddof=1))
+    within = float(within_variance(metric, n, c).mean())
+    if np.isnan(within) or total <= 0:
+        return None
+    return min(within / total, 1.0)

@@ -1,0 +1,272 @@
+"""Laws of weighted means without resampling: Dirichlet weights and the bootstrap, to many digits.
+
+Two laws, each with its distribution function and quantiles:
+
+- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_cdf` and
+  `dirichlet_quantile`, by one integral along a line through the saddle point.  Absolute error of
+  the distribution function below 1e-11 (see `_upper_tail` for why).
+- Multinomial weights (the ordinary bootstrap of a mean): `BootstrapLaw`, by FFT on a lattice.
+  Exact to 1e-12 where the values lie on a lattice; else rounded to a lattice 4,096 steps finer
+  than the standard error, with the mean kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+NORMAL = NormalDist()
+# Step of the trapezoidal rule.  With every atom's weight ≥ ½ the integrand is analytic within
+# π/4 of the real axis, so the rule's relative error is about 2 exp(−2π (π/4) / h) = 1e-16.
+_STEP = 0.125
+_NEGLIGIBLE = 39.0  # in powers of e: 1e-17
+_FFT_CELLS = 1 << 16
+_LATTICE_TOP = 1 << 20
+
+
+def dirichlet_cdf(
+    totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayLike | None = None
+) -> float:
+    """P(Σ G_i a_i / Σ G_i b_i ≤ q) for independent G_i ~ Gamma(α_i).
+
+    With sizes b = 1 it is the distribution function of a Dirichlet(α)-weighted mean of the a's;
+    with other sizes of the ratio of two, as clusters of unequal size need it.
+
+    totals : a_i (any finite numbers).  weights : α_i ≥ ½.  sizes : b_i > 0; 1 when None.
+    q : a number.  Returns a probability, absolute error below 1e-11.
+    Edge cases: 0 below every a_i/b_i, 1 from the largest on.
+    Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
+
+    >>> round(dirichlet_cdf([0, 1], [1, 1], 0.3), 12)
+    0.3
+    """
+    a, alpha, b = _atoms(totals, weights, sizes)
+    below, above = _tails(a - q * b, alpha)
+    return below if below <= above else 1.0 - above
+
+
+def dirichlet_quantile(
+    totals: ArrayLike, weights: ArrayLike, p: float, sizes: ArrayLike | None = None
+) -> float:
+    """The q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p; see `dirichlet_cdf`.
+
+    p : in (0, 1).  Returns q with |cdf(q) − p| below 1e-11, or as near as doubles can be.
+    Edge cases: all a_i/b_i equal gives that value.
+
+    >>> round(dirichlet_quantile([0, 1], [2, 1], 0.5), 9)  # the median of Beta(1, 2)
+    0.292893219
+    """
+    a, alpha, b = _atoms(totals, weights, sizes)
+    ratios = a / b
+    low, high = float(ratios.min()), float(ratios.max())
+    if high - low <= 1e-15 * max(abs(low), abs(high)):
+        return low
+    wanted = NORMAL.inv_cdf(p)
+    total = float(alpha @ b)
+    mean = float(alpha @ a) / total
+    spread = math.sqrt(float((alpha * (a - mean * b) ** 2).sum()) / (total * (total + 1)))
+    q = min(max(mean + wanted * spread, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
+    slope = 1.0 / spread
+    last: tuple[float, float] | None = None
+    for _ in range(100):
+        # In normal deviates the distribution function is nearly straight: few steps suffice.
+        below, above = _tails(a - q * b, alpha)
+        score = _deviate(below, above)
+        miss = score - wanted
+        if abs(miss) < 1e-13 * (1 + abs(wanted)) or high - low < 4e-16 * max(abs(high), 1e-300):
+            break
+        if miss > 0:
+            high = q
+        else:
+            low = q
+        if last is not None and last[1] != miss:
+            slope = (miss - last[1]) / (q - last[0])
+        last = (q, miss)
+        step = q - miss / slope if slope > 0 and math.isfinite(slope) else math.nan
+        q_next = step if low < step < high else (low + high) / 2
+        if q_next == q:
+            break
+        q = q_next
+    return q
+
+
+def _deviate(below: float, above: float) -> float:
+    """The normal deviate of a probability given by its smaller tail."""
+    tail = max(min(below, above), 1e-300)
+    return NORMAL.inv_cdf(tail) if below <= above else -NORMAL.inv_cdf(tail)
+
+
+def _atoms(
+    totals: ArrayLike, weights: ArrayLike, sizes: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Atoms with equal ones merged: their gammas add up."""
+    a = np.asarray(totals, dtype=np.float64)
+    alpha = np.broadcast_to(np.asarray(weights, dtype=np.float64), a.shape)
+    b = np.broadcast_to(np.asarray(1.0 if sizes is None else sizes, dtype=np.float64), a.shape)
+    if sizes is None or np.all(b == b[0]):
+        unique, index = np.unique(a / b[0], return_inverse=True)
+        return unique, np.bincount(index, alpha).astype(np.float64), np.ones_like(unique)
+    pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)
+    return pairs[0], np.bincount(index.ravel(), alpha).astype(np.float64), pairs[1]
+
+
+def _tails(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> tuple[float, float]:
+    """(P(Y ≤ 0), P(Y > 0)) for Y = Σ G_i d_i; the smaller one is accurate, the other 1 minus it."""
+    if d.max() <= 0:
+        return 1.0, 0.0
+    if d.min() >= 0:
+        return 0.0, 1.0
+    if float(alpha @ d) <= 0:
+        above = _upper_tail(d, alpha)
+        return 1.0 - above, above
+    below = _upper_tail(-d, alpha)
+    return below, 1.0 - below
+
+
+def _upper_tail(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
+    """P(Y > 0) for Y = Σ G_i d_i with E Y ≤ 0 and both signs among the d's.
+
+    (1/2πi) ∫ exp(L(z)) dz, L(z) = −Σ α log(1 − z d) − log z, past the saddle point c > 0 of L
+    along the hyperbola z = c + σ (i sinh u + b (cosh u − 1)).  1/σ² is the second derivative of L
+    at c and b a third of its skewness there: the curvature of steepest descent (|b| ≤ 1 keeps the
+    path clear of the real axis, where all singularities lie).  Along it the integrand neither
+    oscillates nor meets a singularity near real u: the trapezoidal rule converges geometrically.
+    """
+    c = _saddle(d, alpha)
+    e = d / (1.0 - c * d)
+    curve = float(alpha @ (e * e)) + 1.0 / c**2
+    sigma = 1.0 / math.sqrt(curve)
+    skew = 2.0 * (float(alpha @ (e * e * e)) - 1.0 / c**3) * sigma**3
+    bend = min(max(skew / 3.0, -1.0), 1.0)
+    end = 3.0
+    while _path(np.array([end]), c, e, alpha, sigma, bend)[1][0] > -_NEGLIGIBLE and end < 600.0:
+        end *= 1.25
+    wave, size = _path(np.arange(0.0, end, _STEP), c, e, alpha, sigma, bend)
+    terms = wave * np.exp(size - float(alpha @ np.log1p(-c * d)))
+    terms[0] *= 0.5
+    return min(max(float(terms.sum()) * _STEP / math.pi, 0.0), 1.0)
+
+
+def _path(
+    u: NDArray[np.float64],
+    c: float,
+    e: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    sigma: float,
+    bend: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The integrand at points u of the path as (wave, log size), without the factor exp(K(c))."""
+    # x + i s is the way from the saddle point; u → −u gives the conjugate, so Im is enough.
+    sinh, cosh = np.sinh(u), np.cosh(u)
+    x, s = sigma * bend * (cosh - 1.0), sigma * sinh
+    across, along = np.multiply.outer(s, e), np.multiply.outer(x, e)
+    log_size = np.log1p(along * (along - 2.0) + across * across) @ (-0.5 * alpha)
+    turn = np.arctan2(across, 1.0 - along) @ alpha
+    factor = sigma * (1j * cosh + bend * sinh) / (c + x + 1j * s)
+    step_size = np.abs(factor)
+    wave = (factor / step_size * np.exp(1j * turn)).imag
+    return wave, log_size + np.log(step_size)
+
+
+def _saddle(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
+    """The c in (0, 1/max d) with K'(c) = 1/c, by Newton's method kept inside a bracket."""
+    low, high = 0.0, 1.0 / float(d.max())
+    mean, variance = float(alpha @ d), float(alpha @ (d * d))
+    c = (-mean + math.sqrt(mean * mean + 4 * variance)) / (2 * variance)
+    c = min(c, 0.9 * high)
+    for _ in range(200):
+        e = d / (1.0 - c * d)
+        miss = float(alpha @ e) - 1.0 / c
+        low, high = (c, high) if miss < 0 else (low, c)
+        step = c - miss / (float(alpha @ (e * e)) + 1.0 / (c * c))
+        c, before = (step if low < step < high else 0.5 * (low + high)), c
+        # The line may pass anywhere near the saddle point; it need not be found exactly.
+        if abs(c - before) <= 1e-3 * before:
+            break
+    return c
+
+
+@dataclass(frozen=True)
+class BootstrapLaw:
+    """The law of the mean of T draws with replacement from T values.
+
+    values : the T values, finite.
+    Exact to 1e-12 when they lie on a common lattice that fits (0/1 values, c/n with equal n);
+    otherwise values are rounded to a lattice 4,096 steps finer than the standard error and the
+    mean is kept, which moves a quantile by less than 1e-3 standard errors.
+
+    >>> law = BootstrapLaw(np.array([0.0, 0.0, 1.0]))
+    >>> round(law.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
+    True
+    """
+
+    values: NDArray[np.float64]
+
+    @cached_property
+    def _lattice(self) -> tuple[float, float, NDArray[np.float64]]:
+        """(first mean, step between means, probability of each)."""
+        x, times = np.unique(self.values, return_counts=True)
+        count = len(self.values)
+        if len(x) == 1:
+            return float(x[0]), 1.0, np.ones(1)
+        share = times / count
+        width = float(x[-1] - x[0])
+        variance = float(share @ (x - share @ x) ** 2) * count
+        # Bernstein: beyond this reach lies less than exp(−30) = 1e-13 on either side.
+        reach = width * 10 + math.sqrt((width * 10) ** 2 + 60 * variance)
+        window = min(2 * reach, count * width)
+        step = _common_step(x, width)
+        if step is None or window / step > _LATTICE_TOP:
+            step = max(window / _FFT_CELLS, math.sqrt(variance) / 4096 / 16)
+        cells = 1 << max(4, math.ceil(math.log2(window / step + 2)))
+        place = np.rint((x - x[0]) / step)
+        mass = np.zeros(cells)
+        np.add.at(mass, place.astype(np.int64) % cells, share)
+        law = np.fft.irfft(np.fft.rfft(mass) ** count, cells)
+        law = np.maximum(law, 0.0)
+        centre = float(share @ place) * count
+        first = max(0, math.floor(centre - cells / 2))
+        law = np.roll(law, -(first % cells))
+        # Rounding moved each value by up to half a step; moving the mean back undoes it on average.
+        moved = float(share @ (x - x[0])) - float(share @ place) * step
+        origin = float(x[0]) + (first * step) / count + moved
+        return origin, step / count, law / law.sum()
+
+    def cdf(self, q: float, *, strict: bool = False) -> float:
+        """P(mean ≤ q), or P(mean < q) when strict; a q within rounding of a mean counts as it."""
+        first, step, law = self._lattice
+        place = (q - first) / step
+        nearest = round(place)
+        on_point = abs(place - nearest) < 1e-6
+        last = nearest - (1 if strict else 0) if on_point else math.floor(place)
+        return float(law[: max(0, min(last + 1, len(law)))].sum())
+
+    def quantile(self, p: float) -> float:
+        """The smallest mean q with P(mean ≤ q) ≥ p."""
+        first, step, law = self._lattice
+        cumulative = np.cumsum(law)
+        # A hair less, so that a jump that reaches p up to rounding counts as reaching it.
+        place = int(np.searchsorted(cumulative, p - 1e-12))
+        return first + step * min(place, len(law) - 1)
+
+
+def _common_step(x: NDArray[np.float64], width: float) -> float | None:
+    """The step of the coarsest lattice all values lie on, if it is at least width/100,000."""
+    denominator = 1
+    for value in ((x - x[0]) / width).tolist():
+        fraction = Fraction(value).limit_denominator(100_000)
+        if abs(float(fraction) - value) > 1e-13:
+            return None
+        denominator = math.lcm(denominator, fraction.denominator)
+        if denominator > 100_000:
+            return None
+    return width / denominator

@@ -1,0 +1,322 @@
+"""Every interval method behind one function and one registry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantile
+from passk_cli.inference.weights import bootstrap_means, cluster_totals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NEW_TASKS, THESE_TASKS = "new-tasks", "these-tasks"
+DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "jackknife"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What an interval is made from: the values of one metric over tasks.
+
+    values : (tasks,) finite.  low, high : bounds no value can pass.
+    attempts : attempts per task, where the values are of pass/fail outcomes; else None.
+    within : (tasks,) variance of each value over repeated attempts, for "these tasks"; else None.
+    clusters : a code 0 … G−1 per task, or None.
+    draws : means under repeated attempts, for "these tasks" with `percentile`; else None.
+    resamples, seed : for the methods that need draws.
+    """
+
+    values: NDArray[np.float64]
+    low: float = 0.0
+    high: float = 1.0
+    attempts: NDArray[np.int64] | None = None
+    within: NDArray[np.float64] | None = None
+    clusters: NDArray[np.int64] | None = None
+    draws: NDArray[np.float64] | None = None
+    resamples: int = 10_000
+    seed: int = 0
+
+    @cached_property
+    def mean(self) -> float:
+        """The estimate: every task counts once."""
+        return float(self.values.mean())
+
+    @cached_property
+    def totals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sum of the values and number of tasks of each cluster (of each task without clusters)."""
+        totals, sizes = cluster_totals(self.values[:, None], self.clusters)
+        return totals[:, 0], sizes
+
+    @property
+    def units(self) -> int:
+        """Clusters, or tasks without clusters: what is drawn."""
+        return len(self.totals[1])
+
+    @cached_property
+    def se(self) -> float | None:
+        """Standard error over new tasks (clustered where there are clusters); None for one unit.
+
+        √(G/(G−1) Σ_g (S_g − m_g x̄)²) / T; without clusters s/√T.  Source: Miller 2024, eq. 4.
+        """
+        totals, sizes = self.totals
+        if self.units < 2:
+            return None
+        spread = float(((totals - sizes * self.mean) ** 2).sum())
+        return math.sqrt(self.units / (self.units - 1) * spread) / len(self.values)
+
+    @cached_property
+    def law(self) -> BootstrapLaw | NDArray[np.float64]:
+        """The bootstrap law of the mean: exact for tasks, sorted draws for clusters."""
+        if self.clusters is None:
+            return BootstrapLaw(self.values)
+        column = self.values[:, None]
+        means = bootstrap_means(column, self.resamples, self.seed, clusters=self.clusters)
+        return np.sort(means[:, 0])
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Limits with what they are: level, method, population; None limits carry the reason."""
+
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    population: str
+    reason: str = ""
+
+
+Limits = tuple[float, float]
+
+
+def interval(
+    sample: Sample, method: str | None = None, level: float = 0.95, population: str = NEW_TASKS
+) -> Interval:
+    """The interval of a mean over tasks.
+
+    method : a name in METHODS; the population's default when None.
+    level : coverage wanted, in (0, 1).
+    population : "new-tasks" (the tasks are a sample of those it is about) or "these-tasks" (the
+        tasks are what it is about; only the attempts could have gone otherwise).
+    Edge cases: a method that cannot answer returns None limits and the reason.
+    Errors: ParameterError for a method that does not exist or answers the other question.
+
+    >>> found = interval(Sample(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.198, 0.954)
+    """
+    name = check(method, level, population)
+    known = METHODS[name]
+    reason = known.refusal(sample)
+    if not reason:
+        try:
+            low, high = known.limits(sample, (1.0 - level) / 2.0)
+            return Interval(low, high, level, name, population, _degenerate(sample, population))
+        except _Undefined as undefined:
+            reason = str(undefined)
+    return Interval(None, None, level, name, population, reason)
+
+
+def check(method: str | None, level: float, population: str) -> str:
+    """The method's name; ParameterError when it, the level or the population makes no sense."""
+    if population not in DEFAULT:
+        raise ParameterError(f"population {population!r}; it is one of {', '.join(DEFAULT)}")
+    if not 0.0 < level < 1.0:
+        raise ParameterError(f"level {level:g} must lie between 0 and 1, as 0.95 does")
+    name = method or DEFAULT[population]
+    if name not in METHODS:
+        raise ParameterError(f"no interval {name!r}; there are {', '.join(METHODS)}")
+    if population not in METHODS[name].populations:
+        mine = [m for m, known in METHODS.items() if population in known.populations]
+        raise ParameterError(f"{name} is not for {population}; use one of {', '.join(mine)}")
+    return name
+
+
+class _Undefined(Exception):
+    """A method's formula has no value for this sample."""
+
+
+def _guarded(weight: float) -> Callable[[Sample, float], Limits]:
+    """Limits with one guard atom of this Dirichlet weight at the worst value of each side."""
+
+    def limits(sample: Sample, tail: float) -> Limits:
+        totals, sizes = sample.totals
+        size = float(sizes.mean())
+        weights = np.append(np.ones(len(totals)), weight)
+        sizes = np.append(sizes, size)
+        low = dirichlet_quantile(np.append(totals, size * sample.low), weights, tail, sizes)
+        high = dirichlet_quantile(np.append(totals, size * sample.high), weights, 1 - tail, sizes)
+        return low, high
+
+    return limits
+
+
+def _jeffreys(sample: Sample, tail: float) -> Limits:
+    """Half-weight atoms at both bounds; a limit whose values all lie on its bound is the bound."""
+    totals, sizes = sample.totals
+    size = float(sizes.mean())
+    atoms = np.concatenate([totals, [size * sample.low, size * sample.high]])
+    weights = np.append(np.ones(len(totals)), [0.5, 0.5])
+    sizes = np.append(sizes, [size, size])
+    at_low, at_high = np.all(sample.values == sample.low), np.all(sample.values == sample.high)
+    low = sample.low if at_low else dirichlet_quantile(atoms, weights, tail, sizes)
+    high = sample.high if at_high else dirichlet_quantile(atoms, weights, 1 - tail, sizes)
+    return low, high
+
+
+def _quantile(sample: Sample, p: float) -> float:
+    law = sample.law
+    if isinstance(law, BootstrapLaw):
+        return law.quantile(p)
+    return float(law[min(max(math.ceil(p * len(law)) - 1, 0), len(law) - 1)])
+
+
+def _percentile(sample: Sample, tail: float) -> Limits:
+    """Quantiles of the bootstrap law (of repeated attempts for "these tasks")."""
+    if sample.draws is not None:
+        low, high = np.quantile(sample.draws, [tail, 1 - tail])
+        return float(low), float(high)
+    return _quantile(sample, tail), _quantile(sample, 1 - tail)
+
+
+def _basic(sample: Sample, tail: float) -> Limits:
+    """The percentile limits mirrored at the estimate."""
+    low, high = _percentile(sample, tail)
+    return 2 * sample.mean - high, 2 * sample.mean - low
+
+
+def _bca(sample: Sample, tail: float) -> Limits:
+    """Bias-corrected and accelerated.  Source: Efron & Tibshirani 1993, chapter 14."""
+    law, mean = sample.law, sample.mean
+    if isinstance(law, BootstrapLaw):
+        below = (law.cdf(mean, strict=True) + law.cdf(mean)) / 2
+    else:
+        below = float((law < mean).mean() + (law <= mean).mean()) / 2
+    if not 0.0 < below < 1.0:
+        raise _Undefined("BCa has no value: all bootstrap means lie on one side of the estimate")
+    bias, skew = NORMAL.inv_cdf(below), acceleration(sample)
+    limits = []
+    for z in (NORMAL.inv_cdf(tail), NORMAL.inv_cdf(1 - tail)):
+        moved = bias + (bias + z) / (1 - skew * (bias + z))
+        limits.append(_quantile(sample, NORMAL.cdf(moved)))
+    return limits[0], limits[1]
+
+
+def acceleration(sample: Sample) -> float:
+    """BCa's acceleration from the jackknife over tasks (or clusters).
+
+    Σ d³ / (6 (Σ d²)^1.5), d = mean of the leave-one-out estimates minus each of them.
+    Without clusters d is proportional to x − x̄.  0 where all d are 0.
+    """
+    totals, sizes = sample.totals
+    left = (totals.sum() - totals) / (sizes.sum() - sizes)
+    d = left.mean() - left
+    square = float((d**2).sum())
+    return float((d**3).sum()) / (6 * square**1.5) if square > 0 else 0.0
+
+
+def _t(sample: Sample, tail: float) -> Limits:
+    """Student's t with the (clustered) standard error; not held inside the bounds."""
+    from scipy.special import stdtrit
+
+    assert sample.se is not None
+    reach = float(stdtrit(sample.units - 1, 1 - tail)) * sample.se
+    return sample.mean - reach, sample.mean + reach
+
+
+def _jackknife(sample: Sample, tail: float) -> Limits:
+    """Normal limits with the jackknife variance over attempts, held inside the bounds."""
+    assert sample.within is not None
+    reach = NORMAL.inv_cdf(1 - tail) * math.sqrt(float(sample.within.sum())) / len(sample.values)
+    return max(sample.mean - reach, sample.low), min(sample.mean + reach, sample.high)
+
+
+def _wilson(sample: Sample, tail: float) -> Limits:
+    """Wilson's score interval of a proportion.  Source: Wilson 1927."""
+    z, count, mean = NORMAL.inv_cdf(1 - tail), len(sample.values), sample.mean
+    centre = (mean + z * z / (2 * count)) / (1 + z * z / count)
+    inside = mean * (1 - mean) / count + z * z / (4 * count * count)
+    reach = z * math.sqrt(inside) / (1 + z * z / count)
+    return max(centre - reach, 0.0), min(centre + reach, 1.0)
+
+
+def _clopper_pearson(sample: Sample, tail: float) -> Limits:
+    """The exact binomial interval.  Source: Clopper & Pearson 1934."""
+    from scipy.special import betaincinv
+
+    count = len(sample.values)
+    passes = round(float(sample.values.sum()))
+    low = 0.0 if passes == 0 else float(betaincinv(passes, count - passes + 1, tail))
+    high = 1.0 if passes == count else float(betaincinv(passes + 1, count - passes, 1 - tail))
+    return low, high
+
+
+def _anything(sample: Sample) -> str:
+    return ""
+
+
+def _spread(sample: Sample) -> str:
+    unit = "tasks" if sample.clusters is None else "clusters"
+    return "" if sample.units >= 2 else f"needs at least 2 {unit}"
+
+
+def _repeatable(sample: Sample) -> str:
+    within = sample.within
+    if within is None or np.isnan(within).any():
+        return "n = k on some task: no attempt can be left out; needs n > k"
+    return ""
+
+
+def _one_attempt(sample: Sample) -> str:
+    single = sample.attempts is not None and bool(np.all(sample.attempts == 1))
+    if not single or sample.clusters is not None:
+        return "needs k = 1, one attempt per task and no clusters"
+    return ""
+
+
+def _degenerate(sample: Sample, population: str) -> str:
+    """What to know about limits of data without spread."""
+    if population == THESE_TASKS:
+        if sample.within is not None and not sample.within.any():
+            return "every task passes always or never: a width of 0 is not certainty"
+        return ""
+    value = sample.values[0]
+    if np.all(sample.values == value):
+        told = f"every task has the value {value:g}"
+        return f"{told}: the interval is one-sided" if value in (sample.low, sample.high) else told
+    return ""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One interval method: its limits, the question it answers, and when it has to refuse.
+
+    resampled : whether it needs draws for clusters or for "these tasks".
+    """
+
+    limits: Callable[[Sample, float], Limits]
+    populations: tuple[str, ...] = (NEW_TASKS,)
+    refusal: Callable[[Sample], str] = _anything
+    resampled: bool = False
+
+
+# Name → method.  A new one is one function and one line here.
+METHODS: dict[str, Method] = {
+    "guard": Method(_guarded(0.5)),
+    "gaffke": Method(_guarded(1.0)),
+    "jeffreys": Method(_jeffreys),
+    "percentile": Method(_percentile, (NEW_TASKS, THESE_TASKS), _anything, resampled=True),
+    "basic": Method(_basic, refusal=_anything, resampled=True),
+    "bca": Method(_bca, refusal=_spread, resampled=True),
+    "t": Method(_t, refusal=_spread),
+    "wilson": Method(_wilson, refusal=_one_attempt),
+    "clopper-pearson": Method(_clopper_pearson, refusal=_one_attempt),
+    "jackknife": Method(_jackknife, (THESE_TASKS,), _repeatable),
+}

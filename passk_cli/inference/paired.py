@@ -1,0 +1,254 @@
+"""Tests of no difference between two models on the same tasks: sign flips, McNemar, paired t."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.streams import stream
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+# Resamples drawn from one stream. Part of the meaning of a seed: changing it changes p-values.
+_BLOCK_RESAMPLES = 256
+# These bound memory and change no number: elements of a sign matrix held at once per thread,
+# columns multiplied by it at once, and threads.
+_SIGN_ELEMENTS = 1 << 21
+_COLUMNS = 512
+_THREADS = 2
+# A sum that falls short of the observed one by this share of Σ|d| or less is a tie.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class SignFlip:
+    """Sign-flip p-values, one per column.
+
+    p : floats in (0, 1]; NaN where a column holds a value that is not finite.
+    exact : True where p comes from all sign patterns and has no Monte-Carlo error.
+    """
+
+    p: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+
+
+def sign_flip(
+    differences: ArrayLike,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    enumerate_up_to: int = 16,
+) -> SignFlip:
+    """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
+
+    p = share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ d|.
+    When two models are alike, each task's difference is as likely to be d as −d whatever the
+    other tasks do, and p ≤ α happens with probability at most α for every T: no normality and no
+    equal variances.  Zero differences are the same with either sign and carry no information.
+    Above `enumerate_up_to` nonzero differences p = (b+1)/(m+1), where b of m random sign patterns
+    reach the observed sum: never 0, and as valid as the exact one.
+
+    differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison (a pair
+    of models, a metric).  resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40
+    nonzero differences counted exactly; time and memory grow as 2^(t/2).
+    Returns `SignFlip` with p and exact of shape (columns,), one column for (tasks,).
+
+    The random signs belong to the task's position, the number of tasks and the seed, and all
+    columns share them: adding, dropping or reordering columns changes no other column's p by a
+    bit, nor do threads.  Keep the tasks in one order.  Sums within 1e-9 of Σ|d| of the observed
+    one count as ties, so 0.1 + 0.2 equals 0.3.
+    Edge cases: all zero, or no tasks: p = 1, exact.  A column with NaN or infinity: p = NaN; where
+    a task is missing from a pair, put 0, which leaves the test to the tasks that are there.
+    Errors: ValueError for another number of dimensions, or a parameter out of its range.
+    Source: Fisher 1935; Dwass 1957 (random patterns); Phipson & Smyth 2010, "Permutation p-values
+    should never be zero" ((b+1)/(m+1)); Horowitz & Sahni 1974 (counting from two halves).
+
+    >>> sign_flip([1, 1, 1, 1, 0, 1])
+    SignFlip(p=array([0.0625]), exact=array([ True]))
+    """
+    columns = _columns(differences)
+    if resamples < 1:
+        raise ValueError("resamples must be at least 1")
+    if not 0 <= enumerate_up_to <= 40:
+        raise ValueError("enumerate_up_to must lie between 0 and 40")
+    finite = np.isfinite(columns).all(axis=0)
+    whole = _as_whole_numbers(np.where(finite, columns, 0.0))
+    observed = np.abs(whole.sum(axis=0))
+    # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
+    slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
+    threshold = observed - slack
+    exact = np.count_nonzero(whole, axis=0) <= enumerate_up_to
+    p = np.empty(exact.shape)
+    for column in np.flatnonzero(exact):
+        p[column] = _share_of_all(whole[:, column], threshold[column])
+    if not exact.all():
+        sampled = np.flatnonzero(~exact)
+        reached = _count_reached(whole[:, sampled], threshold[sampled], resamples, seed)
+        p[sampled] = (reached + 1) / (resamples + 1)
+    p[~finite] = np.nan
+    return SignFlip(p, exact & finite)
+
+
+def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
+    """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
+
+    For one attempt per task: b tasks that only the first model passes, c that only the second
+    does; the tasks on which both agree carry no information.  Equal to the exact `sign_flip` of
+    differences in {−1, 0, 1}.
+
+    b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of their shape, relative
+    error ≤ 1e-12 down to the smallest normal number; 1 where b + c = 0.
+    Errors: ValueError when a value is negative or not a whole number.
+    Source: McNemar 1947, "Note on the sampling error of the difference between correlated
+    proportions or percentages", in its exact binomial form.
+
+    >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
+    [1.0, 0.0625, 0.038574]
+    """
+    b, c = np.broadcast_arrays(_counts("b", b), _counts("c", c))
+    pairs = np.stack([np.minimum(b, c).ravel(), np.maximum(b, c).ravel()])
+    unique, index = np.unique(pairs, axis=1, return_inverse=True)
+    p = np.array([_binomial_two_sided(int(low), int(high)) for low, high in unique.T])
+    return p[index.ravel()].reshape(b.shape) if p.size else np.empty(b.shape)
+
+
+def paired_t(differences: ArrayLike) -> NDArray[np.float64]:
+    """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
+
+    Right for many tasks or normal differences; `sign_flip` needs neither.
+
+    differences : (tasks,) or (tasks × columns) floats.  Returns floats in [0, 1], (columns,), one
+    column for (tasks,).
+    Edge cases: all zero: 1.  Every difference the same other number (to a relative 1e-12): NaN,
+    for the spread is 0 and t undefined.  Fewer than two tasks, or a value not finite: NaN.
+    Errors: ValueError for another number of dimensions.
+    Source: Student 1908, "The probable error of a mean".
+
+    >>> paired_t([0.1, 0.2, 0.0, 0.3]).round(6).tolist()
+    [0.102728]
+    """
+    from scipy.special import stdtr
+
+    columns = _columns(differences)
+    tasks = len(columns)
+    if tasks < 2:
+        return np.full(columns.shape[1], np.nan)
+    finite = np.isfinite(columns).all(axis=0)
+    largest = np.where(finite, np.abs(columns).max(axis=0), 1.0)
+    # In units of the largest, whose squares neither overflow nor vanish.
+    scaled = np.where(finite, columns, 0.0) / np.where(largest > 0, largest, 1.0)
+    spread = np.where(np.ptp(scaled, axis=0) <= 1e-12, np.nan, scaled.std(axis=0, ddof=1))
+    t = scaled.mean(axis=0) / (spread / math.sqrt(tasks))
+    p = np.asarray(2 * stdtr(tasks - 1, -np.abs(t)), dtype=np.float64)
+    return np.where(finite, np.where(largest == 0, 1.0, p), np.nan)
+
+
+def _columns(differences: ArrayLike) -> Floats:
+    array = np.asarray(differences, dtype=np.float64)
+    if array.ndim not in (1, 2):
+        raise ValueError("differences must be (tasks,) or (tasks × columns)")
+    return array[:, None] if array.ndim == 1 else array
+
+
+def _as_whole_numbers(columns: Floats) -> Floats:
+    """Each column times a power of two, rounded, with Σ|d| ≤ 2^51.
+
+    Every sum of ±d is then exact in a float, so that it depends neither on the order of adding
+    (threads, BLAS kernels, how many columns are multiplied at once) nor on the machine.
+    """
+    _, exponent = np.frexp(np.abs(columns).max(axis=0, initial=0.0))
+    room = 51 - math.ceil(math.log2(len(columns) or 1))
+    whole: Floats = np.rint(np.ldexp(columns, room - exponent))
+    return whole
+
+
+def _share_of_all(column: Floats, threshold: float) -> float:
+    """Share of all sign patterns with |sum| ≥ threshold.
+
+    The sums of either half of the differences are listed; for each sum of the one, the sorted
+    sums of the other tell how many complete it.  Both tails are mirror images.
+    """
+    sizes = np.abs(column[column != 0])
+    if threshold <= 0:
+        return 1.0
+    one, other = _all_sums(sizes[::2]), _all_sums(sizes[1::2])
+    one.sort()
+    other.sort()
+    patterns = one.size * other.size
+    short = int(np.searchsorted(other, threshold - one).sum())
+    return 2 * (patterns - short) / patterns
+
+
+def _all_sums(sizes: Floats) -> Floats:
+    sums = np.zeros(1)
+    for size in sizes:
+        sums = np.concatenate([sums - size, sums + size])
+    return sums
+
+
+def _count_reached(
+    whole: Floats, threshold: Floats, resamples: int, seed: int
+) -> NDArray[np.int64]:
+    """Of the random sign patterns, how many reach the threshold in each column."""
+    tasks, columns = whole.shape
+    # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, which saves turning bits into signs.
+    doubled, total = 2 * whole, whole.sum(axis=0)
+    rows = max(1, min(_BLOCK_RESAMPLES, _SIGN_ELEMENTS // tasks))
+
+    def count(block: int) -> NDArray[np.int64]:
+        patterns = min(_BLOCK_RESAMPLES, resamples - block * _BLOCK_RESAMPLES)
+        packed = _random_bits(tasks, seed, block)[:patterns]
+        reached = np.zeros(columns, dtype=np.int64)
+        for row in range(0, patterns, rows):
+            signs = np.unpackbits(packed[row : row + rows], axis=1, count=tasks).astype(np.float64)
+            for first in range(0, columns, _COLUMNS):
+                here = slice(first, first + _COLUMNS)
+                sums = signs @ doubled[:, here]
+                sums -= total[here]
+                np.abs(sums, out=sums)
+                reached[here] += np.count_nonzero(sums >= threshold[here], axis=0)
+        return reached
+
+    blocks = range(-(-resamples // _BLOCK_RESAMPLES))
+    reached = np.zeros(columns, dtype=np.int64)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for more in pool.map(count, blocks):
+            reached += more
+    return reached
+
+
+def _random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
+    """A bit per task for every resample of a block, packed into (resamples × bytes).
+
+    Raw words of the bit generator, which numpy promises not to change between versions.
+    """
+    words = -(-tasks // 64)
+    generator = stream(seed, f"signs {tasks}", block).bit_generator
+    raw: NDArray[np.uint64] = generator.random_raw(_BLOCK_RESAMPLES * words)
+    return raw.astype("<u8").view(np.uint8).reshape(_BLOCK_RESAMPLES, 8 * words)
+
+
+def _binomial_two_sided(low: int, high: int) -> float:
+    """min(1, 2·P(X ≤ low)) for X ~ Binomial(low + high, ½).
+
+    The largest term from exact integers, the others from their ratios to it, which only fall.
+    """
+    if low == high:
+        return 1.0
+    largest = math.comb(low + high, low) / (1 << (low + high - 1))
+    i = np.arange(low)
+    return min(1.0, largest * (1.0 + float(np.cumprod((low - i) / (high + 1 + i)).sum())))
+
+
+def _counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(value)
+    if not np.all(np.equal(np.mod(array, 1), 0)) or np.any(array < 0):
+        raise ValueError(f"{name} must be whole numbers of at least 0")
+    return array.astype(np.int64)

@@ -1,0 +1,152 @@
+"""Bootstrap weights, drawn once for all models, metrics and k's, and the means under them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.streams import stream
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+# Cells of one block of weights: it stays in the processor's cache.  A block's rows depend on the
+# number of tasks alone, and each has a stream of its own, so neither memory nor threads matter.
+_BLOCK_CELLS = 1 << 18
+
+
+def multinomial(rng: Generator, out: NDArray[np.float64]) -> None:
+    """Fill rows with weights of the ordinary bootstrap, how often each unit is drawn."""
+    rows, units = out.shape
+    drawn = rng.integers(0, units, out.shape)
+    drawn += np.arange(0, rows * units, units)[:, None]
+    out[:] = np.bincount(drawn.ravel(), minlength=rows * units).reshape(out.shape)
+
+
+def dirichlet(rng: Generator, out: NDArray[np.float64]) -> None:
+    """Fill rows with weights of the Bayesian bootstrap, Dirichlet(1, …, 1) times the units."""
+    rng.standard_exponential(out=out)
+    out *= out.shape[1] / out.sum(axis=1, keepdims=True)
+
+
+KINDS: dict[str, Callable[[Generator, NDArray[np.float64]], None]] = {
+    "multinomial": multinomial,
+    "dirichlet": dirichlet,
+}
+
+
+def bootstrap_means(
+    values: NDArray[np.float64],
+    resamples: int,
+    seed: int,
+    *,
+    kind: str = "multinomial",
+    clusters: NDArray[np.int64] | None = None,
+    threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Means of each column over resampled tasks: (resamples × columns).
+
+    mean_r = Σ_t w_rt v_t / Σ_t w_rt, with the same weights w for every column, so that the
+    difference of two columns is a paired one.
+
+    values : (tasks × columns).  clusters : a code 0 … G−1 per task; then whole clusters are drawn.
+    The same seed, kind and number of units give the same weights, whatever the columns, the
+    threads or the memory.  Peak memory is a few blocks of 2 MB beside the result.
+
+    >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
+    >>> sorted(set(means.ravel().tolist()))
+    [0.0, 0.5, 1.0]
+    """
+    totals, sizes = cluster_totals(values, clusters)
+    units = len(sizes)
+    equal = bool(np.all(sizes == sizes[0]))
+    means = np.empty((resamples, values.shape[1]))
+    rows = max(1, min(_BLOCK_CELLS // units, resamples))
+    purpose = f"{kind} {units}"
+
+    blocks = -(-resamples // rows)
+    workers = min(threads or os.cpu_count() or 1, blocks)
+
+    def work(first: int) -> None:
+        weights = np.empty((rows, units))  # one per worker: fresh pages cost more than the draws
+        for block in range(first, blocks, workers):
+            here = slice(block * rows, min((block + 1) * rows, resamples))
+            KINDS[kind](stream(seed, purpose, block), weights)
+            used = weights[: here.stop - here.start]
+            base = units * sizes[0] if equal else (used @ sizes)[:, None]
+            np.divide(used @ totals, base, out=means[here])
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers)))
+    return means
+
+
+def attempt_means(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    tables: list[NDArray[np.float64]],
+    resamples: int,
+    seed: int,
+    purpose: str,
+) -> NDArray[np.float64]:
+    """Means over fixed tasks whose n attempts are made again: (resamples × metrics).
+
+    c* ~ Binomial(n, c/n) in every task; its value is looked up and moved by what resampling with
+    replacement is off on average, so that the draws centre on the estimate.  (E f(n, c*) is the
+    plug-in value, 1 − (1 − c/n)^k for pass@k, which falls short of pass@k when k is near n.)
+
+    n, c : (tasks,).  tables : per metric the value of each (n, c), concatenated over the distinct
+    n in increasing order: c runs from 0 to n within each.
+    purpose : names the model, so that another model's draws do not depend on it.
+    """
+    distinct, where = np.unique(n, return_inverse=True)
+    starts = np.concatenate([[0], np.cumsum(distinct + 1)[:-1]])[where]
+    means = np.empty((resamples, len(tables)))
+    rows = max(1, min(_BLOCK_CELLS // len(n), resamples))
+    for block in range(-(-resamples // rows)):
+        here = slice(block * rows, min((block + 1) * rows, resamples))
+        rng = stream(seed, f"attempts {purpose}", block)
+        again = rng.binomial(n, c / n, (rows, len(n)))[: here.stop - here.start] + starts
+        for metric, table in enumerate(tables):
+            means[here, metric] = table[again].mean(axis=1)
+    for metric, table in enumerate(tables):
+        off = _expected(n, c, table, starts) - table[starts + c]
+        means[:, metric] -= off.mean()
+    return means
+
+
+def _expected(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    table: NDArray[np.float64],
+    starts: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """E f(n, c*) for c* ~ Binomial(n, c/n), per task, by the recursion of the binomial weights."""
+    pairs, index = np.unique(np.stack([n, c, starts]), axis=1, return_inverse=True)
+    means = []
+    for size, passes, start in pairs.T.tolist():
+        values = table[start : start + size + 1]
+        if passes in (0, size):
+            means.append(values[passes])
+            continue
+        i = np.arange(size)
+        odds = passes / (size - passes)
+        logs = np.concatenate([[0.0], np.cumsum(np.log((size - i) / (i + 1) * odds))])
+        weights = np.exp(logs - logs.max())
+        means.append(float(weights @ values / weights.sum()))
+    return np.array(means)[index.ravel()]
+
+
+def cluster_totals(
+    values: NDArray[np.float64], clusters: NDArray[np.int64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of each column per cluster, and cluster sizes; every task its own cluster when None."""
+    if clusters is None:
+        return values, np.ones(len(values))
+    totals = np.stack([np.bincount(clusters, column) for column in values.T], axis=1)
+    return totals.astype(np.float64), np.bincount(clusters).astype(np.float64)

@@ -1,0 +1,266 @@
+"""Counts → the bootstrap distribution of every metric of every model, as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.metric import Metric
+from passk_cli.inference.intervals import METHODS, NEW_TASKS, Interval, check, interval
+from passk_cli.inference.weights import KINDS, bootstrap_means
+from passk_cli.report.estimate import Line, evaluate, flaw_notes, short_notes, sizes_caption
+from passk_cli.report.model import Cell, Column, Limits, Note, Report, Table
+from passk_cli.report.notes import reading_notes
+from passk_cli.report.samples import Measured, Uncertainty, measure
+from passk_cli.report.signature import signature
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.outcomes.model import Counts
+
+USUAL = {NEW_TASKS: ("guard", "percentile", "bca", "t")}
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One model × metric: its draws and what follows from them.
+
+    best : probability of being the best model at this metric (in its group), ties shared.
+    """
+
+    line: Line
+    draws: NDArray[np.float64]
+    intervals: tuple[Interval, ...]
+    best: float | None = None
+
+    @property
+    def bias(self) -> float:
+        """Mean of the draws minus the estimate."""
+        return float(self.draws.mean()) - (self.line.estimate.value or 0.0)
+
+    @property
+    def se(self) -> float:
+        """Standard deviation of the draws."""
+        return float(self.draws.std(ddof=1))
+
+
+def choose_methods(counts: Counts, text: str, how: Uncertainty) -> tuple[str, ...]:
+    """The interval methods asked for: names, "all" that apply, or the usual ones when empty."""
+    population, level = how.population, how.level
+    if text == "all":
+        single = int(counts.n.max()) == 1 and counts.clusters is None
+        known = [m for m, method in METHODS.items() if population in method.populations]
+        return tuple(m for m in known if single or m not in ("wilson", "clopper-pearson"))
+    if not text:
+        return USUAL.get(population, ("jackknife", "percentile"))
+    names = dict.fromkeys(part.strip() for part in text.split(","))
+    return tuple(check(name, level, population) for name in names)
+
+
+def distributions(
+    counts: Counts,
+    metrics: Sequence[Metric],
+    how: Uncertainty,
+    methods: Sequence[str],
+    *,
+    short_tasks: str = "empty",
+    kind: str = "multinomial",
+) -> tuple[list[Line], list[Distribution]]:
+    """(every line, the distributions of those that have a value), series by series."""
+    if kind not in KINDS:
+        raise ParameterError(f"--weights {kind}: it is one of {', '.join(KINDS)}")
+    measured = measure(counts, metrics, short_tasks)
+    plain = Uncertainty("none", how.level, how.population, how.cluster)
+    lines = [evaluate(counts, one, plain) for one in measured]
+    draws = _draws(counts, measured, how, kind)
+    best = _best(counts, measured, draws, how, kind)
+    found = []
+    for place, line in enumerate(lines):
+        if line.measured.values is None:
+            continue
+        intervals = []
+        for method in methods:
+            asked = Uncertainty(
+                method, how.level, how.population, how.cluster, how.resamples, how.seed
+            )
+            sample = line.measured.sample(counts, asked)
+            intervals.append(interval(sample, method, how.level, how.population))
+        found.append(Distribution(line, draws[place], tuple(intervals), best.get(place)))
+    return lines, found
+
+
+def bootstrap_report(
+    counts: Counts,
+    metrics: Sequence[Metric],
+    how: Uncertainty,
+    methods: Sequence[str],
+    lines: Sequence[Line],
+    found: Sequence[Distribution],
+    kind: str,
+) -> Report:
+    """Estimate, bias, standard error, intervals side by side, and who is best."""
+    notes = [*reading_notes(counts), *short_notes(lines, "drop")]
+    flawed = [
+        Line(d.line.measured, d.line.estimate, f"{i.method}: {i.reason}")
+        for d in found
+        for i in d.intervals
+        if i.reason
+    ]
+    notes += flaw_notes(flawed)
+    if len({d.line.measured.tasks.tobytes() for d in found}) > 1:
+        notes.append(Note("models have different tasks: who is best is asked of those all have"))
+    population = how.population.replace("-", " ")
+    caption = (
+        f"{sizes_caption(lines)} · {how.resamples:,} {kind} resamples for {population},"
+        f" seed {how.seed} · {100 * how.level:g} % intervals"
+    )
+    return Report(
+        tables=tuple(_table(counts, metric, found, methods) for metric in metrics),
+        data=_tidy(counts, found, how),
+        caption=caption,
+        notes=tuple(notes),
+        signature=signature(
+            counts,
+            metrics,
+            intervals=f"{','.join(methods)} {how.level:g} {how.population}",
+            weights=kind,
+            cluster=how.cluster,
+            resamples=how.resamples,
+            seed=how.seed,
+        ),
+    )
+
+
+def draw_columns(counts: Counts, found: Sequence[Distribution]) -> dict[str, Any]:
+    """The draws as columns: resample, model, groups, metric, value; one row per draw."""
+    count = len(found[0].draws) if found else 0
+
+    def repeated(texts: list[str]) -> NDArray[np.object_]:
+        return np.repeat(np.array(texts, dtype=object), count)
+
+    columns: dict[str, Any] = {"resample": np.tile(np.arange(count), len(found))}
+    for place, name in enumerate(("model", *counts.group_names)):
+        columns[name] = repeated([d.line.series[place] for d in found])
+    columns["metric"] = repeated([d.line.measured.metric.name for d in found])
+    columns["value"] = np.concatenate([d.draws for d in found]) if found else np.empty(0)
+    return columns
+
+
+def _draws(
+    counts: Counts, measured: Sequence[Measured], how: Uncertainty, kind: str
+) -> dict[int, NDArray[np.float64]]:
+    """Place in `measured` → draws; lines over the same tasks share their weights."""
+    if how.population != NEW_TASKS:
+        return {
+            i: one.attempt_draws(how) for i, one in enumerate(measured) if one.values is not None
+        }
+    together: dict[bytes, list[int]] = {}
+    for i, one in enumerate(measured):
+        if one.values is not None:
+            together.setdefault(one.tasks.tobytes(), []).append(i)
+    draws: dict[int, NDArray[np.float64]] = {}
+    for places in together.values():
+        values = np.stack([measured[i].values for i in places], axis=1)  # type: ignore[misc]
+        clusters = measured[places[0]].sample(counts, how).clusters
+        means = bootstrap_means(values, how.resamples, how.seed, kind=kind, clusters=clusters)
+        draws |= {i: means[:, column] for column, i in enumerate(places)}
+    return draws
+
+
+def _best(
+    counts: Counts,
+    measured: Sequence[Measured],
+    draws: dict[int, NDArray[np.float64]],
+    how: Uncertainty,
+    kind: str,
+) -> dict[int, float]:
+    """Place → probability of being the best of its group at its metric."""
+    rivals: dict[tuple[object, ...], list[int]] = {}
+    for i in draws:
+        rivals.setdefault((measured[i].metric, *measured[i].series[1:]), []).append(i)
+    best: dict[int, float] = {}
+    for places in rivals.values():
+        if len(places) < 2:
+            continue
+        columns = [draws[i] for i in places]
+        if how.population == NEW_TASKS and len({measured[i].tasks.tobytes() for i in places}) > 1:
+            columns = _on_shared_tasks(counts, [measured[i] for i in places], how, kind)
+            if not columns:
+                continue
+        together = np.stack(columns, axis=1)
+        winners = together >= together.max(axis=1, keepdims=True) - _TIE
+        share = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
+        best |= {i: float(s) for i, s in zip(places, share, strict=True)}
+    return best
+
+
+def _on_shared_tasks(
+    counts: Counts, rivals: Sequence[Measured], how: Uncertainty, kind: str
+) -> list[NDArray[np.float64]]:
+    shared = rivals[0].tasks
+    for one in rivals[1:]:
+        shared = np.intersect1d(shared, one.tasks)
+    if not len(shared):
+        return []
+    values = []
+    for one in rivals:
+        assert one.values is not None
+        values.append(one.values[np.isin(one.tasks, shared)])
+    clusters = None
+    if counts.clusters is not None:
+        clusters = np.unique(np.array(counts.clusters)[shared], return_inverse=True)[1]
+    means = bootstrap_means(
+        np.stack(values, axis=1), how.resamples, how.seed, kind=kind, clusters=clusters
+    )
+    return list(means.T)
+
+
+def _table(
+    counts: Counts, metric: Metric, found: Sequence[Distribution], methods: Sequence[str]
+) -> Table:
+    mine = [d for d in found if d.line.measured.metric == metric]
+    mine.sort(key=lambda d: (-(d.line.estimate.value or 0.0), d.line.series))
+    columns = (
+        Column("model"), *(Column(g) for g in counts.group_names), Column("estimate", "share"),
+        Column("bias", "fine"), Column("se", "fine"), *(Column(m, "share") for m in methods),
+        Column("best", "share"), Column("from tasks", "share"), Column("from attempts", "share"),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for d in mine:
+        within = d.line.measured.share_within
+        limits = (Limits(i.low, i.high, i.reason) for i in d.intervals)
+        rows.append(
+            (*d.line.series, d.line.estimate.value, d.bias, d.se, *limits, d.best,
+             None if within is None else 1 - within, within)
+        )  # fmt: skip
+    return Table(columns, tuple(rows), metric.name)
+
+
+def _tidy(counts: Counts, found: Sequence[Distribution], how: Uncertainty) -> Table:
+    names = (
+        "model", *counts.group_names, "metric", "k", "estimate", "bias", "se", "interval", "level",
+        "low", "high", "population", "best", "share_tasks", "share_attempts", "tasks", "n_min",
+        "n_max", "note",
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for d in found:
+        within = d.line.measured.share_within
+        between = None if within is None else 1 - within
+        head: tuple[Cell, ...] = (
+            *d.line.series,
+            d.line.measured.metric.name,
+            d.line.measured.metric.k,
+        )
+        size: tuple[Cell, ...] = d.line.size
+        tail: tuple[Cell, ...] = (how.population, d.best, between, within, *size)
+        for i in d.intervals:
+            numbers = (d.line.estimate.value, d.bias, d.se, i.method, i.level, i.low, i.high)
+            note = "; ".join(filter(None, (d.line.estimate.reason, i.reason)))
+            rows.append((*head, *numbers, *tail, note))
+    return Table(tuple(Column(name) for name in names), tuple(rows))

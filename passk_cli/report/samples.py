@@ -1,0 +1,161 @@
+"""Counts → the sample behind each number: one per model (and group) × metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.estimators.metric import Metric, task_values
+from passk_cli.inference.attempts import share_within, within_variance
+from passk_cli.inference.intervals import METHODS, NEW_TASKS, THESE_TASKS, Sample, check
+from passk_cli.inference.weights import attempt_means
+from passk_cli.report.notes import plural
+from passk_cli.report.signature import span
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.outcomes.model import Counts
+
+SHORT_TASKS = ("empty", "drop")
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How sure the numbers are asked to be: the options of every command under the same names.
+
+    interval : a method's name, "none", or None for the population's default.
+    population : "new-tasks" or "these-tasks".  cluster : the column of clusters, for the record.
+    """
+
+    interval: str | None = None
+    level: float = 0.95
+    population: str = NEW_TASKS
+    cluster: str | None = None
+    resamples: int = 10_000
+    seed: int = 0
+
+    @cached_property
+    def method(self) -> str:
+        """The method's name, "none" included; ParameterError for what makes no sense."""
+        if self.interval == "none":
+            check(None, self.level, self.population)
+            return "none"
+        return check(self.interval, self.level, self.population)
+
+    @property
+    def resampled(self) -> bool:
+        """Whether the method needs draws, so that resamples and seed matter."""
+        known = METHODS.get(self.method)
+        fixed = self.cluster is None and self.population == NEW_TASKS
+        return known is not None and known.resampled and not fixed
+
+    def signature(self) -> dict[str, object]:
+        """Its entries in a signature."""
+        if self.method == "none":
+            return {"interval": "none"}
+        entries: dict[str, object] = {
+            "interval": f"{self.method} {self.level:g} {self.population}",
+            "cluster": self.cluster,
+        }
+        if self.resampled:
+            entries |= {"resamples": self.resamples, "seed": self.seed}
+        return entries
+
+    def words(self) -> str:
+        """For a caption: "95 % guard intervals for new tasks"."""
+        if self.method == "none":
+            return "± one standard error over tasks"
+        clustered = f", clustered by {self.cluster}" if self.cluster else ""
+        population = self.population.replace("-", " ")
+        return f"{100 * self.level:g} % {self.method} intervals for {population}{clustered}"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model (and group) × metric: its values over the tasks used, or why there are none.
+
+    tasks : indices of the tasks used into Counts.tasks.  n, c : their attempts and passes.
+    values : their values; None when the metric is left empty.  reason : which tasks are short.
+    """
+
+    series: tuple[str, ...]
+    metric: Metric
+    tasks: NDArray[np.int64]
+    n: NDArray[np.int64]
+    c: NDArray[np.int64]
+    values: NDArray[np.float64] | None
+    reason: str = ""
+
+    @property
+    def within(self) -> NDArray[np.float64]:
+        """Variance of each value over repeated attempts; NaN where n ≤ k."""
+        return within_variance(self.metric, self.n, self.c)
+
+    @property
+    def share_within(self) -> float | None:
+        """Share of the variance that too few attempts are to blame for; None where unknown."""
+        if self.values is None:
+            return None
+        return share_within(self.metric, self.n, self.c, self.values)
+
+    def sample(self, counts: Counts, how: Uncertainty) -> Sample:
+        """What the interval methods take."""
+        assert self.values is not None
+        codes = None
+        if counts.clusters is not None:
+            names = np.array(counts.clusters)[self.tasks]
+            codes = np.unique(names, return_inverse=True)[1]
+        fixed = how.population == THESE_TASKS
+        return Sample(
+            self.values,
+            attempts=self.n if self.metric.k == 1 else None,
+            within=self.within if fixed else None,
+            clusters=codes,
+            draws=self.attempt_draws(how) if fixed and how.method == "percentile" else None,
+            resamples=how.resamples,
+            seed=how.seed,
+        )
+
+    def attempt_draws(self, how: Uncertainty) -> NDArray[np.float64]:
+        """Means of the metric when the same tasks are attempted again: (resamples,)."""
+        sizes = np.unique(self.n)
+        table = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes.tolist()]
+        purpose = " ".join(self.series)
+        return attempt_means(
+            self.n, self.c, [np.concatenate(table)], how.resamples, how.seed, purpose
+        )[:, 0]
+
+
+def measure(
+    counts: Counts, metrics: Sequence[Metric], short_tasks: str = "empty"
+) -> list[Measured]:
+    """Every series × metric, in that order.
+
+    short_tasks : what becomes of a metric that some tasks have n < k for: "empty", or "drop" to
+        compute it on the others.
+    """
+    found = []
+    for s, series in enumerate(counts.series):
+        rows = counts.rows_of(s)
+        n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
+        for metric, values in zip(metrics, task_values(metrics, n, c), strict=True):
+            enough = n >= metric.k
+            if enough.all():
+                found.append(Measured(series, metric, tasks, n, c, values))
+                continue
+            few = n[~enough]
+            reason = (
+                f"n={span(int(few.min()), int(few.max()))} < k={metric.k}"
+                f" on {len(few)} of {plural(len(n), 'task')}"
+            )
+            if short_tasks == "empty" or not enough.any():
+                found.append(Measured(series, metric, tasks, n, c, None, reason))
+            else:
+                kept = (tasks[enough], n[enough], c[enough], values[enough])
+                found.append(Measured(series, metric, *kept, reason))
+    return found

@@ -1,0 +1,117 @@
+"""Exact laws against closed forms, finer integration, and a million draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from passk_cli.estimators.pass_k import pass_at_k
+from passk_cli.inference import exact
+from passk_cli.inference.exact import BootstrapLaw, dirichlet_cdf, dirichlet_quantile
+
+SIZES = (1, 2, 3, 10, 164, 1000, 100_000)
+
+
+@pytest.mark.parametrize("tasks", SIZES)
+@pytest.mark.parametrize("guard", [0.5, 1.0])
+def test_zeros_and_ones_are_beta(tasks: int, guard: float) -> None:
+    """With 0/1 values the guarded mean is Beta; with guard 1 the limits are Clopper–Pearson's."""
+    weights = np.append(np.ones(tasks), guard)
+    for passes in sorted({0, 1, tasks // 3, tasks // 2, tasks - 1, tasks}):
+        values = np.append(np.ones(passes), np.zeros(tasks - passes))
+        for p in (0.005, 0.025, 0.5, 0.975, 0.995):
+            if passes < tasks:
+                high = dirichlet_quantile(np.append(values, 1.0), weights, p)
+                expected = stats.beta.ppf(p, passes + guard, tasks - passes)
+                assert high == pytest.approx(expected, abs=1e-11)
+            if passes > 0:
+                low = dirichlet_quantile(np.append(values, 0.0), weights, p)
+                expected = stats.beta.ppf(p, passes, tasks - passes + guard)
+                assert low == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("tasks", SIZES)
+def test_one_task_away_from_all_equal(tasks: int) -> None:
+    """Two distinct values: a shifted and scaled Beta."""
+    for one, rest in ((0.3, 0.9), (0.9, 0.3), (0.5, 0.5 + 1e-6)):
+        values = np.append(np.full(tasks, rest), one)
+        for p in (0.025, 0.975):
+            found = dirichlet_quantile(values, 1.0, p)
+            share = stats.beta.ppf(p if one > rest else 1 - p, 1, tasks)
+            assert found == pytest.approx(rest + (one - rest) * share, abs=1e-11)
+
+
+def test_all_equal_is_a_point() -> None:
+    assert dirichlet_quantile([0.4] * 5, 1.0, 0.975) == 0.4
+    assert dirichlet_cdf([0.4] * 5, 1.0, 0.39) == 0.0
+    assert dirichlet_cdf([0.4] * 5, 1.0, 0.4) == 1.0
+
+
+def test_step_and_range_of_the_integral_are_fine_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stated bound: 1e-11 against a step a quarter as wide and a range cut at 1e-26."""
+    rng = np.random.default_rng(1)
+    problems = []
+    for _ in range(300):
+        tasks = int(10 ** rng.uniform(0, 3.5))
+        shape = rng.choice([0.01, 0.3, 1.0, 30.0], 2)
+        values = np.append(rng.beta(*shape, tasks), rng.choice([0.0, 1.0]))
+        weights = np.append(np.ones(tasks), rng.choice([0.5, 1.0]))
+        sizes = rng.integers(1, 9, tasks + 1) if rng.random() < 0.3 else None
+        totals = values if sizes is None else values * sizes
+        q = values.min() + (values.max() - values.min()) * rng.random() ** rng.choice([1, 6])
+        problems.append((totals, weights, q, sizes))
+    coarse = [dirichlet_cdf(*problem) for problem in problems]
+    monkeypatch.setattr(exact, "_STEP", exact._STEP / 4)
+    monkeypatch.setattr(exact, "_NEGLIGIBLE", 60.0)
+    fine = [dirichlet_cdf(*problem) for problem in problems]
+    np.testing.assert_allclose(coarse, fine, atol=1e-11, rtol=0)
+
+
+def test_dirichlet_mean_against_a_million_draws() -> None:
+    rng = np.random.default_rng(2)
+    values = np.append(pass_at_k(20, rng.binomial(20, rng.beta(0.3, 0.5, 30)), 5), 1.0)
+    weights = np.append(np.ones(30), 0.5)
+    gammas = rng.standard_gamma(weights, (1_000_000, 31))
+    means = gammas @ values / gammas.sum(axis=1)
+    for p in (0.025, 0.5, 0.975):
+        q = dirichlet_quantile(values, weights, p)
+        assert (means <= q).mean() == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 1e6))
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 7, 100, 5000, 100_000])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 1.0])
+def test_bootstrap_of_zeros_and_ones_is_binomial(tasks: int, share: float) -> None:
+    passes = round(share * tasks)
+    law = BootstrapLaw(np.append(np.ones(passes), np.zeros(tasks - passes)))
+    binomial = stats.binom(tasks, passes / tasks)
+    for count in np.unique(np.linspace(0, tasks, 23).astype(int)):
+        assert law.cdf(count / tasks) == pytest.approx(binomial.cdf(count), abs=1e-9)
+        assert law.cdf(count / tasks, strict=True) == pytest.approx(
+            binomial.cdf(count - 1), abs=1e-9
+        )
+    for p in (0.025, 0.2, 0.975):
+        assert law.quantile(p) == pytest.approx(binomial.ppf(p) / tasks, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 7, 100])
+def test_bootstrap_law_against_a_million_draws(k: int) -> None:
+    rng = np.random.default_rng(3)
+    values = pass_at_k(200, rng.binomial(200, rng.beta(0.3, 0.5, 40)), k)
+    law = BootstrapLaw(values)
+    means = values[rng.integers(0, 40, (1_000_000, 40))].mean(axis=1)
+    for p in (0.025, 0.5, 0.975):
+        q = law.quantile(p)
+        assert (means < q - 1e-9).mean() <= p + 0.001
+        assert (means <= q + 1e-9).mean() >= p - 0.001
+
+
+def test_an_odd_value_among_zeros_and_ones() -> None:
+    """Nearly a lattice: the fine one must not smear it by more than it says."""
+    values = np.array([0.0] * 20 + [1.0] * 20 + [0.9234567891])
+    law = BootstrapLaw(values)
+    rng = np.random.default_rng(4)
+    means = values[rng.integers(0, 41, (400_000, 41))].mean(axis=1)
+    se = values.std() / np.sqrt(41)
+    for p in (0.025, 0.31, 0.975):
+        assert abs(law.quantile(p) - np.quantile(means, p, method="inverted_cdf")) < 0.03 * se

@@ -1,0 +1,207 @@
+"""Intervals against scipy, closed forms, and a short simulation of what they promise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.metric import Metric, parse
+from passk_cli.estimators.pass_k import pass_at_k
+from passk_cli.inference.attempts import share_within, within_variance
+from passk_cli.inference.intervals import (
+    METHODS,
+    NEW_TASKS,
+    THESE_TASKS,
+    Sample,
+    acceleration,
+    interval,
+)
+from passk_cli.inference.weights import bootstrap_means
+
+
+def limits(sample: Sample, method: str, level: float = 0.95) -> tuple[float, float]:
+    found = interval(sample, method, level)
+    assert found.low is not None
+    assert found.high is not None
+    return found.low, found.high
+
+
+def data_sets() -> list[np.ndarray]:
+    rng = np.random.default_rng(5)
+    return [
+        pass_at_k(20, rng.binomial(20, rng.beta(0.3, 0.5, 30)), 1),
+        pass_at_k(20, rng.binomial(20, rng.beta(2, 2, 60)), 4),
+        pass_at_k(200, rng.binomial(200, rng.beta(0.5, 5, 100)), 100),
+        rng.binomial(1, 0.8, 50).astype(float),
+        rng.random(164),
+    ]
+
+
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
+def test_agreement_with_scipy(place: int, method: str) -> None:
+    values = data_sets()[place]
+    found = stats.bootstrap(
+        (values,), np.mean, n_resamples=40_000, method=method, rng=np.random.default_rng(0),
+        batch=1000,
+    ).confidence_interval  # fmt: skip
+    se = values.std() / math.sqrt(len(values))
+    # Monte-Carlo error of a 2.5 % quantile of 40,000 draws is 0.013 se; a lattice adds one step.
+    slack = 0.06 * se + (1 / len(values) if place == 3 else 1 / 20 / 30 if place == 0 else 0)
+    np.testing.assert_allclose(limits(Sample(values), method), found, atol=slack)
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_acceleration_equals_the_jackknife_of_scipy(place: int) -> None:
+    values = data_sets()[place]
+    count = len(values)
+    left = (values.sum() - values) / (count - 1)
+    d = left.mean() - left
+    # scipy.stats._resampling._bca_interval: a_hat = 1/6 sum(num) / sum(den)^(3/2)
+    expected = (d**3).sum() / count**3 / 6 / ((d**2).sum() / count**2) ** 1.5
+    assert acceleration(Sample(values)) == pytest.approx(expected, abs=1e-10)
+
+
+def test_t_and_clustered_errors() -> None:
+    values = data_sets()[1]
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    np.testing.assert_allclose(limits(Sample(values), "t", 0.9), expected, rtol=1e-12)
+    codes = np.arange(60) // 3
+    import statsmodels.api as sm
+
+    fit = sm.OLS(values, np.ones(60)).fit(
+        cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False}
+    )
+    found = Sample(values, clusters=codes).se
+    assert found == pytest.approx(fit.bse[0] * math.sqrt(20 / 19), rel=1e-12)
+
+
+def test_single_attempts() -> None:
+    values = np.array([1.0] * 9 + [0.0] * 3)
+    sample = Sample(values, attempts=np.ones(12, dtype=int))
+    test = stats.binomtest(9, 12)
+    np.testing.assert_allclose(limits(sample, "wilson"), test.proportion_ci(method="wilson"))
+    np.testing.assert_allclose(limits(sample, "clopper-pearson"), test.proportion_ci())
+    # Gaffke's bound is Clopper–Pearson on 0/1 values.
+    np.testing.assert_allclose(limits(sample, "gaffke"), test.proportion_ci(), atol=1e-9)
+    refused = interval(Sample(values, attempts=np.full(12, 2)), "wilson")
+    assert (refused.low, refused.reason) == (
+        None, "needs k = 1, one attempt per task and no clusters",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("values", [[1.0] * 18, [0.0] * 18, [1.0], [0.5], [0.0, 1.0]])
+def test_degenerate_data(values: list[float]) -> None:
+    sample = Sample(np.array(values))
+    for method, known in METHODS.items():
+        if NEW_TASKS in known.populations:
+            found = interval(sample, method)
+            if found.low is None or found.high is None:
+                assert found.reason
+            else:
+                assert found.low <= sample.mean + 1e-12
+                assert found.high >= sample.mean - 1e-12
+    guard = interval(sample, "guard")
+    if len(set(values)) == 1:
+        assert f"every task has the value {values[0]:g}" in guard.reason
+        assert ("one-sided" in guard.reason) == (values[0] in (0, 1))
+    if values == [1.0] * 18:
+        low, high = limits(sample, "guard")
+        assert high == 1.0
+        assert low == pytest.approx(stats.beta.ppf(0.025, 18, 0.5), abs=1e-11)
+
+
+def test_mirror_symmetry() -> None:
+    for values in data_sets():
+        for method in ("guard", "gaffke", "jeffreys", "basic", "t"):
+            low, high = limits(Sample(values), method)
+            mirrored = limits(Sample(1 - values), method)
+            np.testing.assert_allclose(mirrored, (1 - high, 1 - low), atol=2e-3)
+
+
+def test_wrong_requests() -> None:
+    sample = Sample(np.array([0.0, 1.0]))
+    for wrong in (
+        {"method": "magic"},
+        {"level": 1.0},
+        {"level": 0.0},
+        {"population": "all"},
+        {"method": "guard", "population": THESE_TASKS},
+        {"method": "jackknife"},
+    ):
+        with pytest.raises(ParameterError):
+            interval(sample, **wrong)  # type: ignore[arg-type]
+
+
+def test_jackknife_variance() -> None:
+    n, c = np.array([4, 7, 7]), np.array([1, 0, 5])
+    expected = c * (n - c) / (n**2 * (n - 1.0))
+    np.testing.assert_allclose(within_variance(parse("pass@1"), n, c), expected, rtol=1e-12)
+    metric = parse("pass@3")
+    for size, passes in ((7, 5), (9, 2), (4, 4)):
+        outcomes = np.arange(size) < passes
+        left = [float(pass_at_k(size - 1, np.delete(outcomes, i).sum(), 3)) for i in range(size)]
+        brute = (size - 1) / size * ((np.array(left) - np.mean(left)) ** 2).sum()
+        found = within_variance(metric, np.array([size]), np.array([passes]))[0]
+        assert found == pytest.approx(brute, rel=1e-10, abs=1e-15)
+    assert np.isnan(within_variance(metric, np.array([3]), np.array([1]))[0])
+    sample = Sample(np.array([0.5]), within=np.array([np.nan]))
+    assert "no attempt can be left out" in interval(sample, None, 0.95, THESE_TASKS).reason
+
+
+def test_shares_add_up_in_simulation() -> None:
+    """Variance over tasks = variance of the rates + mean noise of n attempts."""
+    rng = np.random.default_rng(6)
+    rates = rng.beta(2, 2, 20_000)
+    n, c = np.full(20_000, 5), rng.binomial(5, rates)
+    found = share_within(parse("pass@1"), n, c, c / n)
+    noise = (rates * (1 - rates) / 5).mean()
+    assert found == pytest.approx(noise / (noise + rates.var()), abs=0.01)
+    assert share_within(parse("pass@1"), n[:1], c[:1], c[:1] / 5) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "n", "k"), [(2, 2, 20, 10), (5, 0.5, 20, 10), (0.3, 0.5, 20, 1), (0.1, 1, 200, 100)]
+)
+def test_the_default_covers_where_others_do_not(a: float, b: float, n: int, k: int) -> None:
+    """Short version of benchmarks/coverage.md: 1,500 repetitions, Monte-Carlo error 0.6 points."""
+    rng = np.random.default_rng([int(10 * a), int(10 * b), n, k])
+    steps = np.arange(k)
+    true = 1 - np.prod((b + steps) / (a + b + steps))
+    lookup = Metric("pass@", k).values(np.full(n + 1, n), np.arange(n + 1))
+    hits = 0
+    for _ in range(1500):
+        values = lookup[rng.binomial(n, rng.beta(a, b, 30))]
+        low, high = limits(Sample(values), "guard")
+        hits += low <= true <= high
+    assert hits / 1500 >= 0.945 - 3 * 0.0056
+
+
+def test_clusters_need_to_be_said() -> None:
+    """Clusters of 5 that share their rate: right with clusters, far too narrow without."""
+    rng = np.random.default_rng(7)
+    codes = np.repeat(np.arange(20), 5)
+    hits = {True: 0, False: 0}
+    for _ in range(600):
+        values = rng.binomial(10, np.repeat(rng.beta(2, 2, 20), 5)) / 10
+        for said in hits:
+            low, high = limits(Sample(values, clusters=codes if said else None), "guard")
+            hits[said] += low <= 0.5 <= high
+    assert hits[True] / 600 >= 0.93
+    assert hits[False] / 600 <= 0.80
+
+
+def test_unequal_clusters_agree_with_draws() -> None:
+    rng = np.random.default_rng(8)
+    codes = np.sort(rng.integers(0, 15, 60))
+    codes = np.unique(codes, return_inverse=True)[1]
+    values = rng.random(60)
+    sample = Sample(values, clusters=codes, resamples=20_000)
+    draws = bootstrap_means(values[:, None], 20_000, 0, clusters=codes)[:, 0]
+    low, high = limits(sample, "percentile")
+    assert (draws <= low).mean() == pytest.approx(0.025, abs=1e-3)
+    assert (draws <= high).mean() == pytest.approx(0.975, abs=1e-3)
