@@ -5,22 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from passk_cli.cli.options import Certainty, Choice, Output, Reading, option
+from passk_cli.cli.options import Certainty, Choice, Interval, Output, Reading, option
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What this command shows, and in which order."""
+class Order:
+    """The order of the models."""
 
-    interval: Annotated[
-        str | None,
-        option(
-            "--interval",
-            metavar="METHOD|none",
-            help="guard (default for new tasks), gaffke, jeffreys, percentile, basic, bca, t,"
-            " wilson, clopper-pearson; jackknife (default for these tasks). none: standard errors.",
-        ),
-    ] = None
     sort: Annotated[
         str,
         option(
@@ -32,7 +23,12 @@ class Shown:
 
 
 def estimate(
-    reading: Reading, choice: Choice, shown: Shown, certainty: Certainty, output: Output
+    reading: Reading,
+    choice: Choice,
+    order: Order,
+    method: Interval,
+    certainty: Certainty,
+    output: Output,
 ) -> None:
     """pass@k and pass^k of every model, and how sure they are.
 
@@ -41,14 +37,14 @@ def estimate(
     from passk_cli.report.estimate import estimate_report
 
     output.check()
-    how = certainty.how(shown.interval)
+    how = certainty.how(method.interval)
     counts = reading.counts(cluster=certainty.cluster)
     report = estimate_report(
         counts,
         choice.of(counts),
         how,
         short_tasks=choice.short_tasks,
-        sort=shown.sort,
+        sort=order.sort,
         hint=choice.hint(counts),
     )
     output.write(report)

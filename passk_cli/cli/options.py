@@ -94,13 +94,14 @@ class Reading:
         ),
     ] = None
 
-    def request(self, **more: Any) -> Request:
+    def request(self, more_by: tuple[str, ...] = (), **more: Any) -> Request:
         """The request the reading layer takes; ParameterError for what makes no sense."""
         from passk_cli.outcomes.fields import parse_overrides
         from passk_cli.outcomes.reading import checked
         from passk_cli.outcomes.tables import Request
 
-        by = tuple(dict.fromkeys(c.strip() for text in self.by for c in text.split(",")))
+        asked = [c.strip() for text in self.by for c in text.split(",")]
+        by = tuple(dict.fromkeys((*asked, *more_by)))
         return checked(
             Request(
                 fields=parse_overrides(self.fields),
@@ -174,6 +175,21 @@ class Choice:
             return ""
         missing = [k for k in USUAL_K if k > supported_k(counts)]
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Which interval."""
+
+    interval: Annotated[
+        str | None,
+        option(
+            "--interval",
+            metavar="METHOD|none",
+            help="guard (default for new tasks), gaffke, jeffreys, percentile, basic, bca, t,"
+            " wilson, clopper-pearson; jackknife (default for these tasks). none: standard errors.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -280,6 +296,13 @@ class Output:
             sys.stdout.flush()
         else:
             write_whole(Path(self.output), text)
+
+    def append(self, report: Report, format: str, path: str) -> None:
+        """Add the report to the end of a file, as a step summary is written."""
+        from passk_cli.render.style import Style
+
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(renderer(format)(report, Style(self.digits, self.percent)))
 
 
 def terminal_width() -> int:

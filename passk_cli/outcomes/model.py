@@ -138,6 +138,32 @@ class Counts:
         low, high = np.searchsorted(self.series_codes, [series, series + 1])
         return slice(int(low), int(high))
 
+    def without_group(self, group: str, leave_out: str | None = None) -> Counts:
+        """The counts no longer split by a group column; cells of one of its values left out.
+
+        Errors: ValueError when the column is not among the groups.
+
+        >>> split = Counts.from_columns(
+        ...     [("m", "x"), ("m", "y")], ["a", "b"], np.array([2, 2]), np.array([1, 2]), ("kind",)
+        ... )
+        >>> split.without_group("kind", "x").tasks
+        ('b',)
+        """
+        place = 1 + self.group_names.index(group)
+        keep = np.array([self.series[s][place] != leave_out for s in self.series_codes])
+        series = [s[:place] + s[place + 1 :] for s in self.series]
+        merged = Counts.from_columns(
+            [series[s] for s in self.series_codes[keep]],
+            [self.tasks[t] for t in self.task_codes[keep]],
+            self.n[keep],
+            self.c[keep],
+            tuple(g for g in self.group_names if g != group),
+            self.facts,
+        )
+        if self.clusters is None:
+            return merged
+        return merged.with_clusters(dict(zip(self.tasks, self.clusters, strict=True)))
+
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
         """The same counts, with the cluster each task belongs to."""
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))

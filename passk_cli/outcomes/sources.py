@@ -69,6 +69,19 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
     ]
 
 
+def is_file_argument(argument: str) -> bool:
+    """Whether an argument means a file that is there, rather than a name."""
+    return os.path.isfile(argument) or (
+        "=" in argument and os.path.isfile(argument.split("=", 1)[1])
+    )
+
+
+def with_label(argument: str, label: str) -> tuple[str, str]:
+    """(label, the argument as label=path), with its own label where it has one."""
+    own, path = _split_label(argument)
+    return (own, argument) if own is not None else (label, f"{label}={path}")
+
+
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
     """What a file without a model column is called: its label, else its stem.
 

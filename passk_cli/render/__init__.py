@@ -20,6 +20,8 @@ FORMATS: dict[str, str] = {
     "tsv": "data:tsv_text",
     "json": "data:json_text",
     "jsonl": "data:jsonl_text",
+    "junit": "checks:junit",
+    "github": "checks:github",
 }
 SUFFIXES = {
     ".csv": "csv",

@@ -11,11 +11,12 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference.intervals import METHODS, NEW_TASKS, Interval, check, interval
+from passk_cli.inference.ranking import best_shares
 from passk_cli.inference.weights import KINDS, bootstrap_means
 from passk_cli.report.estimate import Line, evaluate, flaw_notes, short_notes, sizes_caption
 from passk_cli.report.model import Cell, Column, Limits, Note, Report, Table
 from passk_cli.report.notes import reading_notes
-from passk_cli.report.samples import Measured, Uncertainty, measure
+from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
 from passk_cli.report.signature import signature
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.model import Counts
 
 USUAL = {NEW_TASKS: ("guard", "percentile", "bca", "t")}
-_TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _draws(
     draws: dict[int, NDArray[np.float64]] = {}
     for places in together.values():
         values = np.stack([measured[i].values for i in places], axis=1)  # type: ignore[misc]
-        clusters = measured[places[0]].sample(counts, how).clusters
+        clusters = cluster_codes(counts, measured[places[0]].tasks)
         means = bootstrap_means(values, how.resamples, how.seed, kind=kind, clusters=clusters)
         draws |= {i: means[:, column] for column, i in enumerate(places)}
     return draws
@@ -193,10 +193,8 @@ def _best(
             columns = _on_shared_tasks(counts, [measured[i] for i in places], how, kind)
             if not columns:
                 continue
-        together = np.stack(columns, axis=1)
-        winners = together >= together.max(axis=1, keepdims=True) - _TIE
-        share = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
-        best |= {i: float(s) for i, s in zip(places, share, strict=True)}
+        shares = best_shares(np.stack(columns, axis=1))
+        best |= {i: float(s) for i, s in zip(places, shares, strict=True)}
     return best
 
 
@@ -212,9 +210,7 @@ def _on_shared_tasks(
     for one in rivals:
         assert one.values is not None
         values.append(one.values[np.isin(one.tasks, shared)])
-    clusters = None
-    if counts.clusters is not None:
-        clusters = np.unique(np.array(counts.clusters)[shared], return_inverse=True)[1]
+    clusters = cluster_codes(counts, shared)
     means = bootstrap_means(
         np.stack(values, axis=1), how.resamples, how.seed, kind=kind, clusters=clusters
     )

@@ -68,6 +68,17 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Check:
+    """One rule of a gate about one model: what speaks for it, and "pass", "fail" or "undecided"."""
+
+    model: str
+    rule: str
+    evidence: Estimate
+    verdict: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """What a command found.
 
@@ -76,6 +87,7 @@ class Report:
     caption : one line under the tables: what was counted and how sure.
     notes : what qualifies the numbers.
     signature : name → value, enough to reproduce the numbers.
+    checks : the rules of a gate; empty for other reports.
     """
 
     tables: tuple[Table, ...]
@@ -83,3 +95,4 @@ class Report:
     caption: str = ""
     notes: tuple[Note, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()

@@ -106,16 +106,12 @@ class Measured:
     def sample(self, counts: Counts, how: Uncertainty) -> Sample:
         """What the interval methods take."""
         assert self.values is not None
-        codes = None
-        if counts.clusters is not None:
-            names = np.array(counts.clusters)[self.tasks]
-            codes = np.unique(names, return_inverse=True)[1]
         fixed = how.population == THESE_TASKS
         return Sample(
             self.values,
             attempts=self.n if self.metric.k == 1 else None,
             within=self.within if fixed else None,
-            clusters=codes,
+            clusters=cluster_codes(counts, self.tasks),
             draws=self.attempt_draws(how) if fixed and how.method == "percentile" else None,
             resamples=how.resamples,
             seed=how.seed,
@@ -159,3 +155,10 @@ def measure(
                 kept = (tasks[enough], n[enough], c[enough], values[enough])
                 found.append(Measured(series, metric, *kept, reason))
     return found
+
+
+def cluster_codes(counts: Counts, tasks: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The clusters of these tasks as codes 0 … G−1; None without clusters."""
+    if counts.clusters is None:
+        return None
+    return np.unique(np.array(counts.clusters)[tasks], return_inverse=True)[1]

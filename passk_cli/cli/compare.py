@@ -1,0 +1,96 @@
+"""passk compare: which model is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from passk_cli.cli.options import Certainty, Choice, Interval, Output, Reading, option
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How pairs are made and judged."""
+
+    baseline: Annotated[
+        str | None,
+        option("--baseline", metavar="NAME", help="Compare each model with this one only."),
+    ] = None
+    test: Annotated[
+        str,
+        option(
+            "--test",
+            metavar="sign-flip|t",
+            show_default=True,
+            help="Paired by task; sign-flip is McNemar's exact test where n = 1.",
+        ),
+    ] = "sign-flip"
+    adjust: Annotated[
+        str,
+        option("--adjust", metavar="holm|bh|none", show_default=True, help="For many tests."),
+    ] = "holm"
+    margin: Annotated[
+        float,
+        option("--margin", metavar="X", help="Differences inside ±X are equivalent."),
+    ] = 0.0
+    unpaired: Annotated[
+        str,
+        option(
+            "--unpaired",
+            metavar="drop|error",
+            show_default=True,
+            help="Tasks that only one of two models has.",
+        ),
+    ] = "drop"
+    crossings: Annotated[
+        bool, option("--crossings", help="The k at which one model overtakes another.")
+    ] = False
+    sensitivity: Annotated[
+        str | None,
+        option(
+            "--sensitivity",
+            metavar="COLUMN",
+            help="Do verdicts survive without each group, and with half the attempts?",
+        ),
+    ] = None
+
+
+def compare(
+    reading: Reading,
+    choice: Choice,
+    judging: Judging,
+    method: Interval,
+    certainty: Certainty,
+    output: Output,
+) -> None:
+    """Which model is better, pair by pair, and which cannot be told apart.
+
+    Example: passk compare runs/*.jsonl --baseline gpt-4 -k 1,10 --margin 0.02
+    """
+    from passk_cli.report.compare import compare_report
+    from passk_cli.report.pairs import Rules
+    from passk_cli.report.sensitivity import sensitivity_table
+
+    output.check()
+    rules = Rules(judging.test, judging.adjust, judging.margin, judging.unpaired).checked()
+    how = certainty.how(method.interval)
+    split = judging.sensitivity
+    read = reading.counts(cluster=certainty.cluster, more_by=(split,) if split else ())
+    counts = read.without_group(split) if split else read
+    metrics = choice.of(counts)
+    extra = None
+    if split:
+        extra = sensitivity_table(
+            read, split, metrics, how, rules, judging.baseline, choice.short_tasks
+        )
+    report = compare_report(
+        counts,
+        metrics,
+        how,
+        rules,
+        baseline=judging.baseline,
+        short_tasks=choice.short_tasks,
+        crossings=judging.crossings,
+        extra=extra,
+    )
+    output.write(report)

@@ -1,0 +1,100 @@
+"""passk gate: rules for a pipeline, and an exit code."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+import typer
+
+from passk_cli.cli.options import Certainty, Choice, Interval, Output, Reading, option
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What is asked of the candidates."""
+
+    baseline: Annotated[
+        str | None,
+        option(
+            "--baseline",
+            metavar="FILE|NAME",
+            help="What to compare with: a file, label=path, or a model in the data.",
+        ),
+    ] = None
+    max_drop: Annotated[
+        list[str],
+        option("--max-drop", metavar="METRIC=X", help="Fails when the drop is credibly larger."),
+    ] = field(default_factory=list)
+    minimum: Annotated[
+        list[str],
+        option("--min", metavar="METRIC=X", help="Fails when the estimate is below."),
+    ] = field(default_factory=list)
+    strict: Annotated[
+        bool, option("--strict", help="--min asks it of the lower limit of the interval.")
+    ] = False
+    no_regression: Annotated[
+        bool, option("--no-regression", help="Fails on any significant drop, adjusted.")
+    ] = False
+    on_undecided: Annotated[
+        str,
+        option(
+            "--on-undecided",
+            metavar="pass|fail",
+            show_default=True,
+            help="What a rule without enough evidence counts as.",
+        ),
+    ] = "pass"
+    adjust: Annotated[
+        str,
+        option("--adjust", metavar="holm|bh|none", show_default=True, help="For many tests."),
+    ] = "holm"
+
+
+def gate(
+    reading: Reading,
+    ruling: Ruling,
+    choice: Choice,
+    method: Interval,
+    certainty: Certainty,
+    output: Output,
+) -> None:
+    """Check candidates against rules: exit 0 when all hold, 1 when one fails.
+
+    Example: passk gate new.jsonl --baseline old.jsonl --max-drop pass@1=0.02 --min pass@10=0.8
+    """
+    from passk_cli.report.gate import GateRules, failed, gate_report, parse_limits
+    from passk_cli.report.pairs import Rules
+
+    output.check()
+    rules = GateRules(
+        parse_limits("--max-drop", ruling.max_drop),
+        parse_limits("--min", ruling.minimum),
+        ruling.no_regression,
+        ruling.strict,
+        ruling.on_undecided,
+    ).checked()
+    judging = Rules(adjust=ruling.adjust).checked()
+    how = certainty.how(method.interval)
+    files, baseline = with_baseline(reading.files, ruling.baseline)
+    counts = replace(reading, files=files).counts(cluster=certainty.cluster)
+    report = gate_report(
+        counts, baseline, rules, how, judging, choice.of(counts), choice.short_tasks
+    )
+    output.write(report)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if output.format == "github" and summary:
+        output.append(report, "markdown", summary)
+    if failed(report.checks, rules.on_undecided):
+        raise typer.Exit(1)
+
+
+def with_baseline(files: list[str], baseline: str | None) -> tuple[list[str], str | None]:
+    """The files to read and the baseline's name; a baseline that is a file is read too."""
+    from passk_cli.outcomes.sources import is_file_argument, with_label
+
+    if baseline is None or not is_file_argument(baseline):
+        return files, baseline
+    name, argument = with_label(baseline, "baseline")
+    return [*files, argument], name

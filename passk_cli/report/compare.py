@@ -1,0 +1,341 @@
+"""Which model is better: all pairs or against a baseline, with ranks, crossings, sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.metric import Metric
+from passk_cli.inference.ranking import best_shares, letters, rank_limits
+from passk_cli.inference.weights import bootstrap_means
+from passk_cli.report.crossings import Turns, crossing_table, find_crossings
+from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
+from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.pairs import (
+    BETTER,
+    UNDECIDED,
+    WORSE,
+    Comparison,
+    Rules,
+    compare_pairs,
+)
+from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
+from passk_cli.report.signature import signature, span
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.model import Counts
+
+# More pairs than this are for programs to read; the ranking says the rest.
+_PAIRS_SHOWN = 28
+_SIGNS = {UNDECIDED: "~", "equivalent": "=", BETTER: "", WORSE: ""}
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A model's place at one metric among those of its group."""
+
+    measured: Measured
+    estimate: float
+    letters: str
+    best: float
+    low: int
+    high: int
+
+
+Pairs = list[tuple[Measured, Measured]]
+
+
+def choose_pairs(counts: Counts, measured: Sequence[Measured], baseline: str | None) -> Pairs:
+    """Every pair of models of the same group (better one first), or each against the baseline.
+
+    Errors: ParameterError for a baseline that is not there, or when there is nothing to pair.
+    """
+    names = sorted({s[0] for s in counts.series})
+    if baseline is not None and baseline not in names:
+        raise ParameterError(f"--baseline {baseline}: no such model; there are {', '.join(names)}")
+    cells: dict[tuple[Metric, tuple[str, ...]], list[Measured]] = {}
+    for one in measured:
+        cells.setdefault((one.metric, one.series[1:]), []).append(one)
+    first_metric = measured[0].metric
+    place = {one.series: -_mean(one) for one in measured if one.metric == first_metric}
+    pairs: Pairs = []
+    for rivals in cells.values():
+        rivals.sort(key=lambda one: (place[one.series], one.series))
+        if baseline is None:
+            pairs += [(a, b) for i, a in enumerate(rivals) for b in rivals[i + 1 :]]
+        else:
+            base = next((one for one in rivals if one.series[0] == baseline), None)
+            if base is not None:
+                pairs += [(one, base) for one in rivals if one is not base]
+    if not pairs:
+        raise ParameterError("nothing to compare: there is one model; give files of several")
+    return pairs
+
+
+def compare_report(
+    counts: Counts,
+    metrics: Sequence[Metric],
+    how: Uncertainty,
+    rules: Rules,
+    *,
+    baseline: str | None = None,
+    short_tasks: str = "empty",
+    crossings: bool = False,
+    extra: Table | None = None,
+) -> Report:
+    """Differences, p-values and verdicts; a ranking with letters when all pairs are compared.
+
+    crossings : also the k at which one model overtakes another.
+    extra : a further table to show (sensitivity).
+    """
+    measured = measure(counts, metrics, short_tasks)
+    pairs = choose_pairs(counts, measured, baseline)
+    found = compare_pairs(counts, pairs, how, rules)
+    ranks = [] if baseline is not None else _ranks(counts, measured, found, how)
+    turns = find_crossings(counts, found, how) if crossings else {}
+    tables = _tables(counts, metrics, found, ranks, baseline)
+    if crossings:
+        tables.append(crossing_table(counts, found, turns))
+    if extra is not None:
+        tables.append(extra)
+    said = [c for c in found if not c.reason]
+    return Report(
+        tables=tuple(tables),
+        data=_tidy(counts, found, ranks, turns, how),
+        caption=_caption(found, how, rules, len(said)),
+        notes=(*reading_notes(counts), *_notes(counts, found, rules)),
+        signature=signature(
+            counts,
+            metrics,
+            **{
+                **how.signature(),
+                "resamples": how.resamples,
+                "seed": how.seed,
+                "test": rules.test,
+                "adjust": f"{rules.adjust} over {len(said)}",
+                "margin": rules.margin or None,
+                "baseline": baseline,
+                "unpaired": rules.unpaired,
+            },
+        ),
+    )
+
+
+def _mean(one: Measured) -> float:
+    return -1.0 if one.values is None else float(one.values.mean())
+
+
+def _ranks(
+    counts: Counts, measured: Sequence[Measured], found: Sequence[Comparison], how: Uncertainty
+) -> list[Rank]:
+    """Letters from the tests; probability of being best and ranks from shared draws."""
+    apart = {
+        (c.first.metric, frozenset({c.first.series, c.second.series})): c.verdict in (BETTER, WORSE)
+        for c in found
+        if not c.reason
+    }
+    cells: dict[tuple[Metric, tuple[str, ...]], list[Measured]] = {}
+    for one in measured:
+        if one.values is not None:
+            cells.setdefault((one.metric, one.series[1:]), []).append(one)
+    ranks = []
+    for (metric, _), rivals in cells.items():
+        shared = rivals[0].tasks
+        for one in rivals[1:]:
+            shared = np.intersect1d(shared, one.tasks)
+        if len(rivals) < 2 or not len(shared):
+            continue
+        rivals.sort(key=lambda one: (-_mean(one), one.series))
+        different = np.array(
+            [
+                [apart.get((metric, frozenset({a.series, b.series})), False) for b in rivals]
+                for a in rivals
+            ]
+        )
+        columns = [np.asarray(one.values)[np.isin(one.tasks, shared)] for one in rivals]
+        clusters = cluster_codes(counts, shared)
+        draws = bootstrap_means(
+            np.stack(columns, axis=1), how.resamples, how.seed, clusters=clusters
+        )
+        limits = rank_limits(draws, how.level)
+        for one, letter, best, (low, high) in zip(
+            rivals, letters(different), best_shares(draws), limits.tolist(), strict=True
+        ):
+            ranks.append(Rank(one, _mean(one), letter, float(best), low, high))
+    return ranks
+
+
+def _tables(
+    counts: Counts,
+    metrics: Sequence[Metric],
+    found: Sequence[Comparison],
+    ranks: Sequence[Rank],
+    baseline: str | None,
+) -> list[Table]:
+    if baseline is not None:
+        return [_against(counts, metrics, found, baseline)]
+    tables = [_ranking(counts, metric, ranks) for metric in metrics]
+    tables = [table for table in tables if table.rows]
+    pairs = {(c.first.series, c.second.series) for c in found}
+    if len(pairs) <= _PAIRS_SHOWN:
+        tables.append(_pair_table(counts, metrics, found))
+    return tables
+
+
+def _against(
+    counts: Counts, metrics: Sequence[Metric], found: Sequence[Comparison], baseline: str
+) -> Table:
+    """Each model beside the baseline, benchstat's way: differences that are not there are ~."""
+    columns = [Column("model"), *(Column(g) for g in counts.group_names)]
+    for metric in metrics:
+        columns += [Column(metric.name, "share"), Column("difference", "share"), Column("p", "p")]
+    columns.append(Column("tasks"))
+    rows: list[tuple[Cell, ...]] = []
+    groups = dict.fromkeys(c.first.series[1:] for c in found)
+    for group in groups:
+        mine = [c for c in found if c.first.series[1:] == group]
+        base: list[Cell] = [baseline, *group]
+        for metric in metrics:
+            seconds = [c.estimates[1] for c in mine if c.first.metric == metric]
+            base += [next((v for v in seconds if v is not None), None), "", ""]
+        rows.append((*base, ""))
+        for series in dict.fromkeys(c.first.series for c in mine):
+            row: list[Cell] = list(series)
+            own = {c.first.metric: c for c in mine if c.first.series == series}
+            for metric in metrics:
+                row += [own[metric].estimates[0], *_difference_cells(own[metric])]
+            sizes = [len(c.tasks) for c in own.values()]
+            rows.append((*row, span(min(sizes), max(sizes))))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _pair_table(counts: Counts, metrics: Sequence[Metric], found: Sequence[Comparison]) -> Table:
+    columns = [Column("model"), Column("against"), *(Column(g) for g in counts.group_names)]
+    for metric in metrics:
+        columns += [Column(metric.name, "share"), Column("p", "p")]
+    columns.append(Column("tasks"))
+    rows: list[tuple[Cell, ...]] = []
+    for pair in dict.fromkeys((c.first.series, c.second.series) for c in found):
+        own = {c.first.metric: c for c in found if (c.first.series, c.second.series) == pair}
+        row: list[Cell] = [pair[0][0], pair[1][0], *pair[0][1:]]
+        for metric in metrics:
+            row += _difference_cells(own[metric])
+        sizes = [len(c.tasks) for c in own.values()]
+        rows.append((*row, span(min(sizes), max(sizes))))
+    return Table(tuple(columns), tuple(rows), "differences, model − against")
+
+
+def _difference_cells(c: Comparison) -> list[Cell]:
+    """The difference as its verdict allows it to be shown, and its adjusted p."""
+    if c.reason or c.interval is None:
+        return [Estimate(None, reason=c.reason), None]
+    sign = _SIGNS[c.verdict]
+    shown = Estimate(c.difference, low=c.interval.low, high=c.interval.high, signed=True)
+    return [sign or shown, None if math.isnan(c.adjusted) else c.adjusted]
+
+
+def _ranking(counts: Counts, metric: Metric, ranks: Sequence[Rank]) -> Table:
+    columns = (
+        Column("model"), *(Column(g) for g in counts.group_names), Column(metric.name, "share"),
+        Column("not told apart"), Column("best", "share"), Column("rank"),
+    )  # fmt: skip
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (*r.measured.series, r.estimate, r.letters, r.best, span(r.low, r.high))
+        for r in ranks
+        if r.measured.metric == metric
+    )
+    return Table(columns, rows)
+
+
+def _tidy(
+    counts: Counts,
+    found: Sequence[Comparison],
+    ranks: Sequence[Rank],
+    turns: Turns,
+    how: Uncertainty,
+) -> Table:
+    names = (
+        "model", "against", *counts.group_names, "metric", "k", "estimate", "estimate_against",
+        "difference", "low", "high", "level", "interval", "p", "p_adjusted", "test", "verdict",
+        "tasks", "only_model", "only_against", "letters", "letters_against", "best",
+        "best_against", "crosses_at", "crosses_low", "crosses_high", "note",
+    )  # fmt: skip
+    place = {(r.measured.series, r.measured.metric): r for r in ranks}
+    rows: list[tuple[Cell, ...]] = []
+    for c in found:
+        metric = c.first.metric
+        low, high = (None, None) if c.interval is None else (c.interval.low, c.interval.high)
+        mine, other = (place.get((m.series, metric)) for m in (c.first, c.second))
+        turn = turns.get((c.first.series, c.second.series, metric.family))
+        crosses: tuple[Cell, ...] = (None, None, None)
+        if turn is not None:
+            crosses = tuple(v if math.isfinite(v) else None for v in (turn.k, turn.low, turn.high))
+        head: tuple[Cell, ...] = (c.first.series[0], c.second.series[0], *c.first.series[1:])
+        rows.append(
+            (
+                *head, metric.name, metric.k, *c.estimates, c.difference, low, high, how.level,
+                how.method, _or_none(c.p), _or_none(c.adjusted), c.test, c.verdict, len(c.tasks),
+                c.only_first, c.only_second, *_place_cells(mine, other), *crosses,
+                c.reason or (c.interval.reason if c.interval else ""),
+            )
+        )  # fmt: skip
+    return Table(tuple(Column(name) for name in names), tuple(rows))
+
+
+def _place_cells(mine: Rank | None, other: Rank | None) -> tuple[Cell, ...]:
+    letters_ = tuple(None if r is None else r.letters for r in (mine, other))
+    return (*letters_, *(None if r is None else r.best for r in (mine, other)))
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _caption(found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int) -> str:
+    sizes = [len(c.tasks) for c in found]
+    adjusted = {"holm": "after Holm", "bh": "after Benjamini–Hochberg", "none": "unadjusted,"}
+    parts = [
+        f"~ not distinguishable at {100 * how.level:g} % {adjusted[rules.adjust]}"
+        f" over {plural(tests, 'test')}",
+        f"{span(min(sizes), max(sizes))} shared tasks",
+        how.words(),
+    ]
+    if rules.margin:
+        parts.insert(1, f"= equivalent: inside ±{rules.margin:g}")
+    return " · ".join(parts)
+
+
+def _notes(counts: Counts, found: Sequence[Comparison], rules: Rules) -> list[Note]:
+    notes = []
+    dropped = [(c, c.only_first + c.only_second) for c in found]
+    unpaired = [(c, count) for c, count in dropped if count]
+    if unpaired:
+        c, count = max(unpaired, key=lambda pair: pair[1])
+        notes.append(
+            Note(
+                f"{plural(len(unpaired), 'comparison')} left out tasks that only one model has"
+                f" (at most {count}: {' '.join(c.first.series)} against"
+                f" {' '.join(c.second.series)})",
+                "warning",
+            )
+        )
+    for reason in dict.fromkeys(c.reason for c in found if c.reason):
+        notes.append(Note(f"not compared: {reason}", "warning"))
+    if counts.group_names:
+        groups = len({c.first.series[1:] for c in found})
+        notes.append(
+            Note(
+                f"{plural(groups, 'group')} looked at; p-values are adjusted over all of them"
+                if rules.adjust != "none"
+                else f"{plural(groups, 'group')} looked at without adjustment: expect false finds"
+            )
+        )
+    pairs = len({(c.first.series, c.second.series) for c in found})
+    if pairs > _PAIRS_SHOWN:
+        notes.append(Note(f"{pairs} pairs are not listed; -f csv or -f json holds them all"))
+    return notes

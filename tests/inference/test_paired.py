@@ -1,0 +1,256 @@
+"""Sign flips against full enumeration in fractions, McNemar and t against scipy, sizes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import comb, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from passk_cli.estimators.pass_k import pass_at_k
+from passk_cli.inference import paired
+from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
+
+tenths = st.lists(st.integers(-10, 10), min_size=1, max_size=12)
+
+
+def by_enumeration(differences: list[Fraction]) -> Fraction:
+    """The definition: over all sign patterns of all differences, zeros included."""
+    observed = abs(sum(differences))
+    reached = sum(
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True))) >= observed
+        for signs in product((-1, 1), repeat=len(differences))
+    )
+    return Fraction(reached, 2 ** len(differences))
+
+
+@settings(deadline=None, max_examples=60)
+@given(tenths)
+@example([1, 2, -3])
+@example([3, 3, -6, 1])
+@example([1] * 12)
+@example([0] * 12)
+def test_exact_p_is_the_definition(values: list[int]) -> None:
+    # Tenths are not binary: 0.1 + 0.2 − 0.3 is 5.6e-17 in floats and must be a tie all the same.
+    found = sign_flip([value / 10 for value in values])
+    assert found.exact.tolist() == [True]
+    assert Fraction(found.p[0]) == by_enumeration([Fraction(value) for value in values])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(-1e3, 1e3).map(lambda x: round(x, 3)), min_size=1, max_size=11))
+def test_exact_p_of_any_floats(values: list[float]) -> None:
+    exact = by_enumeration([Fraction(str(value)) for value in values])
+    assert Fraction(sign_flip(values).p[0]) == exact
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-9, 1 / 3, 1.0, 1e300])
+def test_the_unit_does_not_matter(unit: float) -> None:
+    values = np.array([3, -1, 2, 0, 2, 2, -1, 5])
+    assert sign_flip(values * unit).p == sign_flip(values).p
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-1, 1), min_size=1, max_size=40))
+def test_exact_p_of_discordant_tasks_is_mcnemar(values: list[int]) -> None:
+    found = sign_flip(values, enumerate_up_to=40)
+    expected = mcnemar(values.count(1), values.count(-1))
+    assert found.p[0] == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_enumeration_stops_where_it_is_told() -> None:
+    columns = np.zeros((40, 3))
+    columns[:5, 0] = columns[:16, 1] = columns[:17, 2] = 1
+    assert sign_flip(columns).exact.tolist() == [True, True, False]
+    assert sign_flip(columns, enumerate_up_to=5).exact.tolist() == [True, False, False]
+    assert sign_flip(columns, enumerate_up_to=20).exact.all()
+
+
+@pytest.mark.parametrize("tasks", [14, 15, 16])
+def test_monte_carlo_is_close_to_exact(tasks: int) -> None:
+    rng = np.random.default_rng(tasks)
+    lattice = rng.integers(-3, 4, size=(tasks, 40)) / 10
+    columns = np.hstack([lattice, rng.normal(0.3, 1, size=(tasks, 40))])
+    exact = sign_flip(columns)
+    drawn = sign_flip(columns, enumerate_up_to=0, resamples=20_000)
+    assert exact.exact.all()
+    assert not drawn.exact.any()
+    expected = (20_000 * exact.p + 1) / 20_001
+    error = np.sqrt(exact.p * (1 - exact.p) / 20_000)
+    z = (drawn.p - expected)[error > 0] / error[error > 0]
+    assert np.abs(z).max() < 4.5
+    # The signs are fair: no drift over columns either.
+    assert abs(z.mean()) < 0.8
+    np.testing.assert_array_equal(drawn.p[error == 0], 1)
+
+
+def test_monte_carlo_p_is_a_count_that_includes_what_was_observed() -> None:
+    found = sign_flip(np.ones(30), resamples=999)
+    assert found.p.tolist() == [1 / 1000]
+    assert not found.exact.any()
+    few = sign_flip(np.arange(1, 31), resamples=256).p * 257
+    many = sign_flip(np.arange(1, 31), resamples=300).p * 301
+    # The first block of resamples is the same however many follow.
+    assert 0 <= round((many - few).item(), 9) <= 44
+
+
+def test_ties_count_in_monte_carlo() -> None:
+    # A sum of 0, and of one unit among an odd number of them, is reached by every pattern.
+    split = np.tile([0.1, 0.2, -0.3], 12)
+    assert sign_flip(split).p.tolist() == [1.0]
+    one_off = np.append(np.tile([0.7, -0.7], 15), 0.7)
+    assert sign_flip(one_off).p.tolist() == [1.0]
+
+
+def test_seed_reproduces_and_matters() -> None:
+    columns = np.random.default_rng(0).normal(size=(50, 20))
+    first = sign_flip(columns, seed=0).p
+    np.testing.assert_array_equal(sign_flip(columns, seed=0).p, first)
+    assert np.any(sign_flip(columns, seed=1).p != first)
+    assert np.abs(sign_flip(columns, seed=1).p - first).max() < 0.03
+
+
+def test_a_seed_keeps_its_meaning() -> None:
+    # Changing how signs are drawn changes every published p-value: only on purpose.
+    found = sign_flip(np.sin(np.arange(1, 101)) + 0.1, seed=7, resamples=1000)
+    assert round(found.p.item() * 1001) == 175
+
+
+def test_other_columns_change_nothing() -> None:
+    rng = np.random.default_rng(3)
+    columns = np.hstack([rng.normal(size=(73, 600)), rng.integers(-9, 10, size=(73, 5)) / 10])
+    columns[3:, 4] = 0
+    together = sign_flip(columns, resamples=1500)
+    for some in ([0], [604], [4], [4, 0], range(7, 300, 2), list(range(605))[::-1]):
+        alone = sign_flip(columns[:, list(some)], resamples=1500)
+        np.testing.assert_array_equal(alone.p, together.p[list(some)])
+        np.testing.assert_array_equal(alone.exact, together.exact[list(some)])
+
+
+def test_memory_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = np.random.default_rng(4).normal(size=(130, 33))
+    expected = sign_flip(columns, resamples=1111).p
+    for elements, width, threads in ((130, 512, 1), (1, 7, 3), (5000, 1, 2)):
+        monkeypatch.setattr(paired, "_SIGN_ELEMENTS", elements)
+        monkeypatch.setattr(paired, "_COLUMNS", width)
+        monkeypatch.setattr(paired, "_THREADS", threads)
+        np.testing.assert_array_equal(sign_flip(columns, resamples=1111).p, expected)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_symmetries(exact: bool) -> None:
+    columns = np.random.default_rng(5).normal(size=(16 if exact else 40, 10))
+    expected = sign_flip(columns).p
+    assert sign_flip(columns).exact.all() == exact
+    np.testing.assert_array_equal(sign_flip(-columns).p, expected)
+    if exact:
+        np.testing.assert_array_equal(sign_flip(columns[::-1]).p, expected)
+        with_zeros = np.vstack([columns, np.zeros((5, 10))])
+        np.testing.assert_array_equal(sign_flip(with_zeros).p, expected)
+
+
+def test_edges_of_sign_flip() -> None:
+    found = sign_flip(np.array([[0, 1, np.nan, np.inf, 0.5], [0, 0, 1, 1, -0.5]]))
+    np.testing.assert_array_equal(found.p, [1, 1, np.nan, np.nan, 1])
+    assert found.exact.tolist() == [True, True, False, False, True]
+    assert sign_flip([]).p.tolist() == [1.0]
+    assert sign_flip(np.empty((5, 0))).p.shape == (0,)
+    assert sign_flip(np.empty((0, 3))).exact.tolist() == [True] * 3
+    assert sign_flip(np.zeros(50), enumerate_up_to=0).p.tolist() == [1.0]
+    assert sign_flip([True, True, False]).p.tolist() == [0.5]
+    for bad in ({"resamples": 0}, {"enumerate_up_to": 41}, {"enumerate_up_to": -1}):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            sign_flip([1.0], **bad)
+    with pytest.raises(ValueError, match="tasks"):
+        sign_flip(np.zeros((2, 2, 2)))
+
+
+def test_the_argument_is_left_alone() -> None:
+    columns = np.random.default_rng(6).normal(size=(20, 4))
+    before = columns.copy()
+    columns.flags.writeable = False
+    sign_flip(columns, resamples=10)
+    paired_t(columns)
+    np.testing.assert_array_equal(columns, before)
+
+
+@pytest.mark.parametrize("enumerate_up_to", [0, 16])
+@pytest.mark.parametrize(("mean", "k"), [(0.5, 1), (0.9, 5), (0.99, 1)])
+def test_size_on_identical_models(mean: float, k: int, enumerate_up_to: int) -> None:
+    # A short version of benchmarks/comparison.py; three Monte-Carlo errors above the level.
+    rng = np.random.default_rng(8)
+    p = rng.beta(mean, 1 - mean, size=(24, 1000))
+    first, second = (pass_at_k(10, rng.binomial(10, p), k) for _ in range(2))
+    found = sign_flip(first - second, resamples=2000, enumerate_up_to=enumerate_up_to)
+    for level in (0.01, 0.05, 0.2):
+        assert np.mean(found.p <= level) <= level + 3 * sqrt(level * (1 - level) / 1000)
+    if mean == 0.5:
+        assert np.mean(found.p <= 0.05) > 0.025
+
+
+def exact_mcnemar(b: int, c: int) -> Fraction:
+    n, term, total = b + c, 1, 0
+    for i in range(min(b, c) + 1):
+        total += term
+        term = term * (n - i) // (i + 1)
+    return min(Fraction(1), Fraction(2 * total, 2**n))
+
+
+@given(st.integers(0, 300), st.integers(0, 300))
+@example(0, 0)
+@example(7, 7)
+@example(0, 1)
+def test_mcnemar_is_the_binomial_test(b: int, c: int) -> None:
+    p = float(mcnemar(b, c))
+    assert p == pytest.approx(float(exact_mcnemar(b, c)), rel=1e-12, abs=0)
+    if b + c:
+        assert p == pytest.approx(stats.binomtest(b, b + c).pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("b", "c"),
+    [(5000, 5000), (4999, 5001), (4900, 5100), (4700, 5300), (4000, 5500), (3, 900), (0, 1022)],
+)
+def test_mcnemar_of_many_tasks(b: int, c: int) -> None:
+    exact = exact_mcnemar(b, c)
+    assert abs(Fraction(float(mcnemar(b, c))) - exact) <= exact * Fraction(1, 10**12)
+
+
+def test_mcnemar_shapes_and_errors() -> None:
+    b, c = np.array([[0], [5]]), np.array([0, 3, 8])
+    p = mcnemar(b, c)
+    assert p.shape == (2, 3)
+    np.testing.assert_array_equal(p, mcnemar(c[None, :], b))
+    assert p[1, 2] == float(mcnemar(5, 8))
+    assert p[1, 1] == pytest.approx(2 * sum(comb(8, i) for i in range(4)) / 256)
+    assert mcnemar([], []).shape == (0,)
+    assert float(mcnemar(0, 20_000)) == 0.0
+    for wrong in (-1, 0.5):
+        with pytest.raises(ValueError, match="b must be whole"):
+            mcnemar(wrong, 3)
+        with pytest.raises(ValueError, match="c must be whole"):
+            mcnemar(3, wrong)
+
+
+@given(st.integers(2, 60), st.integers(0, 2**32))
+def test_paired_t_is_scipy(tasks: int, seed: int) -> None:
+    columns = np.random.default_rng(seed).normal(0.2, 1, size=(tasks, 3))
+    expected = stats.ttest_1samp(columns, 0).pvalue
+    np.testing.assert_allclose(paired_t(columns), expected, rtol=1e-9)
+    np.testing.assert_allclose(paired_t(columns[:, 0]), expected[:1], rtol=1e-9)
+    np.testing.assert_allclose(paired_t(columns * 1e-200), expected, rtol=1e-9)
+
+
+def test_edges_of_paired_t() -> None:
+    columns = np.array([[0, 0.3, np.nan, np.inf, 0.5], [0, 0.1 * 3, 1, 1, -0.5]])
+    np.testing.assert_array_equal(paired_t(columns), [1, np.nan, np.nan, np.nan, 1])
+    np.testing.assert_array_equal(paired_t([0.4]), [np.nan])
+    np.testing.assert_array_equal(paired_t([]), [np.nan])
+    assert paired_t(np.empty((5, 0))).shape == (0,)
+    with pytest.raises(ValueError, match="tasks"):
+        paired_t(0.5)
