@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from passk_cli.__main__ import main
+
+# The same examples in every run, however slow the machine: a red test means a change.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_data"

@@ -20,9 +20,10 @@ class Judging:
         str,
         option(
             "--test",
-            metavar="sign-flip|t",
+            metavar="sign-flip|mid-p|t",
             show_default=True,
-            help="Paired by task; sign-flip is McNemar's exact test where n = 1.",
+            help="Paired by task; sign-flip is McNemar's exact test where n = 1; mid-p counts"
+            " ties by half: more power, less guarantee.",
         ),
     ] = "sign-flip"
     adjust: Annotated[

@@ -110,7 +110,7 @@ def interval(
 
     >>> found = interval(Sample(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
     >>> round(found.low, 3), round(found.high, 3)
-    (0.198, 0.954)
+    (0.185, 0.944)
     """
     name = check(method, level, population)
     known = METHODS[name]

@@ -45,6 +45,7 @@ def sign_flip(
     resamples: int = 10_000,
     seed: int = 0,
     enumerate_up_to: int = 16,
+    mid: bool = False,
 ) -> SignFlip:
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
@@ -53,8 +54,12 @@ def sign_flip(
     other tasks do, and p ≤ α happens with probability at most α for every T: no normality and no
     equal variances.  Zero differences are the same with either sign and carry no information.
     Above `enumerate_up_to` nonzero differences p = (b+1)/(m+1), where b of m random sign patterns
-    reach the observed sum: never 0, and as valid as the exact one.
+    reach the observed sum: never 0, and as valid as the exact one.  Where Hoeffding's bound on the
+    exact p, 2 exp(−(Σd)² / 2Σd²), is smaller than the smallest p that m patterns can show, it is p:
+    else no number of tests could be adjusted for.
 
+    mid : count patterns that only tie with the observed sum by half (mid-p).  More power where sums
+    tie often (small T, k = n), without the guarantee: see benchmarks/comparison.md for its size.
     differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison (a pair
     of models, a metric).  resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40
     nonzero differences counted exactly; time and memory grow as 2^(t/2).
@@ -68,7 +73,8 @@ def sign_flip(
     a task is missing from a pair, put 0, which leaves the test to the tasks that are there.
     Errors: ValueError for another number of dimensions, or a parameter out of its range.
     Source: Fisher 1935; Dwass 1957 (random patterns); Phipson & Smyth 2010, "Permutation p-values
-    should never be zero" ((b+1)/(m+1)); Horowitz & Sahni 1974 (counting from two halves).
+    should never be zero" ((b+1)/(m+1)); Hoeffding 1963 (the bound); Horowitz & Sahni 1974
+    (counting from two halves).
 
     >>> sign_flip([1, 1, 1, 1, 0, 1])
     SignFlip(p=array([0.0625]), exact=array([ True]))
@@ -83,8 +89,21 @@ def sign_flip(
     observed = np.abs(whole.sum(axis=0))
     # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
     slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
-    threshold = observed - slack
     exact = np.count_nonzero(whole, axis=0) <= enumerate_up_to
+    p = _at_least(whole, observed - slack, exact, resamples, seed)
+    if mid:
+        p = (p + _at_least(whole, observed + slack + 1, exact, resamples, seed)) / 2
+    square = np.maximum((whole**2).sum(axis=0), 1.0)
+    bound = 2 * np.exp(-(observed**2) / (2 * square))
+    p = np.where(~exact & (bound < 1 / (resamples + 1)), bound, p)
+    p[~finite] = np.nan
+    return SignFlip(p, exact & finite)
+
+
+def _at_least(
+    whole: Floats, threshold: Floats, exact: NDArray[np.bool_], resamples: int, seed: int
+) -> Floats:
+    """Share of sign patterns that reach each column's threshold, counted or estimated."""
     p = np.empty(exact.shape)
     for column in np.flatnonzero(exact):
         p[column] = _share_of_all(whole[:, column], threshold[column])
@@ -92,8 +111,7 @@ def sign_flip(
         sampled = np.flatnonzero(~exact)
         reached = _count_reached(whole[:, sampled], threshold[sampled], resamples, seed)
         p[sampled] = (reached + 1) / (resamples + 1)
-    p[~finite] = np.nan
-    return SignFlip(p, exact & finite)
+    return p
 
 
 def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:

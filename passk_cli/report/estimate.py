@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
@@ -12,6 +12,7 @@ from passk_cli.estimators.metric import Metric, default_ks, parse_list, standard
 from passk_cli.inference.intervals import THESE_TASKS, interval
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.pairs import difference_interval, match
 from passk_cli.report.samples import Measured, Uncertainty, measure
 from passk_cli.report.signature import signature, span
 
@@ -86,6 +87,8 @@ def estimate_report(
     """
     how = how or Uncertainty()
     lines = [evaluate(counts, one, how) for one in measure(counts, metrics, short_tasks)]
+    if how.method != "none":
+        lines = _mark_best(counts, lines, how)
     order = _order(counts, metrics, lines, sort)
     place = {counts.series[s]: at for at, s in enumerate(order)}
     lines.sort(key=lambda line: place[line.series])
@@ -115,6 +118,25 @@ def evaluate(counts: Counts, one: Measured, how: Uncertainty) -> Line:
     return Line(
         one, Estimate(sample.mean, se, found.low, found.high, reason=one.reason), found.reason
     )
+
+
+def _mark_best(counts: Counts, lines: Sequence[Line], how: Uncertainty) -> list[Line]:
+    """Mark the best model at each metric (of a group) when it is told apart from the second."""
+    marked: list[Line] = list(lines)
+    rivals: dict[tuple[object, ...], list[int]] = {}
+    for i, line in enumerate(lines):
+        if line.measured.values is not None:
+            rivals.setdefault((line.measured.metric, *line.series[1:]), []).append(i)
+    for places in rivals.values():
+        places.sort(key=lambda i: -(lines[i].estimate.value or 0.0))
+        if len(places) < 2:
+            continue
+        pair = match(lines[places[0]].measured, lines[places[1]].measured)
+        limits = None if pair.reason else difference_interval(counts, pair, how)
+        if limits is not None and limits.low is not None and limits.low > 0:
+            best = lines[places[0]]
+            marked[places[0]] = replace(best, estimate=replace(best.estimate, marked=True))
+    return marked
 
 
 def _order(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
-TESTS = ("sign-flip", "t")
+TESTS = ("sign-flip", "mid-p", "t")
 UNPAIRED = ("drop", "error")
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
@@ -71,7 +71,7 @@ class Comparison:
 class Rules:
     """How pairs are judged.
 
-    test : "sign-flip" (McNemar's exact test where n = 1) or "t".
+    test : "sign-flip" (McNemar's exact test where n = 1), "mid-p" (the same, ties by half) or "t".
     adjust : for the number of tests: "holm", "bh" or "none".
     margin : differences inside ±margin do not matter; 0 for none.
     unpaired : tasks that only one model has: "drop" or "error".
@@ -103,7 +103,7 @@ def compare_pairs(
     rules: Rules,
 ) -> list[Comparison]:
     """Every pair with its interval, p-value adjusted over all of them, and verdict."""
-    matched = [_match(first, second, rules) for first, second in pairs]
+    matched = [match(first, second, rules.unpaired) for first, second in pairs]
     said = [c for c in matched if not c.reason]
     p, tests = _p_values(counts, said, how, rules)
     adjusted = ADJUSTMENTS[rules.adjust](p)
@@ -139,11 +139,11 @@ def difference_interval(counts: Counts, comparison: Comparison, how: Uncertainty
     return interval(sample, how.method, how.level, how.population)
 
 
-def _match(first: Measured, second: Measured, rules: Rules) -> Comparison:
-    """The two on the tasks both have; unpaired tasks are counted or refused."""
+def match(first: Measured, second: Measured, unpaired: str = "drop") -> Comparison:
+    """The two on the tasks both have; unpaired tasks are counted, or refused with "error"."""
     shared = np.intersect1d(first.tasks, second.tasks)
     only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
-    if any(only) and rules.unpaired == "error":
+    if any(only) and unpaired == "error":
         raise DataError(
             f"{' '.join(first.series)} against {' '.join(second.series)}",
             f"{only[0]} tasks only the first has, {only[1]} only the second",
@@ -180,7 +180,8 @@ def _p_values(
         if rules.test == "t":
             p[places] = paired_t(totals)
         else:
-            p[places] = sign_flip(totals, resamples=how.resamples, seed=how.seed).p
+            mid = rules.test == "mid-p"
+            p[places] = sign_flip(totals, resamples=how.resamples, seed=how.seed, mid=mid).p
         for i in places:
             tests[i] = rules.test
             single = max(int(m.n.max()) for m in (said[i].first, said[i].second)) == 1

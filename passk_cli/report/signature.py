@@ -30,7 +30,7 @@ def signature(counts: Counts, metrics: Iterable[Metric], **more: object) -> dict
         "where": facts.where or None,
         "by": ",".join(counts.group_names) or None,
     }
-    return {name: value for name, value in entries.items() if value is not None}
+    return {name: value for name, value in entries.items() if value not in (None, "")}
 
 
 def short_names(metrics: Iterable[Metric]) -> str:

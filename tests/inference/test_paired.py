@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import comb, sqrt
+from math import comb, exp, sqrt
 
 import numpy as np
 import pytest
@@ -90,13 +90,31 @@ def test_monte_carlo_is_close_to_exact(tasks: int) -> None:
 
 
 def test_monte_carlo_p_is_a_count_that_includes_what_was_observed() -> None:
-    found = sign_flip(np.ones(30), resamples=999)
-    assert found.p.tolist() == [1 / 1000]
+    # 1/2¹⁶ is the exact p: none of 99 patterns reaches the sum, and the bound says less than they.
+    found = sign_flip(np.append(np.full(8, 1.0), np.full(9, 0.1)), resamples=99)
+    assert found.p.tolist() == [1 / 100]
     assert not found.exact.any()
     few = sign_flip(np.arange(1, 31), resamples=256).p * 257
     many = sign_flip(np.arange(1, 31), resamples=300).p * 301
     # The first block of resamples is the same however many follow.
     assert 0 <= round((many - few).item(), 9) <= 44
+
+
+def test_beyond_the_resolution_of_the_draws_a_bound_takes_over() -> None:
+    """Hoeffding: 2 exp(−(Σd)² / 2Σd²) is never below the exact p, here 2 · 2⁻³⁰."""
+    found = sign_flip(np.ones(30), resamples=999)
+    assert found.p.tolist() == pytest.approx([2 * exp(-15)], rel=1e-12)
+    assert found.p[0] > 2 * 0.5**30
+    assert sign_flip(np.ones(30), enumerate_up_to=30).p.tolist() == [2 * 0.5**30]
+
+
+def test_mid_p_halves_the_ties() -> None:
+    # 8 patterns: |sum| is 3 for two of them and 1 for six; observed 1 or 3.
+    assert sign_flip([1, 1, 1], mid=True).p.tolist() == [0.125]
+    assert sign_flip([1, 1, -1], mid=True).p.tolist() == [(1.0 + 0.25) / 2]
+    many = np.repeat([[1.0], [-1.0]], [14, 6], axis=0)
+    drawn = sign_flip(many, mid=True, enumerate_up_to=0, resamples=40_000).p
+    assert drawn == pytest.approx(sign_flip(many, mid=True, enumerate_up_to=20).p, abs=0.005)
 
 
 def test_ties_count_in_monte_carlo() -> None:

@@ -1,0 +1,258 @@
+"""The commands as a user runs them: goldens of stdout and stderr, formats, exit codes, pipes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import passk_cli
+from passk_cli.render import FORMATS
+from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk
+
+GOLDEN = ROOT / "tests" / "golden"
+TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
+COLD = [CRUX, "--where", "temperature < 0.5"]
+COMMANDS: dict[str, list[object]] = {
+    "estimate-plain": ["estimate", *COLD],
+    "estimate-by": ["estimate", CRUX, "--by", "temperature", "-m", "pass@5", "--sort", "model"],
+    "estimate-percent": ["estimate", TAU, "--percent", "--interval", "none"],
+    "estimate-these-tasks": ["estimate", TAU, "--population", "these-tasks", "-k", "1,2,4"],
+    "estimate-csv": ["estimate", TAU, "-k", "1,4", "-f", "csv"],
+    "estimate-json": ["estimate", TAU, "-k", "1", "-f", "json"],
+    "estimate-jsonl": ["estimate", TAU, "-k", "1", "-f", "jsonl"],
+    "estimate-markdown": ["estimate", TAU, "-k", "1", "-f", "markdown"],
+    "estimate-latex": ["estimate", TAU, "-k", "1,2", "-f", "latex"],
+    "estimate-pooled": ["estimate", CRUX, "--model", "gpt-4-0613"],
+    "estimate-agents": ["estimate", AGENTS, "-k", "1"],
+    "describe-lists": ["describe", AGENTS],
+    "describe-attempts": ["describe", CRUX],
+    "bootstrap": ["bootstrap", TAU, "-k", "1,2", "--interval", "all", "--resamples", "2000"],
+    "compare": ["compare", *COLD, "-k", "1,10"],
+    "compare-baseline": ["compare", *COLD, "--baseline", "deepseek-base-6.7b", "--margin", "0.05"],
+    "compare-crossings": ["compare", CRUX, "--by", "temperature", "-m", "pass@1", "--crossings"],
+    "gate": ["gate", *COLD, "--baseline", "gpt-3.5-turbo-0613", "--model", "gpt-3.5-turbo-0613",
+             "--model", "gpt-4-0613", "--max-drop", "pass@1=0.02", "--min", "pass@10=0.75"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff."""
+    monkeypatch.chdir(ROOT)
+    relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in COMMANDS[name]]
+    done = passk(*relative)
+    text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("PASSK_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def records(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_every_format_says_the_same(passk: Passk) -> None:
+    base = ["estimate", TAU, "-k", "1,4"]
+    rows = records(passk(*base, "-f", "csv").out)
+    tabs = list(csv.DictReader(io.StringIO(passk(*base, "-f", "tsv").out), delimiter="\t"))
+    lines = [json.loads(line) for line in passk(*base, "-f", "jsonl").out.splitlines()]
+    document = json.loads(passk(*base, "-f", "json").out)
+    assert tabs == rows
+    assert document["rows"] == lines
+    for row, line in zip(rows, lines, strict=True):
+        assert {k: "" if v is None else str(v) for k, v in line.items()} == row
+    assert document["signature"]["interval"] == "guard 0.95 new-tasks"
+    human = passk(*base).out
+    for row in rows:
+        shown = f"{float(row['estimate']):.3f} [{float(row['low']):.3f}, {float(row['high']):.3f}]"
+        assert shown in human
+
+
+@pytest.mark.parametrize("name", [n for n in FORMATS if n not in ("junit", "github")])
+def test_every_command_has_every_format(passk: Passk, name: str) -> None:
+    two = [*COLD, "--model", "gpt-4-0613", "--model", "codellama-7b", "-k", "1"]
+    for command in (
+        ["estimate", *two], ["bootstrap", *two, "--resamples", "200"], ["compare", *two],
+        ["describe", AGENTS], ["gate", *two, "--min", "pass@1=0.1"],
+    ):  # fmt: skip
+        done = passk(*command, "-f", name)
+        assert done.code == 0, done.err
+        assert len(done.out) > 50
+
+
+def test_junit_and_github_are_for_gates(passk: Passk) -> None:
+    done = passk("estimate", TAU, "-f", "junit")
+    assert (done.code, "are for passk gate" in done.err) == (2, True)
+
+
+def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
+    for suffix, start in (
+        (".csv", "model,"),
+        (".json", "{"),
+        (".md", "| model"),
+        (".txt", "model "),
+    ):
+        target = tmp_path / f"out{suffix}"
+        assert passk("estimate", TAU, "-o", target).out == ""
+        assert target.read_text().startswith(start)
+        assert target.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_quiet_and_stderr(passk: Passk) -> None:
+    loud, quiet = passk("estimate", CRUX), passk("estimate", CRUX, "-q")
+    assert "warning" in loud.err
+    assert quiet.err == ""
+    assert quiet.out == loud.out
+
+
+def test_same_seed_same_bytes(passk: Passk) -> None:
+    base = ["bootstrap", TAU, "-k", "1", "--resamples", "500", "-f", "csv"]
+    one = passk(*base, "--seed", "0").out
+    assert passk(*base).out == one
+    assert passk(*base, "--seed", "7").out != one
+
+
+def test_another_model_or_metric_changes_no_other_number(passk: Passk) -> None:
+    def of(rows: list[dict[str, str]], drop: tuple[str, ...]) -> dict[str, dict[str, str]]:
+        return {
+            r["metric"] + r["interval"]: {k: v for k, v in r.items() if k not in drop}
+            for r in rows
+            if r["model"] == "codellama-7b"
+        }
+
+    base = ["bootstrap", *COLD, "--resamples", "500", "-f", "csv"]
+    alone = of(records(passk(*base, "--model", "codellama-7b", "-m", "pass@1").out), ("best",))
+    together = of(records(passk(*base, "-k", "1,5,10").out), ("best",))
+    for key, row in alone.items():
+        for name, value in row.items():
+            if value.replace(".", "").replace("-", "").replace("e", "").isdigit():
+                assert float(together[key][name]) == pytest.approx(float(value), rel=1e-10)
+            else:
+                assert together[key][name] == value
+    pair = ["compare", *COLD, "-f", "csv", "--adjust", "none", "-m"]
+    two = ["--model", "codellama-7b", "--model", "deepseek-base-6.7b"]
+    few = {r["metric"]: r["p"] for r in records(passk(*pair, "pass@1", *two).out)}
+    many = records(passk(*pair, "pass@1,pass@10").out)
+    same = [r for r in many if (r["model"], r["against"]) == ("deepseek-base-6.7b", "codellama-7b")]
+    assert few["pass@1"] == next(r["p"] for r in same if r["metric"] == "pass@1")
+
+
+def test_draws_are_written_for_others(passk: Passk, tmp_path: Path) -> None:
+    for name, load in (("d.csv", pd.read_csv), ("d.parquet", pd.read_parquet)):
+        target = tmp_path / name
+        done = passk("bootstrap", TAU, "-k", "1,2", "--resamples", "300", "--draws", target)
+        assert done.code == 0
+        frame = load(target)
+        assert list(frame.columns) == ["resample", "model", "metric", "value"]
+        assert frame.groupby("metric").size().to_dict() == {
+            "pass@1": 300, "pass@2": 300, "pass^2": 300,
+        }  # fmt: skip
+        assert frame.value.mean() == pytest.approx((0.42 + 0.5667 + 0.2733) / 3, abs=0.02)
+    done = passk("bootstrap", TAU, "--draws", tmp_path / "d.xlsx")
+    assert (done.code, "give it one of the suffixes .csv, .parquet" in done.err) == (2, True)
+    assert passk("bootstrap", TAU, "--draws", tmp_path / "no" / "d.csv").code == 3
+
+
+def test_closed_pipe_and_help() -> None:
+    passk = f"{sys.executable} -m passk_cli"
+    done = subprocess.run(
+        f"{passk} estimate {TAU} -f csv | head -1; echo ${{PIPESTATUS[0]}}",
+        shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""
+    for flag in ("-h", "--help"):
+        shown = subprocess.run(f"{passk} {flag}", shell=True, capture_output=True, text=True,
+                               check=False)  # fmt: skip
+        assert shown.returncode == 0
+        for command in ("estimate", "compare", "gate", "bootstrap", "describe"):
+            assert command in shown.stdout
+
+
+def test_terminal_table_fits_and_cuts_nothing(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for width in (80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        done = passk("estimate", CRUX, "--by", "temperature", "-f", "table", "-k", "1,5,10")
+        assert max(map(len, done.out.splitlines())) <= width
+        assert "…" not in done.out
+        for name in ("gpt-3.5-turbo-0613", "pass^10", "0.698 [0.667, 0.729]"):
+            assert name in done.out
+    assert "\x1b" not in done.out
+
+
+def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    turbo = f"new={CRUXEVAL}/gpt-3.5-turbo-0613_temp0.2.json.gz"
+    llama = CRUXEVAL / "codellama-13b_temp0.2.json.gz"
+    base = ["gate", turbo, "--baseline", llama]
+    assert passk(*base, "--max-drop", "pass@1=0.02", "--min", "pass@10=0.50").code == 0
+    assert passk(*base, "--min", "pass@10=0.58").code == 1
+    assert passk(*base, "--min", "pass@10=56%").code == 0
+    assert passk(*base, "--min", "pass@10=0.56", "--strict").code == 1
+    assert passk(*base, "--no-regression").code == 0
+    back = ["gate", llama, "--baseline", turbo]
+    assert passk(*back, "--no-regression").code == 1
+    done = passk(*back, "--max-drop", "pass@1=0.02", "-f", "csv")
+    assert (done.code, records(done.out)[0]["verdict"]) == (1, "fail")
+    open_ = [*back, "--max-drop", "pass@1=0.05", "-f", "json"]
+    done = passk(*open_)
+    row = json.loads(done.out)["rows"][0]
+    assert (done.code, row["verdict"]) == (0, "undecided")
+    assert row["detail"].startswith("about 3,")
+    assert "without enough evidence either way, counted as pass" in done.err
+    assert passk(*open_, "--on-undecided", "fail").code == 1
+    suite = ElementTree.fromstring(passk(*back, "--no-regression", "-f", "junit").out)
+    assert suite.get("failures") == "2"
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    done = passk(*back, "--no-regression", "-f", "github")
+    assert done.out.startswith("::error title=passk%3A pass@1 no regression::")
+    assert summary.read_text().startswith("| rule | evidence | verdict |")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no rule to check"),
+        (["--max-drop", "pass@1=0.02"], "need a --baseline"),
+        (["--max-drop", "pass@1"], "write METRIC=X with X from 0 to 1"),
+        (["--min", "pass@1=7"], "write METRIC=X with X from 0 to 1"),
+        (
+            ["--min", "pass@1=0.5", "--baseline", "gpt-4o"],
+            "every model in the data is the baseline",
+        ),
+        (["--no-regression", "--baseline", "nobody"], "shares no group with a candidate"),
+        (["--strict", "--no-regression", "--baseline", "x"], "there is no --min"),
+    ],
+)
+def test_gate_usage(passk: Passk, options: list[str], message: str) -> None:
+    done = passk("gate", TAU, *options)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_python_gives_the_same_numbers(passk: Passk) -> None:
+    rows = records(passk("estimate", TAU, "-f", "csv").out)
+    frame = passk_cli.estimate(passk_cli.read(TAU))
+    assert list(frame.columns) == list(rows[0])
+    np.testing.assert_array_equal(frame.low, [float(r["low"]) for r in rows])
+    none = passk_cli.estimate(passk_cli.read(TAU), ["pass@1"], interval="none")
+    assert np.isnan(none.low.astype(float)[0])

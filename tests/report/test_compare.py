@@ -1,0 +1,151 @@
+"""Comparisons on real data and on data whose answer is known."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from passk_cli.inference.ranking import best_shares, crossing, letters, rank_limits
+from tests.conftest import CRUXEVAL, SAMPLES, Passk
+
+Write = Callable[[str, str | bytes], Path]
+SEVEN = ["phi-2", "codellama-7b", "deepseek-base-6.7b", "codellama-13b", "deepseek-base-33b",
+         "gpt-3.5-turbo-0613", "gpt-4-0613"]  # fmt: skip
+FILES = [f"{m}={CRUXEVAL / f'{m}_temp0.2.json.gz'}" for m in SEVEN]
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def pairs(text: str) -> dict[tuple[str, str, str], dict[str, str]]:
+    return {(r["model"], r["against"], r["metric"]): r for r in rows(text)}
+
+
+def test_seven_cruxeval_models(passk: Passk) -> None:
+    found = pairs(passk("compare", *FILES, "-f", "csv").out)
+    assert len(found) == 21 * 3
+    better = found["gpt-4-0613", "gpt-3.5-turbo-0613", "pass@1"]
+    assert (better["verdict"], better["letters"], better["best"]) == ("better", "a", "1.0")
+    close = found["codellama-13b", "deepseek-base-6.7b", "pass@1"]
+    assert close["verdict"] == "undecided"
+    assert float(close["difference"]) == pytest.approx(0.424875 - 0.418625, abs=1e-12)
+    assert float(close["p"]) == pytest.approx(0.63, abs=0.02)
+    assert set(close["letters"]) & set(close["letters_against"])
+
+
+def test_baseline_numbers_as_computed_elsewhere(passk: Passk) -> None:
+    """Differences, limits (normal, elsewhere) and p-values of 20,000 sign flips."""
+    done = passk("compare", *FILES, "--baseline", "codellama-13b", "-k", "1,10", "-f", "csv")
+    found = pairs(done.out)
+    for model, metric, difference, low, high in (
+        ("gpt-4-0613", "pass@1", 0.273, 0.237, 0.309),
+        ("phi-2", "pass@1", -0.109, -0.137, -0.080),
+        ("gpt-4-0613", "pass@10", 0.194, 0.155, 0.232),
+        ("phi-2", "pass@10", -0.105, -0.142, -0.068),
+    ):
+        row = found[model, "codellama-13b", metric]
+        assert float(row["difference"]) == pytest.approx(difference, abs=6e-4)
+        assert float(row["low"]) == pytest.approx(low, abs=2e-3)
+        assert float(row["high"]) == pytest.approx(high, abs=2e-3)
+    for metric, p in (("pass@1", 0.63), ("pass@10", 0.82), ("pass^10", 0.044)):
+        row = found["deepseek-base-6.7b", "codellama-13b", metric]
+        assert float(row["p"]) == pytest.approx(p, abs=0.02)
+        assert row["verdict"] == "undecided"
+
+
+def test_margin_makes_equivalent(passk: Passk) -> None:
+    two = [f for f in FILES if "deepseek-base-6.7b" in f or "codellama-13b" in f]
+    done = passk("compare", *two, "-m", "pass@1", "--margin", "0.05", "-f", "csv")
+    assert rows(done.out)[0]["verdict"] == "equivalent"
+
+
+def test_one_attempt_per_task_is_mcnemar(passk: Passk, write: Write) -> None:
+    text = "model,task,passed\n" + "".join(
+        f"{m},t{t},{int(t < (12 if m == 'a' else 5) or (m == 'b' and t == 15))}\n"
+        for m in "ab" for t in range(20)
+    )  # fmt: skip
+    row = rows(passk("compare", write("x.csv", text), "-f", "csv").out)[0]
+    # 7 tasks only a passes, 1 only b does: 2 (C(8,0) + C(8,1)) / 2⁸
+    assert row["test"] == "mcnemar"
+    assert float(row["p"]) == pytest.approx(2 * 9 / 256, rel=1e-12)
+
+
+def test_unpaired_tasks(passk: Passk, write: Write) -> None:
+    text = "model,task,passed\na,1,1\na,2,0\na,3,1\nb,2,1\nb,3,0\nb,4,0\n"
+    path = write("x.csv", text)
+    done = passk("compare", path, "-f", "csv")
+    row = rows(done.out)[0]
+    assert (row["tasks"], row["only_model"], row["only_against"]) == ("2", "1", "1")
+    assert "left out tasks that only one model has" in done.err
+    refused = passk("compare", path, "--unpaired", "error")
+    assert (refused.code, "1 tasks only the first has" in refused.err) == (3, True)
+
+
+def test_crossing_of_the_article(passk: Passk, write: Write) -> None:
+    """65 % at k=1 and 90 % at k=10 against 70 % and 75 %: the first overtakes."""
+    lines = ["model,task,n,c"]
+    for t in range(100):
+        lines.append(f"wide,t{t},10,{(10 if t < 35 else 5 if t < 92 else 0)}")
+        lines.append(f"sure,t{t},10,{(10 if t < 68 else 2 if t < 76 else 0)}")
+    path = write("x.csv", "\n".join(lines))
+    done = passk("compare", path, "-k", "1,10", "--crossings", "-f", "json")
+    row = json.loads(done.out)["rows"][0]
+    assert row["crosses_at"] == 2
+    assert row["crosses_low"] <= 2
+    assert row["crosses_high"] is None or row["crosses_high"] >= 2
+    assert "k = 2" in passk("compare", path, "--crossings").out
+    never = passk("compare", SAMPLES / "cruxeval.jsonl.gz", "-m", "pass@1", "--crossings").out
+    assert "none up to k = 20" in never
+
+
+def test_groups_and_sensitivity(passk: Passk, write: Write) -> None:
+    rng = np.random.default_rng(0)
+    lines = ["model,task,kind,n,c"]
+    for t in range(60):
+        kind = "easy" if t < 30 else "hard"
+        for model, lift in (("a", 0.4 if kind == "easy" else 0.0), ("b", 0.0)):
+            lines.append(f"{model},t{t},{kind},8,{rng.binomial(8, 0.4 + lift)}")
+    path = write("x.csv", "\n".join(lines))
+    done = passk("compare", path, "-m", "pass@1", "--by", "kind")
+    assert "2 groups looked at; p-values are adjusted over all of them" in done.err
+    done = passk("compare", path, "-m", "pass@1", "--sensitivity", "kind")
+    assert "do the verdicts survive?" in done.out
+    line = next(x for x in done.out.splitlines() if "easy (" in x)
+    assert line.split()[:4] == ["a", "b", "pass@1", "better"]
+    assert "1 of 2" in line
+    assert "easy (undecided)" in line
+
+
+def test_one_model_is_nothing_to_compare(passk: Passk) -> None:
+    done = passk("compare", SAMPLES / "tau_airline.csv")
+    assert (done.code, "nothing to compare" in done.err) == (2, True)
+
+
+@given(st.integers(1, 9), st.randoms(use_true_random=False))
+def test_letters_say_exactly_what_the_tests_say(count: int, rng: object) -> None:
+    different = np.zeros((count, count), dtype=bool)
+    for i in range(count):
+        for j in range(i):
+            different[i, j] = different[j, i] = rng.random() < 0.5  # type: ignore[attr-defined]
+    found = letters(different)
+    for i in range(count):
+        assert found[i]
+        for j in range(i):
+            assert bool(set(found[i]) & set(found[j])) == (not different[i, j])
+
+
+def test_ranks_and_best() -> None:
+    draws = np.array([[3.0, 2.0, 1.0]] * 90 + [[2.0, 3.0, 1.0]] * 8 + [[1.0, 1.0, 1.0]] * 2)
+    np.testing.assert_allclose(best_shares(draws), [0.9 + 0.02 / 3, 0.08 + 0.02 / 3, 0.02 / 3])
+    assert rank_limits(draws, 0.7).tolist() == [[1, 1], [2, 2], [3, 3]]
+    assert rank_limits(draws, 0.9).tolist() == [[1, 2], [1, 2], [3, 3]]
+    assert crossing(np.zeros((1, 3))).tolist() == [np.inf]
