@@ -10,7 +10,6 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import resource
 import subprocess
 import sys
 import time
@@ -76,10 +75,14 @@ def timed(tasks_of: dict[str, Callable[[], object]], runs: int) -> dict[str, flo
 
 def peak() -> float:
     """Peak MiB of a process that makes the draws and nothing else."""
-    script = "import inference; inference.bootstrap_means(inference.values_of(1000), 10_000, 0)"
-    script += "; print(inference.resource.getrusage(inference.resource.RUSAGE_SELF).ru_maxrss)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True,
-                          cwd=os.path.dirname(os.path.abspath(__file__)))  # fmt: skip
+    script = (
+        "import inference, resource;"
+        " inference.bootstrap_means(inference.values_of(1000), 10_000, 0);"
+        " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    here = os.path.dirname(os.path.abspath(__file__))
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=here)
     return int(done.stdout) / 1024
 
 
