@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from passk_cli.api import estimate
+    from passk_cli.api import compare, estimate
     from passk_cli.errors import DataError, ParameterError, PasskError
     from passk_cli.estimators.pass_k import pass_at_k, pass_hat_k
     from passk_cli.outcomes.model import Counts
@@ -22,6 +22,7 @@ __all__ = [
     "DataError",
     "ParameterError",
     "PasskError",
+    "compare",
     "estimate",
     "pass_at_k",
     "pass_hat_k",
@@ -32,6 +33,7 @@ _WHERE = {
     "DataError": "errors",
     "ParameterError": "errors",
     "PasskError": "errors",
+    "compare": "api",
     "estimate": "api",
     "pass_at_k": "estimators.pass_k",
     "pass_hat_k": "estimators.pass_k",

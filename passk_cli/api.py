@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from passk_cli.outcomes.model import Counts
 from passk_cli.outcomes.reading import read
+from passk_cli.report.compare import compare_report
 from passk_cli.report.estimate import choose_metrics, estimate_report
+from passk_cli.report.model import Report
+from passk_cli.report.pairs import Rules
 from passk_cli.report.samples import Uncertainty
 
 if TYPE_CHECKING:
@@ -41,13 +44,61 @@ def estimate(
     >>> estimate(frame, "pass@1,pass^2")[["metric", "estimate"]].values.tolist()
     [['pass@1', 0.5], ['pass^2', 0.25]]
     """
+    counts = data if isinstance(data, Counts) else read(data)
+    how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
+    chosen = choose_metrics(counts, (), _names(metrics))
+    return _frame(estimate_report(counts, chosen, how, short_tasks=short_tasks))
+
+
+def compare(
+    data: Counts | pd.DataFrame,
+    metrics: str | Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    test: str = "sign-flip",
+    adjust: str = "holm",
+    margin: float = 0.0,
+    interval: str | None = None,
+    level: float = 0.95,
+    population: str = "new-tasks",
+    resamples: int = 10_000,
+    seed: int = 0,
+    short_tasks: str = "empty",
+) -> pd.DataFrame:
+    """The tidy rows of `passk compare`: one row per pair of models × metric.
+
+    data, metrics, interval … short_tasks : as in `estimate`.
+    baseline : compare each model with this one; all pairs when None.
+    test, adjust, margin : as the options of the same names.
+    Returns columns model, against, <groups>, metric, difference, low, high, p, p_adjusted, verdict
+    and more; difference is model − against.
+    Errors: ParameterError, DataError as in `read`.
+
+    >>> import pandas as pd
+    >>> rows = [(m, t, 8, 8 if m == "a" else t % 3) for m in "ab" for t in range(8)]
+    >>> frame = pd.DataFrame(rows, columns=["model", "task", "n", "c"])
+    >>> compare(frame, "pass@1")[["model", "against", "verdict", "p"]].values.tolist()
+    [['a', 'b', 'better', 0.0078125]]
+    """
+    counts = data if isinstance(data, Counts) else read(data)
+    how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
+    rules = Rules(test, adjust, margin).checked()
+    chosen = choose_metrics(counts, (), _names(metrics))
+    report = compare_report(counts, chosen, how, rules, baseline=baseline, short_tasks=short_tasks)
+    return _frame(report)
+
+
+def _clustered(counts: Counts) -> str | None:
+    """What the signature says of clusters that came with the counts."""
+    return None if counts.clusters is None else "yes"
+
+
+def _names(metrics: str | Sequence[str]) -> str:
+    return metrics if isinstance(metrics, str) else ",".join(metrics)
+
+
+def _frame(report: Report) -> pd.DataFrame:
     import pandas as pd
 
-    counts = data if isinstance(data, Counts) else read(data)
-    names = metrics if isinstance(metrics, str) else ",".join(metrics)
-    chosen = choose_metrics(counts, (), names)
-    cluster = None if counts.clusters is None else "yes"
-    how = Uncertainty(interval, level, population, cluster, resamples, seed)
-    report = estimate_report(counts, chosen, how, short_tasks=short_tasks)
     columns = [column.name for column in report.data.columns]
     return pd.DataFrame(list(report.data.rows), columns=columns)

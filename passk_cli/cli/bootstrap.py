@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from passk_cli.cli.options import Certainty, Choice, Output, Reading, option
+from passk_cli.cli.options import Certainty, Choice, Reading, option
+from passk_cli.cli.output import Output
 
 
 @dataclass(frozen=True)

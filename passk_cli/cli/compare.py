@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from passk_cli.cli.options import Certainty, Choice, Interval, Output, Reading, option
+from passk_cli.cli.options import Adjusting, Certainty, Choice, Interval, Reading, option
+from passk_cli.cli.output import Output
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,6 @@ class Judging:
             " ties by half: more power, less guarantee.",
         ),
     ] = "sign-flip"
-    adjust: Annotated[
-        str,
-        option("--adjust", metavar="holm|bh|none", show_default=True, help="For many tests."),
-    ] = "holm"
     margin: Annotated[
         float,
         option("--margin", metavar="X", help="Differences inside ±X are equivalent."),
@@ -60,6 +57,7 @@ def compare(
     reading: Reading,
     choice: Choice,
     judging: Judging,
+    adjusting: Adjusting,
     method: Interval,
     certainty: Certainty,
     output: Output,
@@ -73,7 +71,7 @@ def compare(
     from passk_cli.report.sensitivity import sensitivity_table
 
     output.check()
-    rules = Rules(judging.test, judging.adjust, judging.margin, judging.unpaired).checked()
+    rules = Rules(judging.test, adjusting.adjust, judging.margin, judging.unpaired).checked()
     how = certainty.how(method.interval)
     split = judging.sensitivity
     read = reading.counts(cluster=certainty.cluster, more_by=(split,) if split else ())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from passk_cli.cli.options import Output, Reading
+from passk_cli.cli.options import Reading
+from passk_cli.cli.output import Output
 
 
 def describe(reading: Reading, output: Output) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from passk_cli.cli.options import Certainty, Choice, Interval, Output, Reading, option
+from passk_cli.cli.options import Certainty, Choice, Interval, Reading, option
+from passk_cli.cli.output import Output
 
 
 @dataclass(frozen=True)

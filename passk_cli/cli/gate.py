@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from passk_cli.cli.options import Certainty, Choice, Interval, Output, Reading, option
+from passk_cli.cli.options import Adjusting, Certainty, Choice, Interval, Reading, option
+from passk_cli.cli.output import Output
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,13 @@ class Ruling:
             help="What a rule without enough evidence counts as.",
         ),
     ] = "pass"
-    adjust: Annotated[
-        str,
-        option("--adjust", metavar="holm|bh|none", show_default=True, help="For many tests."),
-    ] = "holm"
 
 
 def gate(
     reading: Reading,
     ruling: Ruling,
     choice: Choice,
+    adjusting: Adjusting,
     method: Interval,
     certainty: Certainty,
     output: Output,
@@ -75,7 +73,7 @@ def gate(
         ruling.strict,
         ruling.on_undecided,
     ).checked()
-    judging = Rules(adjust=ruling.adjust).checked()
+    judging = Rules(adjust=adjusting.adjust).checked()
     how = certainty.how(method.interval)
     files, baseline = with_baseline(reading.files, ruling.baseline)
     counts = replace(reading, files=files).counts(cluster=certainty.cluster)

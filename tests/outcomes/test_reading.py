@@ -155,6 +155,23 @@ def test_duplicates(write: Write) -> None:
     assert read(path, missing="fail", duplicates="last").facts.duplicates == 2
 
 
+def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
+    one = write("b.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
+    two = write("a.jsonl", jsonl([{"model": "m", "task": "a", "trial": 0, "passed": False}]))
+    for files, first, last in (([one, two], 1, 0), ([two, one], 0, 1)):
+        assert cells(files, duplicates="first")["m", "a"] == (1, first)
+        assert cells(files, duplicates="last")["m", "a"] == (1, last)
+    many = [write(f"f{i}.csv", f"model,task,trial,passed\nm,a,0,{int(i == 7)}\n") for i in range(8)]
+    assert cells(many, duplicates="last") == {("m", "a"): (1, 1)}
+    assert cells(many[::-1], duplicates="first") == {("m", "a"): (1, 1)}
+    assert cells(many, duplicates="first") == {("m", "a"): (1, 0)}
+
+
+def test_a_record_longer_than_the_usual_buffer(write: Write) -> None:
+    rows = [{"task": "a", "passed": True, "log": "x" * 20_000_000}, {"task": "b", "passed": False}]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
 @pytest.mark.parametrize("numbers", [range(5), range(1, 6), (3, 9, 27), ("a", "b"), (-1, 10**20)])
 def test_distinct_attempts_are_no_duplicates(write: Write, numbers: tuple[object, ...]) -> None:
     rows = [{"task": "a", "trial": i, "passed": True} for i in numbers]
