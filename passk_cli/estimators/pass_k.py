@@ -74,7 +74,7 @@ def at_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.f
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
     # As a sum of logarithms, so that expm1 keeps small values exact.
-    value[open_] = -np.expm1(_over_terms(n[open_], c[open_], k, logs=True))
+    value[open_] = 0.0 - np.expm1(_over_terms(n[open_], c[open_], k, logs=True))
     return value
 
 
@@ -128,7 +128,7 @@ def curve(
     base = np.maximum(left, 1)
     certain = left <= uc[:, None]
     logs = np.log1p(np.where(certain, 0.0, -uc[:, None] / base))
-    at = np.where(certain, 1.0, -np.expm1(np.cumsum(logs, axis=1)))
+    at = np.where(certain, 1.0, 0.0 - np.expm1(np.cumsum(logs, axis=1)))
     hat = np.cumprod(np.maximum(uc[:, None] - i, 0) / base, axis=1)
     at[left < 1] = hat[left < 1] = np.nan
     return at[index], hat[index]

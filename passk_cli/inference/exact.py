@@ -67,14 +67,21 @@ def dirichlet_quantile(
     """
     a, alpha, b = _atoms(totals, weights, sizes)
     ratios = a / b
-    low, high = float(ratios.min()), float(ratios.max())
-    if high - low <= 1e-15 * max(abs(low), abs(high)):
-        return low
-    wanted = NORMAL.inv_cdf(p)
+    start, width = float(ratios.min()), float(ratios.max() - ratios.min())
+    if width <= 1e-15 * float(np.abs(ratios).max()):
+        return start
+    return start + width * _quantile((a - start * b) / width, alpha, b, p)
+
+
+def _quantile(
+    a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
+) -> float:
+    """The quantile where the ratios a/b span [0, 1]."""
+    low, high, wanted = 0.0, 1.0, NORMAL.inv_cdf(p)
     total = float(alpha @ b)
     mean = float(alpha @ a) / total
     spread = math.sqrt(float((alpha * (a - mean * b) ** 2).sum()) / (total * (total + 1)))
-    q = min(max(mean + wanted * spread, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
+    q = min(max(mean + wanted * spread, 1e-3), 1.0 - 1e-3)
     slope = 1.0 / spread
     last: tuple[float, float] | None = None
     for _ in range(100):
@@ -82,7 +89,7 @@ def dirichlet_quantile(
         below, above = _tails(a - q * b, alpha)
         score = _deviate(below, above)
         miss = score - wanted
-        if abs(miss) < 1e-13 * (1 + abs(wanted)) or high - low < 4e-16 * max(abs(high), 1e-300):
+        if abs(miss) < 1e-13 * (1 + abs(wanted)) or high - low < 4e-16 * high:
             break
         if miss > 0:
             high = q
@@ -141,14 +148,15 @@ def _upper_tail(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
     path clear of the real axis, where all singularities lie).  Along it the integrand neither
     oscillates nor meets a singularity near real u: the trapezoidal rule converges geometrically.
     """
+    # The sign of Y does not change with the unit of d; this one keeps c within (0, 1).
+    d = d / d.max()
     c = _saddle(d, alpha)
     e = d / (1.0 - c * d)
-    curve = float(alpha @ (e * e)) + 1.0 / c**2
-    sigma = 1.0 / math.sqrt(curve)
-    skew = 2.0 * (float(alpha @ (e * e * e)) - 1.0 / c**3) * sigma**3
+    sigma = 1.0 / math.sqrt(float(alpha @ (e * e)) + (1.0 / c) ** 2)
+    skew = 2.0 * (float(alpha @ (e * sigma) ** 3) - (sigma / c) ** 3)
     bend = min(max(skew / 3.0, -1.0), 1.0)
     end = 3.0
-    while _path(np.array([end]), c, e, alpha, sigma, bend)[1][0] > -_NEGLIGIBLE and end < 600.0:
+    while _path(np.array([end]), c, e, alpha, sigma, bend)[1][0] > -_NEGLIGIBLE and end < 500.0:
         end *= 1.25
     wave, size = _path(np.arange(0.0, end, _STEP), c, e, alpha, sigma, bend)
     terms = wave * np.exp(size - float(alpha @ np.log1p(-c * d)))
@@ -187,7 +195,7 @@ def _saddle(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
         e = d / (1.0 - c * d)
         miss = float(alpha @ e) - 1.0 / c
         low, high = (c, high) if miss < 0 else (low, c)
-        step = c - miss / (float(alpha @ (e * e)) + 1.0 / (c * c))
+        step = c - miss / (float(alpha @ (e * e)) + (1.0 / c) ** 2)
         c, before = (step if low < step < high else 0.5 * (low + high)), c
         # The line may pass anywhere near the saddle point; it need not be found exactly.
         if abs(c - before) <= 1e-3 * before:

@@ -227,34 +227,30 @@ def flaw_notes(lines: Sequence[Line]) -> list[Note]:
         if line.flaw:
             who = f"{line.measured.metric.name} of {' '.join(line.series)}"
             said.setdefault(line.flaw, []).append(who)
-    return [
-        Note(f"{', '.join(who[:3])}{f' and {len(who) - 3} more' * (len(who) > 3)}: {flaw}")
-        for flaw, who in said.items()
-    ]
+    return [Note(f"{_first_few(who)}: {flaw}") for flaw, who in said.items()]
 
 
 def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
     """Where the uncertainty comes from, when one source dominates."""
     if how.population == THESE_TASKS or how.method == "none":
         return []
-    tasks: dict[str, list[float]] = {}
-    notes = []
+    shares: dict[str, list[float]] = {}
+    noisy: list[tuple[str, float]] = []
     for line in lines:
-        within = line.measured.share_within
-        name = line.measured.metric.name
-        tasks.setdefault(name, []).append(math.nan if within is None else 1 - within)
+        within, name = line.measured.share_within, line.measured.metric.name
+        shares.setdefault(name, []).append(math.nan if within is None else 1 - within)
         if within is not None and within >= _MOSTLY_ATTEMPTS:
-            notes.append(
-                Note(
-                    f"{name} of {' '.join(line.series)}: {100 * within:.0f} % of its variance comes"
-                    " from too few attempts per task; more of them would narrow the interval"
-                )
+            noisy.append((f"{name} of {' '.join(line.series)}", within))
+    notes = []
+    if noisy:
+        least = math.floor(100 * min(within for _, within in noisy))
+        notes.append(
+            Note(
+                f"{_first_few([who for who, _ in noisy])}: at least {least} % of the variance comes"
+                " from too few attempts per task; more of them would narrow these intervals"
             )
-    sure = {
-        name: min(shares)
-        for name, shares in tasks.items()
-        if all(s >= _MOSTLY_TASKS for s in shares)
-    }
+        )
+    sure = {m: min(each) for m, each in shares.items() if all(s >= _MOSTLY_TASKS for s in each)}
     if sure:
         count = max(line.size[0] for line in lines)
         notes.append(
@@ -265,3 +261,8 @@ def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
             )
         )
     return notes
+
+
+def _first_few(names: Sequence[str]) -> str:
+    """The first three, and how many more."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -42,6 +42,17 @@ def test_one_task_away_from_all_equal(tasks: int) -> None:
             assert found == pytest.approx(rest + (one - rest) * share, abs=1e-11)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-140, 1e-17, 1.0])
+def test_tiny_values(scale: float) -> None:
+    """pass^100 of weak models: values of 1e-140 beside a guard atom at 1, and beside each other."""
+    values = np.append(scale * np.arange(1, 31), 1.0)
+    weights = np.append(np.ones(30), 0.5)
+    high = dirichlet_quantile(values, weights, 0.975)
+    assert high == pytest.approx(stats.beta.ppf(0.975, 0.5, 30), rel=1e-9) or scale == 1.0
+    low = dirichlet_quantile(values[:-1] / scale, 1.0, 0.025)
+    assert dirichlet_quantile(values[:-1], 1.0, 0.025) == pytest.approx(low * scale, rel=1e-9)
+
+
 def test_all_equal_is_a_point() -> None:
     assert dirichlet_quantile([0.4] * 5, 1.0, 0.975) == 0.4
     assert dirichlet_cdf([0.4] * 5, 1.0, 0.39) == 0.0
