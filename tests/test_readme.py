@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli.cli.app import app
-from tests.conftest import ROOT
+from tests.conftest import ROOT, assert_same_text
 
 README = (ROOT / "README.md").read_text()
 
@@ -34,7 +34,7 @@ def test_session(command: str, output: str, tmp_path: Path) -> None:
         command, shell=True, cwd=ROOT, env={**os.environ, "PATH": path, "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
-    assert done.stdout.rstrip("\n") == output
+    assert_same_text(done.stdout.rstrip("\n"), output)
 
 
 def test_there_are_sessions() -> None:

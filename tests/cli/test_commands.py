@@ -17,7 +17,7 @@ import pytest
 
 import passk_cli
 from passk_cli.render import FORMATS
-from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk
+from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk, assert_same_text
 
 GOLDEN = ROOT / "tests" / "golden"
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
@@ -55,7 +55,7 @@ def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     path = GOLDEN / f"{name}.txt"
     if os.environ.get("PASSK_GOLDEN"):
         path.write_text(text)
-    assert text == path.read_text()
+    assert_same_text(text, path.read_text())
 
 
 def records(text: str) -> list[dict[str, str]]:
