@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -51,6 +52,8 @@ def main() -> None:
     """Run the command line; every error the user can cause ends as one line and an exit code."""
     # Starting the threads of a linear algebra library costs more than its products here gain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
     try:
         app()
     except PasskError as error:

@@ -52,7 +52,7 @@ def bootstrap(
         draw_columns,
     )
 
-    output.check()
+    output.check(reading.files, wanted.draws)
     target = Path(wanted.draws) if wanted.draws else None
     if target is not None:
         export_format(target)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from passk_cli.cli.options import Adjusting, Certainty, Choice, Interval, Reading, option
+from passk_cli.cli.options import (
+    Adjusting,
+    Certainty,
+    Choice,
+    Interval,
+    Reading,
+    not_empty,
+    option,
+    with_model,
+)
 from passk_cli.cli.output import Output
 
 
@@ -70,10 +79,12 @@ def compare(
     from passk_cli.report.pairs import Rules
     from passk_cli.report.sensitivity import sensitivity_table
 
-    output.check()
+    output.check(reading.files)
     rules = Rules(judging.test, adjusting.adjust, judging.margin, judging.unpaired).checked()
-    how = certainty.how(method.interval)
+    how = certainty.how(method.interval, required=True)
     split = judging.sensitivity
+    not_empty("--baseline", [] if judging.baseline is None else [judging.baseline])
+    reading = replace(reading, models=with_model(reading.models, judging.baseline))
     read = reading.counts(cluster=certainty.cluster, more_by=(split,) if split else ())
     counts = read.without_group(split) if split else read
     metrics = choice.of(counts)

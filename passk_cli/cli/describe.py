@@ -13,5 +13,5 @@ def describe(reading: Reading, output: Output) -> None:
     """
     from passk_cli.report.describe import describe_report
 
-    output.check()
+    output.check(reading.files)
     output.write(describe_report(reading.counts(tolerant=True)))

@@ -37,7 +37,7 @@ def estimate(
     """
     from passk_cli.report.estimate import estimate_report
 
-    output.check()
+    output.check(reading.files)
     how = certainty.how(method.interval)
     counts = reading.counts(cluster=certainty.cluster)
     report = estimate_report(

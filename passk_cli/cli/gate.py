@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from passk_cli.cli.options import Adjusting, Certainty, Choice, Interval, Reading, option
+from passk_cli.cli.options import (
+    Adjusting,
+    Certainty,
+    Choice,
+    Interval,
+    Reading,
+    not_empty,
+    option,
+    with_model,
+)
 from passk_cli.cli.output import Output
 
 
@@ -65,7 +74,7 @@ def gate(
     from passk_cli.report.gate import GateRules, failed, gate_report, parse_limits
     from passk_cli.report.pairs import Rules
 
-    output.check()
+    output.check(reading.files)
     rules = GateRules(
         parse_limits("--max-drop", ruling.max_drop),
         parse_limits("--min", ruling.minimum),
@@ -74,9 +83,10 @@ def gate(
         ruling.on_undecided,
     ).checked()
     judging = Rules(adjust=adjusting.adjust).checked()
-    how = certainty.how(method.interval)
+    how = certainty.how(method.interval, required=True)
     files, baseline = with_baseline(reading.files, ruling.baseline)
-    counts = replace(reading, files=files).counts(cluster=certainty.cluster)
+    kept = with_model(reading.models, baseline)
+    counts = replace(reading, files=files, models=kept).counts(cluster=certainty.cluster)
     report = gate_report(
         counts, baseline, rules, how, judging, choice.of(counts), choice.short_tasks
     )
@@ -92,6 +102,7 @@ def with_baseline(files: list[str], baseline: str | None) -> tuple[list[str], st
     """The files to read and the baseline's name; a baseline that is a file is read too."""
     from passk_cli.outcomes.sources import is_file_argument, with_label
 
+    not_empty("--baseline", [] if baseline is None else [baseline])
     if baseline is None or not is_file_argument(baseline):
         return files, baseline
     name, argument = with_label(baseline, "baseline")

@@ -20,6 +20,18 @@ def option(*names: str, help: str, show_default: bool | str = False, **more: Any
     return typer.Option(*names, help=help, show_default=show_default, **more)
 
 
+def not_empty(name: str, values: list[str]) -> list[str]:
+    """The values of an option; ParameterError when one is empty, as of an unset variable."""
+    if not all(value.strip() for value in values):
+        raise ParameterError(f"{name} is empty; leave it out or give it a value")
+    return values
+
+
+def with_model(models: list[str], name: str | None) -> list[str]:
+    """The models to keep, and the one they are compared with."""
+    return [*models, name] if models and name is not None and name not in models else models
+
+
 @dataclass(frozen=True)
 class Reading:
     """Which files, and how their columns and values are meant."""
@@ -72,9 +84,13 @@ class Reading:
         option("--by", metavar="COLUMN", help="Split models further. Repeatable."),
     ] = field(default_factory=list)
     where: Annotated[
-        str,
-        option("--where", metavar="EXPRESSION", help="Keep rows, as in \"difficulty = 'hard'\"."),
-    ] = ""
+        list[str],
+        option(
+            "--where",
+            metavar="EXPRESSION",
+            help="Keep rows, as in \"difficulty = 'hard'\". Several: all must hold.",
+        ),
+    ] = field(default_factory=list)
     models: Annotated[
         list[str],
         option("--model", metavar="NAME", help="Keep this model. Repeatable."),
@@ -94,7 +110,8 @@ class Reading:
         from passk_cli.outcomes.reading import checked
         from passk_cli.outcomes.tables import Request
 
-        asked = [c.strip() for text in self.by for c in text.split(",")]
+        where = not_empty("--where", self.where)
+        asked = [c.strip() for text in not_empty("--by", self.by) for c in text.split(",")]
         by = tuple(dict.fromkeys((*asked, *more_by)))
         return checked(
             Request(
@@ -104,7 +121,7 @@ class Reading:
                 duplicates=self.duplicates,
                 skip_bad=self.skip_bad,
                 by=by,
-                where=self.where,
+                where=" AND ".join(f"({w})" for w in where) if len(where) > 1 else "".join(where),
                 models=tuple(self.models),
                 format=self.format_from,
                 **more,
@@ -126,18 +143,18 @@ class Choice:
     """Which metrics."""
 
     k: Annotated[
-        str,
+        list[str],
         option(
             "-k",
             metavar="1,10,100",
             help="pass@k and pass^k for these k. Default: those of"
-            " 1, 10, 100 that every task supports; fewer than two: 1, 2, 4, … and n.",
+            " 1, 10, 100 that every task of some model supports; fewer than two: 1, 2, 4, … and n.",
         ),
-    ] = ""
+    ] = field(default_factory=list)
     metrics: Annotated[
-        str,
+        list[str],
         option("-m", "--metric", metavar="NAMES", help="Metrics by name, as pass@10,pass^4."),
-    ] = ""
+    ] = field(default_factory=list)
     short_tasks: Annotated[
         str,
         option(
@@ -158,7 +175,8 @@ class Choice:
             raise ParameterError(
                 f"--short-tasks {self.short_tasks}: it is one of {', '.join(SHORT_TASKS)}"
             )
-        return choose_metrics(counts, parse_ks(self.k) if self.k else (), self.metrics)
+        ks = parse_ks(",".join(not_empty("-k", self.k))) if self.k else ()
+        return choose_metrics(counts, ks, ",".join(not_empty("-m", self.metrics)))
 
     def hint(self, counts: Counts) -> str:
         """Which of the usual k's the data does not support, when no others were asked for."""
@@ -222,10 +240,16 @@ class Certainty:
         int, option("--seed", metavar="N", min=0, show_default=True, help="Seed of the draws.")
     ] = 0
 
-    def how(self, interval: str | None = None) -> Uncertainty:
-        """The uncertainty asked for, checked."""
+    def how(self, interval: str | None = None, *, required: bool = False) -> Uncertainty:
+        """The uncertainty asked for, checked; required where verdicts rest on intervals."""
         from passk_cli.report.samples import Uncertainty
 
+        if required and interval == "none":
+            raise ParameterError(
+                "--interval none: the verdicts here rest on intervals; name another"
+            )
+
+        not_empty("--cluster", [self.cluster] if self.cluster is not None else [])
         chosen = Uncertainty(
             interval, self.level, self.population, self.cluster, self.resamples, self.seed
         )

@@ -25,16 +25,18 @@ def decide(
 
     Errors: DataError, ParameterError.
     """
+    _require_one_model(batches, tally.every)
     _refuse(batches, request, tally, tolerant)
     cells = dict(tally.cells)
     nameless = _null(cells["task"])
     skipped = int(cells["attempts"][nameless].sum()) + tally.rejected
     cells = {name: values[~nameless] for name, values in cells.items()}
     bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
-    _require_one_model(batches, names, cells)
     n = cells["n"] + (cells["missing"] if request.missing == "fail" else 0)
     attempted = n > 0
     if not attempted.any():
+        # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
+        _refuse(batches, replace(request, missing="error"), tally, tolerant=False)
         place = batches[0].sources[0].name
         raise DataError(
             place, "no attempts in this data", "is --where too narrow?" if request.where else ""
@@ -42,13 +44,15 @@ def decide(
     groups = [f"group{i}" for i in range(len(request.by))]
     series = list(zip(*(_texts(cells[c][attempted]) for c in ("name", *groups)), strict=True))
     tasks = _texts(cells["task"][attempted])
+    numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
     facts = ReadFacts(
         inputs=tuple(_input(b, request) for b in batches),
         missing=missing,
         missing_policy=request.missing,
         duplicates=tally.repeated[1] if tally.repeated else 0,
         duplicates_policy=request.duplicates,
-        duplicates_checked=all(b.roles.attempt or b.roles.shape != "attempts" for b in batches),
+        duplicates_checked=numbered,
+        pooled_unnumbered=not numbered and _texts(cells["file_low"]) != _texts(cells["file_high"]),
         unnumbered=_unnumbered(batches, cells),
         skipped=skipped,
         emptied=int((~attempted).sum()),
@@ -123,9 +127,7 @@ def _texts(values: Any) -> list[str]:
     return ["" if none else str(v) for v, none in zip(np.ma.getdata(values), empty, strict=True)]
 
 
-def _require_one_model(
-    batches: Sequence[Batch], names: Mapping[str, str], cells: Mapping[str, Any]
-) -> None:
+def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> None:
     """A label names one model; over a file of several it would merge them."""
     labels = {s.label: s for b in batches for s in b.sources if s.label and b.roles.model}
     for label, source in labels.items():

@@ -68,6 +68,8 @@ def malformed(source: Source, kind: str) -> DataError | None:
             return DataError(
                 source.name, f"byte {error.start + 1} is not UTF-8", "save it as UTF-8"
             )
+        except RecursionError:
+            return DataError(source.name, "nested too deeply", "is it an evaluation's result?")
         except json.JSONDecodeError as error:
             place = f"{source.name}:{error.lineno}"
             return DataError(place, f"not JSON ({error.msg})", "is the file cut off?")
@@ -307,13 +309,15 @@ def _line_problem(line: bytes) -> str | None:
         return "not UTF-8"
     except json.JSONDecodeError as error:
         return f"not JSON ({error.msg})"
+    except RecursionError:
+        return "nested too deeply"
     return None if isinstance(record, dict) else "not a JSON record"
 
 
 def _parsed(line: bytes) -> object:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -122,6 +122,8 @@ def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, 
         found["n"] = found["c"] = []
         if columns.keys() >= _HUMAN_EVAL and set(found["outcome"]) == {"passed", "result"}:
             found["outcome"] = ["passed"]
+    # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
+    found["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
     one = {role: _single(place, role, found[role]) for role in NAMES}
     task, outcome = one["task"], one["outcome"]
     if task is None:

@@ -89,6 +89,8 @@ def sniff(con: duckdb.DuckDBPyConnection, source: Source, forced: str | None) ->
         return _parquet(con, source)
     if not start.strip():
         raise DataError(source.name, "the file is empty", "expected JSONL, CSV or Parquet")
+    if forced == "parquet":
+        raise DataError(source.name, "not a Parquet file", "leave --from out")
     text = _decode(source, start)
     if forced in harness.BY_NAME:
         return _harness(source, forced, "asked for with --from")
@@ -151,7 +153,7 @@ def _is_line(text: str, first: str) -> bool:
 def _keys(line: str) -> set[str]:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return set()
     return set(record) if isinstance(record, dict) else set()
 
@@ -169,7 +171,7 @@ def _lines(source: Source, text: str) -> Layout:
     for line in text.splitlines():
         try:
             records.append(json.loads(line))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     columns = _merge(records)
     if not columns:
@@ -191,7 +193,7 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
             {"path": source.path, "packing": source.packing, "size": object_bytes([source])},
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
-    except (duckdb.Error, ValueError) as error:
+    except (duckdb.Error, ValueError, RecursionError) as error:
         from passk_cli.outcomes.diagnose import malformed
 
         raise malformed(source, "json") or DataError(
@@ -232,9 +234,11 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
             f"neither JSON nor a delimited table (its first line is {lines[0][:40]!r})",
             "a table needs a header line with at least a task and an outcome",
         )
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    folded = [name.lower() for name in names]
+    repeated = [name for name in names if folded.count(name.lower()) > 1]
     if repeated:
-        raise DataError(source.name, f"the column {repeated[0]!r} is there twice", "rename one")
+        same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
+        raise DataError(source.name, f"the column {repeated[0]!r} {same}", "rename one")
     rows = [r for r in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if r][1:101]
     kinds = {
         name: {_text_kind(r[i]) for r in rows if len(r) == len(names)}

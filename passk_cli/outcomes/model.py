@@ -39,6 +39,7 @@ class ReadFacts:
     skipped : lines that were not records, left out by --skip-bad.
     emptied : (model, task) cells whose attempts were all dropped as missing.
     not_understood : outcomes that are neither pass nor fail (only when describing).
+    pooled_unnumbered : several files hold attempts of one model and task, without numbers.
     varying : setting columns (temperature …) with several values inside one cell.
     """
 
@@ -53,6 +54,7 @@ class ReadFacts:
     emptied: int = 0
     not_understood: int = 0
     varying: tuple[str, ...] = ()
+    pooled_unnumbered: bool = False
     where: str = ""
     threshold: float | None = None
 

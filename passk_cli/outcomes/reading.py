@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
+# Columns of the output that a group must not share its name with.
+RESERVED = frozenset(
+    "model against metric k estimate se low high level interval population tasks n_min n_max note"
+    " bias best value resample difference p verdict".split()
+)
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
 
@@ -118,6 +123,11 @@ def checked(request: Request) -> Request:
     ):
         if value not in allowed:
             raise ParameterError(f"{name}={value!r}; it is one of {', '.join(allowed)}")
+    reserved = [column for column in request.by if column in RESERVED]
+    if reserved:
+        raise ParameterError(
+            f"--by {reserved[0]}: the output has a column of that name; rename it in the data"
+        )
     if request.threshold is not None and not math.isfinite(request.threshold):
         raise ParameterError("the threshold must be a finite number")
     return request

@@ -55,9 +55,9 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
         if path == "-":
             if any(name == "<stdin>" for _, name, _ in found):
                 raise ParameterError("standard input (-) can be read once; it was given twice")
-            found.append((_spool_stdin(spool), "<stdin>", label))
+            found.append((_spool(sys.stdin.buffer, spool / "stdin"), "<stdin>", label))
         else:
-            found += [(p, p, label) for p in _paths(path)]
+            found += [(_seekable(p, spool / f"pipe{len(found)}"), p, label) for p in _paths(path)]
     seen: set[str] = set()
     for path, name, _ in found:
         real = os.path.realpath(path)
@@ -67,6 +67,12 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
     return [
         _source(path, name, label, spool / str(i)) for i, (path, name, label) in enumerate(found)
     ]
+
+
+def read_paths(arguments: Sequence[str]) -> set[str]:
+    """The real paths of the files the arguments mean, without reading them."""
+    paths = (path for argument in arguments for path in _paths(_split_label(argument)[1]))
+    return {os.path.realpath(path) for path in paths}
 
 
 def is_file_argument(argument: str) -> bool:
@@ -152,6 +158,8 @@ def _split_label(argument: str) -> tuple[str | None, str]:
 
 
 def _paths(path: str) -> list[str]:
+    if path == "-":
+        return []
     if os.path.isdir(path):
         ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
         inside = sorted(
@@ -172,12 +180,19 @@ def _paths(path: str) -> list[str]:
     raise DataError(path, "no such file", "check the path")
 
 
-def _spool_stdin(spool: Path) -> str:
-    """stdin is read more than once (columns first, rows later), so it goes to a file."""
-    path = spool / "stdin"
-    with open(path, "wb") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-    return str(path)
+def _seekable(path: str, copy: Path) -> str:
+    """The path itself, or a copy of what comes through a pipe."""
+    if os.path.isfile(path):
+        return path
+    with open(path, "rb") as pipe:
+        return _spool(pipe, copy)
+
+
+def _spool(stream: IO[bytes], copy: Path) -> str:
+    """A stream is read more than once (columns first, rows later), so it goes to a file."""
+    with open(copy, "wb") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)
+    return str(copy)
 
 
 def _source(path: str, name: str, label: str | None, copy: Path) -> Source:

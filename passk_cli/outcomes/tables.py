@@ -53,12 +53,14 @@ class Tally:
     """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
 
     cells : model, group0 …, task, n, passed, missing, bad, example, numbered, attempts, model_low,
-        model_high, cluster_low, cluster_high, varies0 … (column arrays).
+        model_high, file_low, file_high, cluster_low, cluster_high, setting0_low … (column arrays).
+    every : the same before repeated attempts were left out.
     repeated : (cells that repeat, extra rows, first (model, groups …, task, attempt)) or None.
     rejected : rows of a delimited text with the wrong number of fields, left out by skip_bad.
     """
 
     cells: dict[str, Any]
+    every: dict[str, Any]
     repeated: tuple[int, int, tuple[str, ...]] | None
     rejected: int
     settings: tuple[str, ...]
@@ -110,6 +112,7 @@ totals AS (
   SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
          {self._sums()},
          min(model) AS model_low, max(model) AS model_high,
+         min(judged.file) AS file_low, max(judged.file) AS file_high,
          sum(numbered) AS numbered, sum(rows) AS attempts,
          sum(fingerprint) AS fingerprint{wider}
   FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
@@ -248,6 +251,15 @@ rows AS (SELECT row.* FROM picked)"""
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 nested.add(name)
             needed[name] = self.attempts_as if column == roles.attempt else "VARCHAR"
+        folded: dict[str, str] = {}
+        for name in needed:
+            other = folded.setdefault(name.lower(), name)
+            if other != name:
+                raise DataError(
+                    batch.sources[0].name,
+                    f"the columns {other!r} and {name!r} differ only in case",
+                    "rename one of them",
+                )
         if roles.shape == "lists" and roles.outcome in needed and roles.outcome not in nested:
             needed[str(roles.outcome)] = "VARCHAR[]"
         return needed | dict.fromkeys(nested, "JSON"), nested
@@ -302,7 +314,7 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
-    cells = _tally(con, statement, None)
+    cells = every = _tally(con, statement, None)
     rejected = 0
     if csv and statement.request.skip_bad:
         answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchone()
@@ -317,7 +329,7 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
             if policy in ("first", "last"):
                 con.execute("SET preserve_insertion_order = true")
                 cells = _tally(con, statement, policy)
-    return Tally(cells, repeated, rejected, statement.settings)
+    return Tally(cells, every, repeated, rejected, statement.settings)
 
 
 def _tally(

@@ -14,18 +14,19 @@ _SHARE = Column("evidence", "share")
 def junit(report: Report, style: Style) -> str:
     """One test case per rule and model; undecided ones are skipped, failed ones are failures."""
     _require_checks(report)
-    counted = {v: sum(c.verdict == v for c in report.checks) for v in ("fail", "undecided")}
+    failing = sum(c.failing for c in report.checks)
+    skipped = sum(c.verdict == "undecided" and not c.failing for c in report.checks)
     suite = ElementTree.Element(
         "testsuite",
         name="passk gate",
         tests=str(len(report.checks)),
-        failures=str(counted["fail"]),
-        skipped=str(counted["undecided"]),
+        failures=str(failing),
+        skipped=str(skipped),
     )
     for check in report.checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
         text = evidence(check, style)
-        if check.verdict == "fail":
+        if check.failing:
             ElementTree.SubElement(case, "failure", message=text).text = text
         elif check.verdict == "undecided":
             ElementTree.SubElement(case, "skipped", message=text)
@@ -38,12 +39,13 @@ def junit(report: Report, style: Style) -> str:
 def github(report: Report, style: Style) -> str:
     """One workflow command per rule: error, warning (undecided) or notice."""
     _require_checks(report)
-    levels = {"fail": "error", "undecided": "warning", "pass": "notice"}
+    levels = {"undecided": "warning", "pass": "notice"}
     lines = []
     for check in report.checks:
         title = _property(f"passk: {check.rule}")
         message = _data(f"{check.model}: {check.verdict}, {evidence(check, style)}")
-        lines.append(f"::{levels[check.verdict]} title={title}::{message}")
+        level = "error" if check.failing else levels[check.verdict]
+        lines.append(f"::{level} title={title}::{message}")
     return "".join(line + "\n" for line in lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passk_cli.render.style import Style, aligned, joined, signature_line
+from passk_cli.render.style import Style, aligned, cells_of, joined, padded, signature_line
 from passk_cli.report.model import Report, Table
 
 GAP = "  "
@@ -18,11 +18,11 @@ def plain(report: Report, style: Style) -> str:
 def block(table: Table, style: Style) -> str:
     """One table under its title."""
     columns = [(name, [joined(cell) for cell in cells]) for name, cells in aligned(table, style)]
-    widths = [max([len(name), *map(len, cells)]) for name, cells in columns]
-    lines = [GAP.join(name.ljust(w) for (name, _), w in zip(columns, widths, strict=True))]
+    widths = [max([cells_of(name), *map(cells_of, cells)]) for name, cells in columns]
+    lines = [GAP.join(padded(name, w) for (name, _), w in zip(columns, widths, strict=True))]
     for place in range(len(table.rows)):
         lines.append(
-            GAP.join(cells[place].ljust(w) for (_, cells), w in zip(columns, widths, strict=True))
+            GAP.join(padded(cells[place], w) for (_, cells), w in zip(columns, widths, strict=True))
         )
     text = "\n".join(line.rstrip() for line in lines)
     return f"{table.title}\n{text}" if table.title else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, replace
 
 from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table
@@ -46,7 +47,7 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
             return "–", ""
         return "", f"[{share(cell.low, style)}, {share(cell.high, style)}]"
     if isinstance(cell, str):
-        return cell, ""
+        return printable(cell), ""
     if column.kind == "share":
         return share(float(cell), style), ""
     if column.kind == "fine":
@@ -74,18 +75,42 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
     for place, column in enumerate(table.columns):
         cells = [parts(row[place], column, style) for row in table.rows]
         numeric = column.kind != "text"
-        first = max((len(value) for value, _ in cells), default=0)
+        first = max((cells_of(value) for value, _ in cells), default=0)
         second = max((len(sure) for _, sure in cells), default=0)
         columns.append(
             (
-                column.name,
-                [
-                    (value.rjust(first) if numeric else value.ljust(first), sure.rjust(second))
-                    for value, sure in cells
-                ],
+                printable(column.name),
+                [(padded(value, first, numeric), sure.rjust(second)) for value, sure in cells],
             )
         )
     return columns
+
+
+def printable(text: str) -> str:
+    """The text with control characters as their codes: a name must not move the cursor.
+
+    >>> printable("a\\tb")
+    'a\\\\tb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def cells_of(text: str) -> int:
+    """How many columns of a terminal a text takes: wide signs two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
+
+
+def padded(text: str, width: int, right: bool = False) -> str:
+    """The text filled with blanks to a width in columns, ranged left or right."""
+    blanks = " " * (width - cells_of(text))
+    return blanks + text if right else text + blanks
 
 
 def joined(cell: tuple[str, str]) -> str:
@@ -95,4 +120,4 @@ def joined(cell: tuple[str, str]) -> str:
 
 def signature_line(report: Report) -> str:
     """`passk 0.1.0 | metrics pass@1,10 | …`, in the order of the signature."""
-    return " | ".join(f"{name} {value}" for name, value in report.signature.items())
+    return " | ".join(printable(f"{name} {value}") for name, value in report.signature.items())

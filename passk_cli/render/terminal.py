@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, joined, signature_line
+from passk_cli.render.style import Style, aligned, cells_of, joined, signature_line
 from passk_cli.report.model import Estimate, Report, Table
 
 
@@ -42,16 +42,21 @@ def table(report: Report, style: Style) -> str:
 def _blocks(one: Table, style: Style, width: int) -> list[list[int]]:
     """Column numbers of each block: leading text columns again in each, the rest while it fits."""
     columns = aligned(one, style)
-    widths = [max([len(name), *(len(joined(c)) for c in cells)]) + 2 for name, cells in columns]
+    widths = [max([cells_of(n), *(cells_of(joined(c)) for c in cs)]) + 2 for n, cs in columns]
     keys = [i for i, column in enumerate(one.columns) if column.kind == "text"]
     keys = keys[: next((at for at, i in enumerate(keys) if at != i), len(keys))]
-    rest = [i for i in range(len(widths)) if i not in keys]
+    together: list[list[int]] = []
+    for i in range(len(widths)):
+        if one.columns[i].joined and together:
+            together[-1].append(i)
+        elif i not in keys:
+            together.append([i])
     blocks: list[list[int]] = [[]]
-    for i in rest:
-        used = sum(widths[j] for j in (*keys, *blocks[-1], i)) - 2
+    for group in together:
+        used = sum(widths[j] for j in (*keys, *blocks[-1], *group)) - 2
         if used > width and blocks[-1]:
             blocks.append([])
-        blocks[-1].append(i)
+        blocks[-1] += group
     return [[*keys, *block] for block in blocks]
 
 

@@ -107,7 +107,7 @@ def bootstrap_report(
     """Estimate, bias, standard error, intervals side by side, and who is best."""
     notes = [*reading_notes(counts), *short_notes(lines, "drop")]
     flawed = [
-        Line(d.line.measured, d.line.estimate, f"{i.method}: {i.reason}")
+        Line(d.line.measured, d.line.estimate, flaw=f"{i.method}: {i.reason}")
         for d in found
         for i in d.intervals
         if i.reason
@@ -116,8 +116,9 @@ def bootstrap_report(
     if len({d.line.measured.tasks.tobytes() for d in found}) > 1:
         notes.append(Note("models have different tasks: who is best is asked of those all have"))
     population = how.population.replace("-", " ")
+    clustered = f", clustered by {how.cluster}" if how.cluster else ""
     caption = (
-        f"{sizes_caption(lines)} · {how.resamples:,} {kind} resamples for {population},"
+        f"{sizes_caption(lines)} · {how.resamples:,} {kind} resamples for {population}{clustered},"
         f" seed {how.seed} · {100 * how.level:g} % intervals"
     )
     return Report(

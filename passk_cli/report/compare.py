@@ -107,7 +107,7 @@ def compare_report(
     return Report(
         tables=tuple(tables),
         data=_tidy(counts, found, ranks, turns, how),
-        caption=_caption(found, how, rules, len(said)),
+        caption=_caption(found, how, rules, len(said), bool(ranks)),
         notes=(*reading_notes(counts), *_notes(counts, found, rules)),
         signature=signature(
             counts,
@@ -193,7 +193,8 @@ def _against(
     """Each model beside the baseline, benchstat's way: differences that are not there are ~."""
     columns = [Column("model"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
-        columns += [Column(metric.name, "share"), Column("difference", "share"), Column("p", "p")]
+        columns += [Column(metric.name, "share"), Column("difference", "share", True)]
+        columns.append(Column("p", "p", True))
     columns.append(Column("tasks"))
     rows: list[tuple[Cell, ...]] = []
     groups = dict.fromkeys(c.first.series[1:] for c in found)
@@ -217,7 +218,7 @@ def _against(
 def _pair_table(counts: Counts, metrics: Sequence[Metric], found: Sequence[Comparison]) -> Table:
     columns = [Column("model"), Column("against"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
-        columns += [Column(metric.name, "share"), Column("p", "p")]
+        columns += [Column(metric.name, "share"), Column("p", "p", True)]
     columns.append(Column("tasks"))
     rows: list[tuple[Cell, ...]] = []
     for pair in dict.fromkeys((c.first.series, c.second.series) for c in found):
@@ -296,15 +297,19 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _caption(found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int) -> str:
+def _caption(
+    found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int, ranked: bool
+) -> str:
     sizes = [len(c.tasks) for c in found]
     adjusted = {"holm": "after Holm", "bh": "after Benjamini–Hochberg", "none": "unadjusted,"}
     parts = [
         f"~ not distinguishable at {100 * how.level:g} % {adjusted[rules.adjust]}"
         f" over {plural(tests, 'test')}",
-        f"{span(min(sizes), max(sizes))} shared tasks",
+        f"{span(min(sizes), max(sizes))} shared task{'s' * (max(sizes) != 1)}",
         how.words(),
     ]
+    if ranked:
+        parts.append(f"best, rank: {how.resamples:,} resamples of the tasks, unadjusted")
     if rules.margin:
         parts.insert(1, f"= equivalent: inside ±{rules.margin:g}")
     return " · ".join(parts)

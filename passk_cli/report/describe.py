@@ -29,7 +29,7 @@ def describe_report(counts: Counts) -> Report:
         ("repeats", _repeats(counts)),
     ]
     if facts.skipped:
-        about.append(("skipped", f"{plural(facts.skipped, 'line')} that hold no record"))
+        about.append(("skipped", f"{plural(facts.skipped, 'line')} without a record"))
     rows = tuple(_model_row(counts, s) for s in range(len(counts.series)))
     columns = (
         Column("model"),
@@ -64,6 +64,7 @@ def describe_report(counts: Counts) -> Report:
             Table(columns, rows),
         ),
         data=data,
+        caption="pass rate counts attempts, pass@1 counts tasks: they differ where n does",
         notes=tuple(n for n in reading_notes(counts) if n.level == "warning"),
         signature=signature(counts, ()),
     )

@@ -27,11 +27,13 @@ _MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5
 class Line:
     """One model (and group) × metric with its estimate: a row of the tidy table.
 
+    se : standard error; inside the estimate as well where that is what is shown.
     flaw : what is special about the interval, or why there is none.
     """
 
     measured: Measured
     estimate: Estimate
+    se: float | None = None
     flaw: str = ""
 
     @property
@@ -113,11 +115,10 @@ def evaluate(counts: Counts, one: Measured, how: Uncertainty) -> Line:
         variance = float(one.within.sum())
         se = None if math.isnan(variance) else math.sqrt(variance) / len(one.values)
     if how.method == "none":
-        return Line(one, Estimate(sample.mean, se, reason=one.reason))
+        return Line(one, Estimate(sample.mean, se, reason=one.reason), se)
     found = interval(sample, how.method, how.level, how.population)
-    return Line(
-        one, Estimate(sample.mean, se, found.low, found.high, reason=one.reason), found.reason
-    )
+    estimate = Estimate(sample.mean, low=found.low, high=found.high, reason=one.reason)
+    return Line(one, estimate, se, found.reason)
 
 
 def _mark_best(counts: Counts, lines: Sequence[Line], how: Uncertainty) -> list[Line]:
@@ -189,7 +190,7 @@ def _tidy(counts: Counts, lines: Sequence[Line], how: Uncertainty) -> Table:
     rows = tuple(
         (
             *line.series, line.measured.metric.name, line.measured.metric.k, line.estimate.value,
-            line.estimate.se, line.estimate.low, line.estimate.high, level, how.method,
+            line.se, line.estimate.low, line.estimate.high, level, how.method,
             how.population, *line.size, "; ".join(filter(None, (line.estimate.reason, line.flaw))),
         )
         for line in lines
@@ -212,7 +213,7 @@ def short_notes(lines: Sequence[Line], short_tasks: str) -> list[Note]:
         if line.estimate.reason:
             state = "empty" if line.estimate.value is None else "without those tasks"
             told = f"{state}: {line.estimate.reason}"
-            metrics.setdefault((" ".join(line.series), told), []).append(line.measured.metric.name)
+            metrics.setdefault((line.measured.name, told), []).append(line.measured.metric.name)
     remedy = "" if short_tasks == "drop" else "; --short-tasks drop uses the tasks with n ≥ k"
     return [
         Note(f"{', '.join(names)} of {who} {told}{remedy}", "warning")
@@ -225,7 +226,7 @@ def flaw_notes(lines: Sequence[Line]) -> list[Note]:
     said: dict[str, list[str]] = {}
     for line in lines:
         if line.flaw:
-            who = f"{line.measured.metric.name} of {' '.join(line.series)}"
+            who = f"{line.measured.metric.name} of {line.measured.name}"
             said.setdefault(line.flaw, []).append(who)
     return [Note(f"{_first_few(who)}: {flaw}") for flaw, who in said.items()]
 
@@ -240,7 +241,7 @@ def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
         within, name = line.measured.share_within, line.measured.metric.name
         shares.setdefault(name, []).append(math.nan if within is None else 1 - within)
         if within is not None and within >= _MOSTLY_ATTEMPTS:
-            noisy.append((f"{name} of {' '.join(line.series)}", within))
+            noisy.append((f"{name} of {line.measured.name}", within))
     notes = []
     if noisy:
         least = math.floor(100 * min(within for _, within in noisy))

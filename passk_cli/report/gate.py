@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.estimators.metric import Metric, parse
 from passk_cli.report.estimate import evaluate
 from passk_cli.report.model import Cell, Check, Column, Estimate, Note, Report, Table
@@ -89,7 +89,16 @@ def gate_report(
 
     Errors: ParameterError when there is no candidate, or a drop is asked for without baseline.
     """
+    names = sorted({series[0] for series in counts.series})
+    if baseline is not None and baseline not in names:
+        raise ParameterError(
+            f"--baseline {baseline}: no such file, and no such model; there are {', '.join(names)}"
+        )
     needed = rules.metrics(metrics)
+    most = int(counts.n.max())
+    for metric in needed:
+        if metric.k > most:
+            raise ParameterError(f"{metric.name} needs {metric.k} attempts; the most is {most}")
     measured = measure(counts, needed, short_tasks)
     candidates = [m for m in measured if m.series[0] != baseline]
     if not candidates:
@@ -117,7 +126,7 @@ def gate_report(
                 "on undecided": rules.on_undecided,
             },
         ),
-        checks=tuple(checks),
+        checks=tuple(replace(c, failing=failed([c], rules.on_undecided)) for c in checks),
     )
 
 
@@ -128,17 +137,20 @@ def failed(checks: Sequence[Check], on_undecided: str) -> bool:
     )
 
 
+def _unchecked(who: str, rule: str, reason: str) -> DataError:
+    """A rule that cannot be checked must not open the gate, whatever --on-undecided says."""
+    return DataError(f"{who}: {rule}", f"cannot be checked: {reason}", "no verdict was reached")
+
+
 def _minimum(counts: Counts, one: Measured, rules: GateRules, how: Uncertainty) -> Check:
     least = rules.minimum[one.metric]
     rule = f"{one.metric.name} ≥ {least:g}" + (" (lower limit)" if rules.strict else "")
-    who = " ".join(one.series)
+    who = one.name
     line = evaluate(counts, one, how)
     estimate = line.estimate
-    if estimate.value is None:
-        return Check(who, rule, estimate, UNDECIDED, estimate.reason)
     bar = estimate.low if rules.strict else estimate.value
-    if bar is None:
-        return Check(who, rule, estimate, UNDECIDED, line.flaw or "no interval")
+    if estimate.value is None or bar is None:
+        raise _unchecked(who, rule, estimate.reason or line.flaw)
     verdict = PASS if bar >= least - 1e-12 else FAIL
     return Check(who, rule, estimate, verdict, estimate.reason)
 
@@ -185,11 +197,10 @@ def _evidence(c: Comparison) -> Estimate:
 
 def _drop(c: Comparison, most: float) -> Check:
     """Fails when even the upper limit of the difference lies below −most."""
-    who, rule = " ".join(c.first.series), f"{c.first.metric.name} drop ≤ {most:g}"
+    who, rule = c.first.name, f"{c.first.metric.name} drop ≤ {most:g}"
     evidence = _evidence(c)
     if evidence.value is None or evidence.low is None or evidence.high is None:
-        reason = c.reason or (c.interval.reason if c.interval else "")
-        return Check(who, rule, evidence, UNDECIDED, reason)
+        raise _unchecked(who, rule, c.reason or (c.interval.reason if c.interval else ""))
     if evidence.low >= -most:
         return Check(who, rule, evidence, PASS, "")
     if evidence.high < -most:
@@ -214,10 +225,10 @@ def _needed(c: Comparison, most: float) -> str:
 
 
 def _regression(c: Comparison, judging: Rules, tests: int) -> Check:
-    who, rule = " ".join(c.first.series), f"{c.first.metric.name} no regression"
+    who, rule = c.first.name, f"{c.first.metric.name} no regression"
     evidence = _evidence(c)
     if c.reason:
-        return Check(who, rule, evidence, UNDECIDED, c.reason)
+        raise _unchecked(who, rule, c.reason)
     told = f"p = {c.adjusted:.4f}" if c.adjusted >= 1e-4 else "p < 0.0001"
     adjusted = f" ({judging.adjust} over {plural(tests, 'test')})" if tests > 1 else ""
     return Check(who, rule, evidence, FAIL if c.verdict == WORSE else PASS, told + adjusted)

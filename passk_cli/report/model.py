@@ -44,10 +44,12 @@ class Column:
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more) or "p" (a p-value).
+    joined : belongs to the column before it; the two are never shown apart.
     """
 
     name: str
     kind: str = "text"
+    joined: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,17 @@ class Note:
 
 @dataclass(frozen=True)
 class Check:
-    """One rule of a gate about one model: what speaks for it, and "pass", "fail" or "undecided"."""
+    """One rule of a gate about one model: what speaks for it, and "pass", "fail" or "undecided".
+
+    failing : whether it shuts the gate, which undecided ones do when asked to.
+    """
 
     model: str
     rule: str
     evidence: Estimate
     verdict: str
     detail: str = ""
+    failing: bool = False
 
 
 @dataclass(frozen=True)

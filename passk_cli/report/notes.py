@@ -33,6 +33,13 @@ def reading_notes(counts: Counts) -> list[Note]:
         notes.append(
             Note(f"{plural(facts.unnumbered, 'attempt')} without a number: not checked for repeats")
         )
+    if facts.pooled_unnumbered:
+        notes.append(
+            Note(
+                "several files hold attempts of one model without numbers: they are pooled, and"
+                " repeats between them cannot be seen"
+            )
+        )
     for name in facts.varying:
         notes.append(
             Note(

@@ -92,6 +92,11 @@ class Measured:
     reason: str = ""
 
     @property
+    def name(self) -> str:
+        """The model and its groups, for people."""
+        return " ".join(part or '""' for part in self.series)
+
+    @property
     def within(self) -> NDArray[np.float64]:
         """Variance of each value over repeated attempts; NaN where n ≤ k."""
         return within_variance(self.metric, self.n, self.c)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference.streams import stream
 from passk_cli.report.compare import choose_pairs
@@ -44,9 +45,11 @@ def sensitivity_table(
 
     place = 1 + counts.group_names.index(group)
     values = sorted({series[place] for series in counts.series})
+    if len(values) < 2:
+        raise ParameterError(f"--sensitivity {group}: all tasks have the same value, {values[0]!r}")
     whole = counts.without_group(group)
     full = verdicts(whole)
-    without = {v: verdicts(counts.without_group(group, v)) for v in values if len(values) > 1}
+    without = {v: verdicts(counts.without_group(group, v)) for v in values}
     half = verdicts(halved(whole, how.seed)) if int(whole.n.min()) >= 2 else {}
     rows: list[tuple[Cell, ...]] = []
     pairs = choose_pairs(whole, measure(whole, metrics, short_tasks), baseline)

@@ -167,7 +167,7 @@ def test_draws_are_written_for_others(passk: Passk, tmp_path: Path) -> None:
         assert frame.value.mean() == pytest.approx((0.42 + 0.5667 + 0.2733) / 3, abs=0.02)
     done = passk("bootstrap", TAU, "--draws", tmp_path / "d.xlsx")
     assert (done.code, "give it one of the suffixes .csv, .parquet" in done.err) == (2, True)
-    assert passk("bootstrap", TAU, "--draws", tmp_path / "no" / "d.csv").code == 3
+    assert passk("bootstrap", TAU, "--draws", tmp_path / "no" / "d.csv").code == 2
 
 
 def test_closed_pipe_and_help() -> None:
@@ -228,6 +228,39 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert summary.read_text().startswith("| rule | evidence | verdict |")
 
 
+def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("model,task,passed\na,1,1\n")
+    two.write_text("model,task,passed\nb,2,1\n")
+    for options in (["--no-regression"], ["--max-drop", "pass@1=0.1"]):
+        done = passk("gate", one, "--baseline", two, *options)
+        assert (done.code, "cannot be checked: no task that both have" in done.err) == (3, True)
+    done = passk("gate", TAU, "--min", "pass@1=0.1", "--strict", "--interval", "wilson")
+    assert (done.code, "cannot be checked: needs k = 1" in done.err) == (3, True)
+    assert passk("gate", TAU, "--min", "pass@50=0.1").code == 2
+    back = ["gate", CRUXEVAL / "codellama-13b_temp0.2.json.gz", "--baseline",
+            CRUXEVAL / "gpt-3.5-turbo-0613_temp0.2.json.gz",
+            "--max-drop", "pass@1=0.05"]  # fmt: skip
+    shut = passk(*back, "--on-undecided", "fail", "-f", "junit")
+    assert (shut.code, 'failures="1" skipped="0"' in shut.out) == (1, True)
+    assert "::error" in passk(*back, "--on-undecided", "fail", "-f", "github").out
+    assert "::warning" in passk(*back, "-f", "github").out
+
+
+def test_the_baseline_is_kept_beside_the_models_asked_for(passk: Passk) -> None:
+    base = [*COLD, "--model", "gpt-4-0613", "--baseline", "codellama-7b"]
+    assert passk("gate", *base, "--max-drop", "pass@1=0.1").code == 0
+    assert passk("compare", *base).code == 0
+
+
+@pytest.mark.parametrize("command", ["compare", "gate"])
+def test_verdicts_need_an_interval(passk: Passk, command: str) -> None:
+    done = passk(
+        command, *COLD, "--interval", "none", *["--min", "pass@1=0"][: 2 * (command == "gate")]
+    )
+    assert (done.code, "the verdicts here rest on intervals" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -239,7 +272,10 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             ["--min", "pass@1=0.5", "--baseline", "gpt-4o"],
             "every model in the data is the baseline",
         ),
-        (["--no-regression", "--baseline", "nobody"], "shares no group with a candidate"),
+        (
+            ["--no-regression", "--baseline", "nobody"],
+            "no such file, and no such model; there are gpt-4o",
+        ),
         (["--strict", "--no-regression", "--baseline", "x"], "there is no --min"),
     ],
 )

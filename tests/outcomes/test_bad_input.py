@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +96,13 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("half counts", "a.csv", "task,n,c\na,3.5,1\n", [], "a.csv:2: n = 3.5 and c = 1 cannot be"),
     ("counts twice", "a.csv", "task,n,c\na,3,1\na,3,2\n", [], "task 'a' of model 'a' comes again"),
     ("row too long", "a.csv", "task,passed\na,1\nb,1,x\n", [], ":3: 3 fields; the header has 2"),
+    ("columns alike", "a.csv", "task,Passed,passed\na,1,0\n", [], "'Passed' and 'passed' are the"),
+    (
+        "keys alike", "a.jsonl", '{"task": "a", "passed": 1, "Temp": 1, "temp": 2}\n',
+        ["--by", "Temp,temp"], "the columns 'Temp' and 'temp' differ only in case",
+    ),
+    ("not Parquet after all", "a.jsonl", GOOD, ["--from", "parquet"], "not a Parquet file"),
+    ("too deep", "a.jsonl", '{"task": "a", "x": ' + "[" * 5000 + "\n", [], "nested too deeply"),
     ("column twice", "a.csv", "task,passed,task\na,1,a\n", [], "the column 'task' is there twice"),
     ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: not JSON"),
     (
@@ -145,6 +156,12 @@ USAGE = [
     ("bad where", ["--where", "reward >"], "--where reward >: syntax error"),
     ("unknown where", ["--where", "cost > 1"], "--where cost > 1: no column 'cost'; there are"),
     ("threshold", ["--threshold", "nan"], "the threshold must be a finite number"),
+    ("empty where", ["--where", ""], "--where is empty; leave it out or give it a value"),
+    ("empty cluster", ["--cluster", ""], "--cluster is empty"),
+    ("empty k", ["-k", ""], "-k is empty"),
+    ("reserved group", ["--by", "metric"], "--by metric: the output has a column of that name"),
+    ("level 95", ["--level", "95"], "level 95 must lie between 0 and 1, as 0.95 does"),
+    ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; add -f, or use .csv"),
     ("unknown option", ["--interval-method", "x"], "No such option"),
 ]
 
@@ -178,6 +195,94 @@ def test_files_that_are_not_there(passk: Passk, tmp_path: Path) -> None:
     assert (done.code, "is given twice" in done.err) == (2, True)
 
 
+def test_an_output_never_takes_the_place_of_what_is_read(passk: Passk, write: Write) -> None:
+    path = write("a.jsonl", GOOD)
+    for command in (["estimate", path, "-o", path], ["estimate", f"m={path}", "-o", path]):
+        done = passk(*command)
+        assert (done.code, "is read as well; choose another name" in done.err) == (2, True)
+    table = write("a.csv", "task,passed\na,1\n")
+    done = passk("bootstrap", table, "--draws", table)
+    assert (done.code, "is read as well" in done.err) == (2, True)
+    done = passk("bootstrap", path, "--draws", "d.csv", "-o", "d.csv")
+    assert (done.code, "named for two outputs" in done.err) == (2, True)
+    assert path.read_text() == GOOD
+
+
+def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: Path) -> None:
+    real, link = write("real.csv", "old"), tmp_path / "link.csv"
+    real.chmod(0o640)
+    link.symlink_to(real)
+    assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", link).code == 0
+    assert link.is_symlink()
+    assert real.read_text().startswith("model,")
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", "-").out.startswith("model ")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", pipe).code == 0
+    assert reader.communicate()[0].startswith("model ")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_input_through_a_pipe(passk: Passk, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(f"cat {SAMPLES / 'tau_airline.csv'} > {pipe}", shell=True):
+        assert "0.420" in passk("estimate", pipe, "-k", "1").out
+
+
+def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write: Write) -> None:
+    text = "model,task,trial,passed\na,t,0,1\nb,t,0,0\n"
+    for policy in ("error", "first", "keep"):
+        done = passk("estimate", f"new={write('x.csv', text)}", "--duplicates", policy)
+        assert done.code == 3
+        assert "holds several models (a, b); the label 'new' names one" in done.err
+
+
+def test_describe_says_what_is_wrong_when_nothing_is_right(passk: Passk, write: Write) -> None:
+    done = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5}\n'))
+    assert (done.code, "a score needs --threshold X" in done.err) == (3, True)
+
+
+def test_names_that_would_break_a_table(passk: Passk, write: Write) -> None:
+    rows = [{"model": "a\nb\x1b[31m", "task": "x", "passed": 1},
+            {"model": "模型", "task": "x", "passed": 0}]  # fmt: skip
+    path = write("x.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
+    lines = passk("estimate", path).out.splitlines()
+    assert lines[1].startswith("a\\nb\\x1b[31m  1.000")
+    assert lines[2].startswith("模型          0.000")
+    assert "\x1b" not in passk("estimate", path, "-f", "table").out
+
+
+def test_repeated_options_add_up(passk: Passk) -> None:
+    path = SAMPLES / "cruxeval.jsonl.gz"
+    where = ["--where", "temperature < 0.5", "--where", "model = 'gpt-4-0613'"]
+    done = passk("estimate", path, *where, "-k", "1", "-k", "5", "-f", "csv")
+    assert [line.split(",")[1] for line in done.out.splitlines()[1:]] == [
+        "pass@1", "pass@5", "pass^5",
+    ]  # fmt: skip
+
+
+def test_pooling_without_attempt_numbers_is_said(passk: Passk, write: Write) -> None:
+    text = "model,task,passed\nm,a,1\n"
+    done = passk("estimate", write("1.csv", text), write("2.csv", text))
+    assert "several files hold attempts of one model without numbers" in done.err
+
+
+def test_signs_that_the_terminal_lacks() -> None:
+    command = [sys.executable, "-m", "passk_cli", "describe", str(SAMPLES / "tau_airline.csv")]
+    done = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 0
+    assert b"k \\u2264 4" in done.stdout
+    full = subprocess.run(f"{' '.join(command)} > /dev/full", shell=True, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert (full.returncode, full.stderr) == (
+        2, "passk: <stdout>: cannot be written (No space left on device)\n",
+    )  # fmt: skip
+
+
 def test_stdin_twice(passk: Passk) -> None:
     done = passk("estimate", "-", "m=-", stdin=GOOD.encode())
     assert done.code == 2
@@ -187,8 +292,8 @@ def test_stdin_twice(passk: Passk) -> None:
 def test_an_output_folder_that_is_not_there(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "no" / "out.csv"
     done = passk("estimate", SAMPLES / "tau_airline.csv", "-o", target)
-    assert done.code == 3
-    assert "no such folder for the output" in done.err
+    assert done.code == 2
+    assert "no such folder for the output; make it first" in done.err
     assert not target.exists()
 
 
