@@ -60,23 +60,39 @@ def test_all_equal_is_a_point() -> None:
 
 
 def test_step_and_range_of_the_integral_are_fine_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stated bound: 1e-11 against a step a quarter as wide and a range cut at 1e-26."""
+    """The stated bound: 1e-11 against sums that agree to 1e-13 and a range cut at 1e-26."""
     rng = np.random.default_rng(1)
     problems = []
     for _ in range(300):
         tasks = int(10 ** rng.uniform(0, 3.5))
         shape = rng.choice([0.01, 0.3, 1.0, 30.0], 2)
-        values = np.append(rng.beta(*shape, tasks), rng.choice([0.0, 1.0]))
-        weights = np.append(np.ones(tasks), rng.choice([0.5, 1.0]))
-        sizes = rng.integers(1, 9, tasks + 1) if rng.random() < 0.3 else None
+        spread = rng.choice([1.0, 1e-3, 1e-6])
+        atoms = [[0.0], [1.0], [-1.0, 1.0]][rng.integers(3)]
+        values = np.append(rng.beta(*shape, tasks) * spread, atoms)
+        weights = np.append(np.ones(tasks), np.full(len(atoms), rng.choice([0.5, 1.0])))
+        sizes = rng.integers(1, 9, len(values)) if rng.random() < 0.3 else None
         totals = values if sizes is None else values * sizes
         q = values.min() + (values.max() - values.min()) * rng.random() ** rng.choice([1, 6])
         problems.append((totals, weights, q, sizes))
     coarse = [dirichlet_cdf(*problem) for problem in problems]
     monkeypatch.setattr(exact, "_STEP", exact._STEP / 4)
+    monkeypatch.setattr(exact, "_AGREE", 1e-13)
     monkeypatch.setattr(exact, "_NEGLIGIBLE", 60.0)
     fine = [dirichlet_cdf(*problem) for problem in problems]
     np.testing.assert_allclose(coarse, fine, atol=1e-11, rtol=0)
+
+
+def test_atoms_far_out_on_both_sides() -> None:
+    """Values near zero between half-weight atoms at −1 and 1: the integrand oscillates far out."""
+    rng = np.random.default_rng(5)
+    weights = np.append(np.ones(164), [0.5, 0.5])
+    gammas = rng.standard_gamma(weights, (400_000, 166))
+    for seed in range(4):
+        small = pass_at_k(200, np.random.default_rng(seed).binomial(200, 0.02, 164), 100) * 1e-5
+        values = np.concatenate([small, [-1.0, 1.0]])
+        q = float(small.mean())
+        drawn = float((gammas @ values <= q * gammas.sum(axis=1)).mean())
+        assert dirichlet_cdf(values, weights, q) == pytest.approx(drawn, abs=0.005)
 
 
 def test_dirichlet_mean_against_a_million_draws() -> None:
