@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
 
 # As under `passk`: BLAS threads and ours would wait for one another, ten times as long when the
 # cores are busy. Children inherit it.
@@ -148,6 +150,17 @@ permutation_test((differences,), lambda d, axis: d.mean(axis=axis), permutation_
 NORMAL, TENTHS = "rng.normal(size=(800, 1998))", "rng.integers(-10, 11, size=(800, 1998)) / 10"
 
 
+def many_models() -> str:
+    """Counts of 37 models at 800 tasks, ten attempts each, as CSV."""
+    rng = np.random.default_rng(0)
+    rates = rng.beta(0.4, 0.4, 800)
+    lines = ["model,task,n,c"]
+    for model in range(37):
+        c = rng.binomial(ATTEMPTS, shifted(rates, 0.08 * (18 - model)))
+        lines += [f"m{model:02d},t{task},{ATTEMPTS},{c[task]}" for task in range(800)]
+    return "\n".join(lines)
+
+
 def speed(runs: int) -> None:
     """Whole processes in turn, one BLAS thread as under `passk`; the data alone for reference."""
     scripts = {
@@ -157,7 +170,13 @@ def speed(runs: int) -> None:
         "sign_flip, 1 column": DATA.format(draw=NORMAL, columns=1) + OURS,
         "scipy.stats.permutation_test, 1 column": DATA.format(draw=NORMAL, columns=1) + SCIPY,
     }
-    found = in_turn({name: [sys.executable, "-c", it] for name, it in scripts.items()}, runs)
+    commands = {name: [sys.executable, "-c", it] for name, it in scripts.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "models.csv"
+        path.write_text(many_models())
+        name = "passk compare, 37 models × 800 tasks × 3 metrics, all 666 pairs"
+        commands[name] = [sys.executable, "-m", "passk_cli", "compare", str(path), "-k", "1,5"]
+        found = in_turn(commands, runs)
     alone = found["the data alone"].seconds
     rows = [
         (name, f"{each.seconds:.2f}", f"{each.seconds - alone:.2f}", f"{each.mebibytes:,.0f}")

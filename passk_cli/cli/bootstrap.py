@@ -40,7 +40,7 @@ class Draws:
 def bootstrap(
     reading: Reading, choice: Choice, wanted: Draws, certainty: Certainty, output: Output
 ) -> None:
-    """Estimate, bias, standard error, intervals of every method, and who is best.
+    """Bias, errors, every interval side by side, who is best.
 
     Example: passk bootstrap runs/*.jsonl -k 1,10 --interval all --draws draws.parquet
     """

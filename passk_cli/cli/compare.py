@@ -71,7 +71,7 @@ def compare(
     certainty: Certainty,
     output: Output,
 ) -> None:
-    """Which model is better, pair by pair, and which cannot be told apart.
+    """Which model is better; which cannot be told apart.
 
     Example: passk compare runs/*.jsonl --baseline gpt-4 -k 1,10 --margin 0.02
     """

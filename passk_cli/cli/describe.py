@@ -7,7 +7,7 @@ from passk_cli.cli.output import Output
 
 
 def describe(reading: Reading, output: Output) -> None:
-    """What the files hold, as passk reads them; nothing is computed, little is refused.
+    """What was understood of the files, before computing.
 
     Example: passk describe results.jsonl
     """

@@ -67,7 +67,7 @@ def gate(
     certainty: Certainty,
     output: Output,
 ) -> None:
-    """Check candidates against rules: exit 0 when all hold, 1 when one fails.
+    """Rules for a pipeline: exit 0 when all hold, else 1.
 
     Example: passk gate new.jsonl --baseline old.jsonl --max-drop pass@1=0.02 --min pass@10=0.8
     """
