@@ -76,13 +76,12 @@ def timed(tasks_of: dict[str, Callable[[], object]], runs: int) -> dict[str, flo
 def peak() -> float:
     """Peak MiB of a process that makes the draws and nothing else."""
     script = (
-        "import inference, resource;"
-        " inference.bootstrap_means(inference.values_of(1000), 10_000, 0);"
+        "import numpy, resource; from passk_cli.inference.weights import bootstrap_means;"
+        " bootstrap_means(numpy.random.default_rng(0).random((1000, 30)), 10_000, 0);"
         " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    here = os.path.dirname(os.path.abspath(__file__))
     command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=here)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout) / 1024
 
 

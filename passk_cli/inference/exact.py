@@ -24,10 +24,12 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    _Path = tuple[float, NDArray[np.float64], NDArray[np.float64], float, float]
+
 NORMAL = NormalDist()
-# The trapezoidal rule starts with this step and halves it, at most so often, until two sums agree
-# to this share; converging geometrically, the finer one is then right to about its square.
-_STEP = 0.25
+# The trapezoidal rule compares this step with twice it and halves it, at most so often, until two
+# sums agree to this share; converging geometrically, the finer one is then right to its square.
+_STEP = 0.125
 _HALVINGS = 10
 _AGREE = 1e-8
 _NEGLIGIBLE = 39.0  # in powers of e: 1e-17
@@ -158,26 +160,35 @@ def _upper_tail(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
     sigma = 1.0 / math.sqrt(float(alpha @ (e * e)) + (1.0 / c) ** 2)
     skew = 2.0 * (float(alpha @ (e * sigma) ** 3) - (sigma / c) ** 3)
     path = (c, e, alpha, sigma, min(max(skew / 3.0, -1.0), 1.0))
-    end = 3.0
-    while _path(np.array([end]), *path)[1][0] > -_NEGLIGIBLE and end < 500.0:
-        end *= 1.25
+    end = _end(path)
     height = -float(alpha @ np.log1p(-c * d))
 
-    def total(u: NDArray[np.float64]) -> float:
+    def terms(u: NDArray[np.float64]) -> NDArray[np.float64]:
         wave, size = _path(u, *path)
-        return float((wave * np.exp(size + height)).sum())
+        return wave * np.exp(size + height)
 
-    step = _STEP
-    halfway = total(np.arange(step, end, step)) + 0.5 * total(np.zeros(1))
-    value = halfway * step
+    fine = terms(np.arange(0.0, end, _STEP))
+    fine[0] *= 0.5
+    step, found, before = _STEP, float(fine.sum()), 2.0 * float(fine[::2].sum())
     for _ in range(_HALVINGS):
-        halfway += total(np.arange(0.5 * step, end, step))
-        step *= 0.5
-        value, before = halfway * step, value
         # The error of the finer sum is about the square of what the two differ by.
-        if abs(value - before) <= _AGREE * abs(value):
+        if abs(found - before) <= _AGREE * abs(found):
             break
-    return min(max(value / math.pi, 0.0), 1.0)
+        before = 2.0 * found
+        found += float(terms(np.arange(0.5 * step, end, step)).sum())
+        step *= 0.5
+    return min(max(found * step / math.pi, 0.0), 1.0)
+
+
+def _end(path: _Path) -> float:
+    """How far along the path the integrand matters, to 1e-17 of its largest."""
+    low = 3.0
+    while True:
+        ends = low * np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
+        small = _path(ends, *path)[1] <= -_NEGLIGIBLE
+        if small.any() or low > 100.0:
+            return float(ends[np.argmax(small)] if small.any() else ends[-1])
+        low = float(ends[-1])
 
 
 def _path(

@@ -54,6 +54,20 @@ class Sample:
         totals, sizes = cluster_totals(self.values[:, None], self.clusters)
         return totals[:, 0], sizes
 
+    @cached_property
+    def atoms(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Distinct (total, size) of the clusters, and how many there are of each."""
+        totals, sizes = self.totals
+        if np.all(sizes == sizes[0]):
+            distinct, counts = np.unique(totals, return_counts=True)
+            return distinct, np.full(len(distinct), sizes[0]), counts.astype(np.float64)
+        return totals, sizes, np.ones(len(totals))
+
+    @property
+    def guard_size(self) -> float:
+        """Size of a guard atom: that of an average cluster."""
+        return float(self.totals[1].mean())
+
     @property
     def units(self) -> int:
         """Clusters, or tasks without clusters: what is drawn."""
@@ -147,9 +161,9 @@ def _guarded(weight: float) -> Callable[[Sample, float], Limits]:
     """Limits with one guard atom of this Dirichlet weight at the worst value of each side."""
 
     def limits(sample: Sample, tail: float) -> Limits:
-        totals, sizes = sample.totals
-        size = float(sizes.mean())
-        weights = np.append(np.ones(len(totals)), weight)
+        totals, sizes, counts = sample.atoms
+        size = sample.guard_size
+        weights = np.append(counts, weight)
         sizes = np.append(sizes, size)
         low = dirichlet_quantile(np.append(totals, size * sample.low), weights, tail, sizes)
         high = dirichlet_quantile(np.append(totals, size * sample.high), weights, 1 - tail, sizes)
@@ -160,10 +174,10 @@ def _guarded(weight: float) -> Callable[[Sample, float], Limits]:
 
 def _jeffreys(sample: Sample, tail: float) -> Limits:
     """Half-weight atoms at both bounds; a limit whose values all lie on its bound is the bound."""
-    totals, sizes = sample.totals
-    size = float(sizes.mean())
+    totals, sizes, counts = sample.atoms
+    size = sample.guard_size
     atoms = np.concatenate([totals, [size * sample.low, size * sample.high]])
-    weights = np.append(np.ones(len(totals)), [0.5, 0.5])
+    weights = np.append(counts, [0.5, 0.5])
     sizes = np.append(sizes, [size, size])
     at_low, at_high = np.all(sample.values == sample.low), np.all(sample.values == sample.high)
     low = sample.low if at_low else dirichlet_quantile(atoms, weights, tail, sizes)
