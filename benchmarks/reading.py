@@ -94,7 +94,10 @@ def main() -> None:
         scripts = {"bare DuckDB": DUCKDB, "DuckDB, repeats counted": DUCKDB_ATTEMPTS}
         if not arguments.fast:
             scripts |= {"json.loads loop": LOOP, "pandas.read_json": PANDAS}
-        commands = {"passk estimate": [sys.executable, "-m", "passk_cli", "estimate", str(path)]}
+        ours = [sys.executable, "-m", "passk_cli", "estimate", str(path)]
+        # Without intervals is the job the others do; with them is what a user gets.
+        commands = {"passk estimate --interval none": [*ours, "--interval", "none"]}
+        commands["passk estimate"] = ours
         commands |= {
             who: [sys.executable, "-c", script.format(path=path)] for who, script in scripts.items()
         }
@@ -109,14 +112,14 @@ def main() -> None:
             found |= in_turn({w: c for w, c in commands.items() if w not in quick}, 1)
         finally:
             path.unlink()
-        ours = found["passk estimate"]
+        base = found["passk estimate --interval none"]
         for who, runs in found.items():
             rows.append(
                 (f"{name} ({size})", who, f"{runs.seconds:.2f}", f"{runs.mebibytes:,.0f}",
-                 f"{runs.seconds / ours.seconds:.2f}")
+                 f"{runs.seconds / base.seconds:.2f}")
             )  # fmt: skip
             print(*rows[-1], sep="\t", flush=True)
-    head = ("file", "command", "wall s", "peak MiB", "time against passk")
+    head = ("file", "command", "wall s", "peak MiB", "time against the first")
     if not arguments.only and not arguments.fast:
         keep("reading", f"{machine()}; medians\n\n{table(head, rows)}")
 

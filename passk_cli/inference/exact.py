@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -296,6 +295,8 @@ class BootstrapLaw:
 
 def _common_step(x: NDArray[np.float64], width: float) -> float | None:
     """The step of the coarsest lattice all values lie on, if it is at least width/100,000."""
+    from fractions import Fraction
+
     denominator = 1
     for value in ((x - x[0]) / width).tolist():
         fraction = Fraction(value).limit_denominator(100_000)

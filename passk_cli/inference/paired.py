@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -236,6 +235,8 @@ def _count_reached(
 
     blocks = range(-(-resamples // _BLOCK_RESAMPLES))
     reached = np.zeros(columns, dtype=np.int64)
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(_THREADS) as pool:
         for more in pool.map(count, blocks):
             reached += more

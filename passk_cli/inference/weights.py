@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,6 +61,8 @@ def bootstrap_means(
     >>> sorted(set(means.ravel().tolist()))
     [0.0, 0.5, 1.0]
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     totals, sizes = cluster_totals(values, clusters)
     units = len(sizes)
     equal = bool(np.all(sizes == sizes[0]))

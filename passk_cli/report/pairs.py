@@ -11,8 +11,6 @@ import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.intervals import NEW_TASKS, Interval, Sample, interval
-from passk_cli.inference.multiplicity import ADJUSTMENTS
-from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 
@@ -84,6 +82,8 @@ class Rules:
 
     def checked(self) -> Rules:
         """The same; ParameterError for a value that does not exist."""
+        from passk_cli.inference.multiplicity import ADJUSTMENTS
+
         for name, value, known in (
             ("test", self.test, TESTS),
             ("adjust", self.adjust, tuple(ADJUSTMENTS)),
@@ -103,6 +103,8 @@ def compare_pairs(
     rules: Rules,
 ) -> list[Comparison]:
     """Every pair with its interval, p-value adjusted over all of them, and verdict."""
+    from passk_cli.inference.multiplicity import ADJUSTMENTS
+
     matched = [match(first, second, rules.unpaired) for first, second in pairs]
     said = [c for c in matched if not c.reason]
     p, tests = _p_values(counts, said, how, rules)
@@ -169,6 +171,8 @@ def _p_values(
     counts: Counts, said: Sequence[Comparison], how: Uncertainty, rules: Rules
 ) -> tuple[NDArray[np.float64], list[str]]:
     """p and the name of the test, per comparison; those over the same tasks share their draws."""
+    from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
+
     p, tests = np.full(len(said), math.nan), [""] * len(said)
     together: dict[bytes, list[int]] = {}
     for i, comparison in enumerate(said):
