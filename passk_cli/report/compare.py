@@ -293,6 +293,13 @@ def _place_cells(mine: Rank | None, other: Rank | None) -> tuple[Cell, ...]:
     return (*letters_, *(None if r is None else r.best for r in (mine, other)))
 
 
+def _holds_zero(c: Comparison) -> bool:
+    limits = c.interval
+    if limits is None or limits.low is None or limits.high is None:
+        return False
+    return limits.method == "guard" and limits.low <= 0.0 <= limits.high
+
+
 def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
@@ -331,6 +338,16 @@ def _notes(counts: Counts, found: Sequence[Comparison], rules: Rules) -> list[No
         )
     for reason in dict.fromkeys(c.reason for c in found if c.reason):
         notes.append(Note(f"not compared: {reason}", "warning"))
+    wide = [c for c in found if c.verdict in (BETTER, WORSE) and _holds_zero(c)]
+    if wide:
+        c = wide[0]
+        notes.append(
+            Note(
+                f"{plural(len(wide), 'difference')} told apart by the test although the interval"
+                f" holds 0 ({c.first.name} against {c.second.name} at {c.first.metric.name}): the"
+                " guard interval allows for differences up to ±1 not seen yet; bca and t do not"
+            )
+        )
     if counts.group_names:
         groups = len({c.first.series[1:] for c in found})
         notes.append(

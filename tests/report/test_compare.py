@@ -125,6 +125,30 @@ def test_groups_and_sensitivity(passk: Passk, write: Write) -> None:
     assert "easy (undecided)" in line
 
 
+def test_clusters_flip_together(passk: Passk, write: Write) -> None:
+    """Four clusters that all favour a: 2 of 2⁴ sign patterns are as extreme, whatever T is."""
+    lines = ["model,task,repo,n,c"]
+    for t in range(40):
+        lines += [f"a,t{t},r{t % 4},4,{3 + t % 2}", f"b,t{t},r{t % 4},4,1"]
+    path = write("x.csv", "\n".join(lines))
+    base = ["compare", path, "-m", "pass@1", "-f", "csv"]
+    assert float(rows(passk(*base, "--cluster", "repo").out)[0]["p"]) == 2 / 16
+    assert float(rows(passk(*base).out)[0]["p"]) < 1e-6
+    done = passk(*base)
+    assert "told apart" not in done.err
+    gate = ["gate", path, "--baseline", "a", "--no-regression", "-m", "pass@1"]
+    assert passk(*gate).code == 1
+    assert passk(*gate, "--cluster", "repo").code == 0
+
+
+def test_a_verdict_that_the_interval_seems_to_deny_is_explained(passk: Passk, write: Write) -> None:
+    lines = ["model,task,n,c"]
+    for t in range(12):
+        lines += [f"a,t{t},8,{4 + t % 2}", f"b,t{t},8,{4 - t % 3 // 2}"]
+    done = passk("compare", write("x.csv", "\n".join(lines)), "-m", "pass@1")
+    assert "1 difference told apart by the test although the interval holds 0" in done.err
+
+
 def test_one_model_is_nothing_to_compare(passk: Passk) -> None:
     done = passk("compare", SAMPLES / "tau_airline.csv")
     assert (done.code, "nothing to compare" in done.err) == (2, True)
