@@ -198,8 +198,9 @@ class Interval:
         option(
             "--interval",
             metavar="METHOD|none",
-            help="guard (default for new tasks), gaffke, jeffreys, percentile, basic, bca, t,"
-            " wilson, clopper-pearson; jackknife (default for these tasks). none: standard errors.",
+            help="guard (default for new tasks), gaffke, jeffreys (default for differences),"
+            " percentile, basic, bca, t, wilson, clopper-pearson; jackknife (default for these"
+            " tasks). none: standard errors.",
         ),
     ] = None
 

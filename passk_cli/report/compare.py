@@ -93,6 +93,7 @@ def compare_report(
     crossings : also the k at which one model overtakes another.
     extra : a further table to show (sensitivity).
     """
+    how = how.for_differences()
     measured = measure(counts, metrics, short_tasks)
     pairs = choose_pairs(counts, measured, baseline)
     found = compare_pairs(counts, pairs, how, rules)
@@ -297,7 +298,7 @@ def _holds_zero(c: Comparison) -> bool:
     limits = c.interval
     if limits is None or limits.low is None or limits.high is None:
         return False
-    return limits.method == "guard" and limits.low <= 0.0 <= limits.high
+    return limits.method in ("guard", "gaffke", "jeffreys") and limits.low <= 0.0 <= limits.high
 
 
 def _or_none(value: float) -> float | None:
@@ -345,7 +346,8 @@ def _notes(counts: Counts, found: Sequence[Comparison], rules: Rules) -> list[No
             Note(
                 f"{plural(len(wide), 'difference')} told apart by the test although the interval"
                 f" holds 0 ({c.first.name} against {c.second.name} at {c.first.metric.name}): the"
-                " guard interval allows for differences up to ±1 not seen yet; bca and t do not"
+                f" {c.interval.method if c.interval else ''} interval allows for differences up to"
+                " ±1 not seen yet; bca and t do not"
             )
         )
     if counts.group_names:

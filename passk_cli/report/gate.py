@@ -258,7 +258,9 @@ def _tidy(checks: Sequence[Check]) -> Table:
 def _caption(checks: Sequence[Check], how: Uncertainty) -> str:
     counted = {v: sum(c.verdict == v for c in checks) for v in (PASS, FAIL, UNDECIDED)}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
-    return f"{plural(len(checks), 'rule')}: {told} · {how.words()}"
+    other = how.for_differences().method
+    of_differences = f", {other} for differences" if other != how.method else ""
+    return f"{plural(len(checks), 'rule')}: {told} · {how.words()}{of_differences}"
 
 
 def _notes(checks: Sequence[Check], rules: GateRules) -> list[Note]:

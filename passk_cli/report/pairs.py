@@ -138,7 +138,7 @@ def difference_interval(counts: Counts, comparison: Comparison, how: Uncertainty
         resamples=how.resamples,
         seed=how.seed,
     )
-    return interval(sample, how.method, how.level, how.population)
+    return interval(sample, how.for_differences().method, how.level, how.population)
 
 
 def match(first: Measured, second: Measured, unpaired: str = "drop") -> Comparison:

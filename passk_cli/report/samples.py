@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,14 @@ import numpy as np
 
 from passk_cli.estimators.metric import Metric, task_values
 from passk_cli.inference.attempts import share_within, within_variance
-from passk_cli.inference.intervals import METHODS, NEW_TASKS, THESE_TASKS, Sample, check
+from passk_cli.inference.intervals import (
+    DEFAULT_OF_DIFFERENCES,
+    METHODS,
+    NEW_TASKS,
+    THESE_TASKS,
+    Sample,
+    check,
+)
 from passk_cli.inference.weights import attempt_means
 from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
@@ -46,6 +53,12 @@ class Uncertainty:
             check(None, self.level, self.population)
             return "none"
         return check(self.interval, self.level, self.population)
+
+    def for_differences(self) -> Uncertainty:
+        """The same for differences of two models, whose default method is another."""
+        if self.interval is not None:
+            return self
+        return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population])
 
     @property
     def resampled(self) -> bool:
