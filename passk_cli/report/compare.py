@@ -109,7 +109,7 @@ def compare_report(
         tables=tuple(tables),
         data=_tidy(counts, found, ranks, turns, how),
         caption=_caption(found, how, rules, len(said), bool(ranks)),
-        notes=(*reading_notes(counts), *_notes(counts, found, rules)),
+        notes=(*reading_notes(counts), *_notes(counts, found, rules, baseline)),
         signature=signature(
             counts,
             metrics,
@@ -323,8 +323,14 @@ def _caption(
     return " · ".join(parts)
 
 
-def _notes(counts: Counts, found: Sequence[Comparison], rules: Rules) -> list[Note]:
+def _notes(
+    counts: Counts, found: Sequence[Comparison], rules: Rules, baseline: str | None
+) -> list[Note]:
     notes = []
+    lacking = {s[1:] for s in counts.series} - {s[1:] for s in counts.series if s[0] == baseline}
+    if baseline is not None and lacking:
+        where = ", ".join(" ".join(group) or '""' for group in sorted(lacking)[:4])
+        notes.append(Note(f"not compared: {baseline} is not in the groups {where}", "warning"))
     dropped = [(c, c.only_first + c.only_second) for c in found]
     unpaired = [(c, count) for c, count in dropped if count]
     if unpaired:

@@ -12,7 +12,14 @@ from passk_cli.estimators.metric import Metric, parse
 from passk_cli.report.estimate import evaluate
 from passk_cli.report.model import Cell, Check, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
-from passk_cli.report.pairs import WORSE, Comparison, Rules, compare_pairs
+from passk_cli.report.pairs import (
+    WORSE,
+    Comparison,
+    Rules,
+    compare_pairs,
+    difference_interval,
+    match,
+)
 from passk_cli.report.samples import Measured, Uncertainty, measure
 from passk_cli.report.signature import signature
 
@@ -107,20 +114,25 @@ def gate_report(
     for one in candidates:
         if one.metric in rules.minimum:
             checks.append(_minimum(counts, one, rules, how))
-    if rules.max_drop or rules.no_regression:
+    compares = bool(rules.max_drop) or rules.no_regression
+    draws = rules.no_regression or how.resampled
+    if compares:
         checks += _against(counts, baseline, candidates, measured, rules, how, judging, metrics)
     several = len({c.series for c in candidates}) > 1
     return Report(
         tables=(_table(checks, several),),
         data=_tidy(checks),
-        caption=_caption(checks, how),
+        caption=_caption(checks, how, compares),
         notes=(*reading_notes(counts), *_notes(checks, rules)),
         signature=signature(
             counts,
             needed,
             **{
                 **how.signature(),
+                "differences": how.for_differences().method if compares else None,
                 "test": judging.test if rules.no_regression else None,
+                "resamples": how.resamples if draws else None,
+                "seed": how.seed if draws else None,
                 "adjust": judging.adjust if rules.no_regression else None,
                 "baseline": baseline,
                 "on undecided": rules.on_undecided,
@@ -169,24 +181,24 @@ def _against(
     if baseline is None:
         raise ParameterError("--max-drop and --no-regression need a --baseline FILE or NAME")
     bases = {(m.metric, m.series[1:]): m for m in measured if m.series[0] == baseline}
-    wanted = dict.fromkeys((*rules.max_drop, *(metrics if rules.no_regression else ())))
-    pairs = [
-        (one, bases[one.metric, one.series[1:]])
-        for one in candidates
-        if one.metric in wanted and (one.metric, one.series[1:]) in bases
-    ]
-    if not pairs:
-        raise ParameterError(f"--baseline {baseline}: it shares no group with a candidate")
-    checks = []
+    tested, dropped = [], []
+    for one in candidates:
+        base = bases.get((one.metric, one.series[1:]))
+        asked = rules.no_regression and one.metric in metrics
+        if not asked and one.metric not in rules.max_drop:
+            continue
+        if base is None:
+            raise _unchecked(one.name, one.metric.name, f"{baseline} is not in this group")
+        if asked:
+            tested.append((one, base))
+        if one.metric in rules.max_drop:
+            dropped.append(match(one, base, judging.unpaired))
     # Only what --no-regression tests counts as a test: the interval of --max-drop needs no p.
-    tested = [pair for pair in pairs if rules.no_regression and pair[0].metric in metrics]
     compared = compare_pairs(counts, tested, how, judging)
-    for comparison in compared:
-        checks.append(_regression(comparison, judging, len(tested)))
-    for comparison in compare_pairs(
-        counts, [p for p in pairs if p[0].metric in rules.max_drop], how, judging
-    ):
-        checks.append(_drop(comparison, rules.max_drop[comparison.first.metric]))
+    checks = [_regression(comparison, judging, len(tested)) for comparison in compared]
+    for c in dropped:
+        limits = None if c.reason else difference_interval(counts, c, how)
+        checks.append(_drop(replace(c, interval=limits), rules.max_drop[c.first.metric]))
     return checks
 
 
@@ -255,11 +267,11 @@ def _tidy(checks: Sequence[Check]) -> Table:
     return Table(tuple(Column(name) for name in names), rows)
 
 
-def _caption(checks: Sequence[Check], how: Uncertainty) -> str:
+def _caption(checks: Sequence[Check], how: Uncertainty, compares: bool) -> str:
     counted = {v: sum(c.verdict == v for c in checks) for v in (PASS, FAIL, UNDECIDED)}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
     other = how.for_differences().method
-    of_differences = f", {other} for differences" if other != how.method else ""
+    of_differences = f", {other} for differences" if compares and other != how.method else ""
     return f"{plural(len(checks), 'rule')}: {told} · {how.words()}{of_differences}"
 
 

@@ -82,7 +82,8 @@ class Uncertainty:
     def words(self) -> str:
         """For a caption: "95 % guard intervals for new tasks"."""
         if self.method == "none":
-            return "± one standard error over tasks"
+            over = "tasks" if self.population == NEW_TASKS else "repeated attempts"
+            return f"± one standard error over {over}"
         clustered = f", clustered by {self.cluster}" if self.cluster else ""
         population = self.population.replace("-", " ")
         return f"{100 * self.level:g} % {self.method} intervals for {population}{clustered}"

@@ -247,6 +247,30 @@ def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: P
     assert "::warning" in passk(*back, "-f", "github").out
 
 
+def test_groups_that_lack_the_baseline_are_not_passed_over(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("model,task,kind,passed\na,1,x,1\nb,1,x,1\na,2,y,0\n")
+    base = [path, "--by", "kind", "--baseline", "b"]
+    done = passk("gate", *base, "--max-drop", "pass@1=0.1")
+    assert (done.code, "cannot be checked: b is not in this group" in done.err) == (3, True)
+    assert "not compared: b is not in the groups y" in passk("compare", *base).err
+
+
+def test_a_gate_that_draws_says_how(passk: Passk) -> None:
+    base = ["gate", *COLD, "--baseline", "codellama-7b", "-m", "pass@1"]
+    drawn = passk(*base, "--no-regression").out.splitlines()[-1]
+    assert "differences jeffreys | test sign-flip | resamples 10000 | seed 0" in drawn
+    assert "seed" not in passk(*base, "--max-drop", "pass@1=0.1").out
+
+
+def test_a_standard_error_says_over_what(passk: Passk) -> None:
+    base = ["estimate", TAU, "-k", "1", "--interval", "none"]
+    assert "± one standard error over tasks" in passk(*base).out
+    fixed = passk(*base, "--population", "these-tasks").out
+    assert "0.420 ±0.027" in fixed
+    assert "± one standard error over repeated attempts" in fixed
+
+
 def test_the_baseline_is_kept_beside_the_models_asked_for(passk: Passk) -> None:
     base = [*COLD, "--model", "gpt-4-0613", "--baseline", "codellama-7b"]
     assert passk("gate", *base, "--max-drop", "pass@1=0.1").code == 0
