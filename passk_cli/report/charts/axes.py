@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 # Distinct values become ticks when they are few and no two of them closer than this share.
@@ -90,7 +91,7 @@ def _ticks(axis: Axis, seen: Sequence[float]) -> tuple[float, ...]:
         factors = (1, 2, 5) if len(decades) <= 4 else (1,)
         seen = [f * 10.0**d for d in decades for f in factors]
         seen = [v for v in seen if axis.low <= v <= axis.high]
-    gaps = [axis.place(b) - axis.place(a) for a, b in zip(seen, seen[1:], strict=False)]
+    gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(seen)]
     if len(seen) > _MOST_TICKS or min(gaps, default=1.0) < _CLOSEST:
         return ()
     return tuple(int(v) if v == int(v) else v for v in seen)
