@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 WIDTH, HEIGHT, PANEL = 480, 300, 220
+# Letters of a subtitle that fit on a line.
+_TITLE = 92
 _QUANTITIES = ("x", "y", "low", "high")
 
 
@@ -42,8 +45,7 @@ def picture(
     """
     spec: Spec = {"$schema": SCHEMA}
     if title or subtitle:
-        texts = [text for text in (title, subtitle) if text]
-        spec["title"] = {"text": texts[0], **({"subtitle": texts[1]} if texts[1:] else {})}
+        spec["title"] = {"text": title, "subtitle": textwrap.wrap(subtitle, _TITLE)}
     spec["data"] = {"values": values}
     size = size or {"width": PANEL if facet else WIDTH, "height": HEIGHT}
     if not facet:
@@ -76,15 +78,17 @@ def _plain(value: Any) -> Any:
 
 
 def all_of(values: Iterable[Spec], *fields: str) -> list[float | None]:
+    """The values of some fields, row by row."""
     return [row.get(field) for row in values for field in fields]
 
 
 def distinct(values: Iterable[Spec], field: str) -> list[Any]:
     """The values of a field in the order they appear."""
-    return list(dict.fromkeys(row[field] for row in values if field in row))
+    return list(dict.fromkeys(row[field] for row in values if row.get(field) is not None))
 
 
 def tooltip(names: Mapping[str, str]) -> list[Spec]:
+    """What hovering shows: each value under its name in the caller's rows."""
     return [
         {"field": field, "title": name, "type": "quantitative", "format": ".4~g"}
         if field in _QUANTITIES
@@ -94,27 +98,43 @@ def tooltip(names: Mapping[str, str]) -> list[Spec]:
     ]
 
 
-def scaled(field: str, domain: list[Any], range_: list[Any] | None = None, *, legend: bool) -> Spec:
+def scaled(
+    field: str, domain: list[Any], legend: Spec | None, range_: list[Any] | None = None
+) -> Spec:
+    """The encoding of a field by colour, shape or dash; `legend` None for no legend."""
     scale: Spec = {"domain": domain} | ({"range": range_} if range_ is not None else {})
-    channel: Spec = {"field": field, "type": "nominal", "scale": scale}
-    return channel | {"legend": {"title": None} if legend else None}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
-def layer(name: str, mark: str, **encoding: Any) -> Spec:
-    return {"mark": {"type": mark, "style": name}, "encoding": encoding}
+def drawn(how: str) -> Spec:
+    """What keeps the rows that are drawn this way."""
+    return {"transform": [{"filter": f"datum.drawn == '{how}'"}]}
+
+
+def layer(style: str, mark: str, **encoding: Any) -> Spec:
+    """A layer; its style is what the theme and the terminal's drawing know it by."""
+    return {"mark": {"type": mark, "style": style}, "encoding": encoding}
 
 
 def rule_layers(rules: Sequence[Rule], across: Axis, up: Axis | None) -> list[Spec]:
+    """Reference lines with their words: above a vertical one, at the left over a horizontal one."""
     layers = []
     for rule in rules:
-        axis, name, value = (across, "x", rule.x) if rule.y is None else (up, "y", rule.y)
-        assert axis is not None
-        row = {name: value, "text": rule.text}
-        line = layer("rule", "rule", **{name: axis.channel(name)})
-        layers.append({"data": {"values": [row]}} | line)
+        if rule.x is not None:
+            name, axis, value = "x", across, rule.x
+            beside, edge, mark = "y", -5, {"align": "left", "baseline": "bottom", "dx": -2}
+            if across.place(value) > 0.5:
+                mark |= {"align": "right", "dx": 2}
+        else:
+            assert up is not None
+            assert rule.y is not None
+            name, axis, value = "y", up, rule.y
+            beside, edge, mark = "x", 4, {"align": "left", "baseline": "bottom", "dy": -3}
+        data = {"data": {"values": [{name: value, "text": rule.text}]}}
+        layers.append(data | layer("reference", "rule", **{name: axis.channel(name)}))
         if rule.text:
-            edge: Spec = {"value": 0} if name == "x" else {"value": "width"}
-            word = layer(f"rule-{name}", "text", text={"field": "text"})
-            word["encoding"] |= {name: axis.channel(name), "y" if name == "x" else "x": edge}
-            layers.append({"data": {"values": [row]}} | word)
+            where = {name: axis.channel(name), beside: {"value": edge}}
+            word = layer("word", "text", text={"field": "text"}, **where)
+            word["mark"] |= mark
+            layers.append(data | word)
     return layers

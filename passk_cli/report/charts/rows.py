@@ -17,6 +17,7 @@ from passk_cli.report.charts.parts import (
     Spec,
     all_of,
     distinct,
+    drawn,
     layer,
     picture,
     rule_layers,
@@ -37,6 +38,7 @@ def forest(
     told: str = "",
     zero: float | None = 0.0,
     title: str = "",
+    subtitle: str = "",
     x_title: str = "",
 ) -> Chart:
     """Points with their intervals, one under the other, beside a line at zero.
@@ -48,7 +50,7 @@ def forest(
     >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
     >>> chart = forest([row], label="pair", value="difference", low="low", high="high")
     >>> [layer["mark"]["style"] for layer in chart.spec["layer"]]
-    ['rule', 'interval', 'point']
+    ['reference', 'interval', 'estimate']
     """
     names = {"label": label, "x": value, "low": low, "high": high, "panel": facet, "told": told}
     values = tidy(rows, names, "point")
@@ -67,13 +69,13 @@ def forest(
         layer(
             "interval", "rule", x=across.channel("low"), x2={"field": "high"}, y=up, tooltip=hover
         ),
-        layer("point", "point", x=across.channel("x"), y=up, tooltip=hover),
+        layer("estimate", "point", x=across.channel("x"), y=up, tooltip=hover),
     ]
     if told:
         layers[-1]["transform"] = [{"filter": "datum.told"}]
         open_ = layer("open", "point", x=across.channel("x"), y=up, tooltip=hover)
         layers.append(open_ | {"transform": [{"filter": "!datum.told"}]})
-    return picture(values, layers, title, "", facet, {"height": {"step": 18}, "width": PANEL})
+    return picture(values, layers, title, subtitle, facet, {"height": {"step": 18}, "width": PANEL})
 
 
 def densities(
@@ -86,6 +88,7 @@ def densities(
     high: str,
     facet: str = "",
     title: str = "",
+    subtitle: str = "",
     x_title: str = "",
 ) -> Chart:
     """The distribution of draws in rows, one under the other, with estimate and interval.
@@ -98,15 +101,15 @@ def densities(
     >>> chart = densities([row], label="model", draws="draws", value="estimate",
     ...                   low="low", high="high")
     >>> [layer["mark"]["style"] for layer in chart.spec["layer"]]
-    ['density', 'interval', 'point']
+    ['density', 'interval', 'estimate']
     """
     names = {"label": label, "x": value, "low": low, "high": high, "panel": facet}
     values = tidy(rows, names, "point")
     labels = distinct(values, "label")
     shapes = []
-    for row, drawn in zip(values, (density(np.asarray(row[draws])) for row in rows), strict=True):
+    for row, found in zip(values, (density(np.asarray(row[draws])) for row in rows), strict=True):
         row["row"] = len(labels) - 1 - labels.index(row["label"])
-        shapes.append((row, *(array.tolist() for array in drawn)))
+        shapes.append((row, *(array.tolist() for array in found)))
     tallest: dict[Any, float] = {}
     for row, _, heights in shapes:
         panel = row.get("panel")
@@ -131,12 +134,11 @@ def densities(
     x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None}
     x["scale"] = {"zero": False, "nice": False}
     area = layer("density", "area", x=x, y=up, y2={"field": "top"}, detail={"field": "label"})
-    only = [{"filter": "datum.drawn == 'point'"}]
     layers = [
-        area | {"transform": [{"filter": "datum.drawn == 'area'"}]},
+        area | drawn("area"),
         layer("interval", "rule", x=x | {"field": "low"}, x2={"field": "high"}, y=up)
-        | {"transform": only},
-        layer("point", "point", x=x, y=up, tooltip=tooltip(names)) | {"transform": only},
+        | drawn("point"),
+        layer("estimate", "point", x=x, y=up, tooltip=tooltip(names)) | drawn("point"),
     ]
     size = {"height": 44 * len(labels), "width": PANEL}
-    return picture(values, layers, title, "", facet, size, own_x=True)
+    return picture(values, layers, title, subtitle, facet, size, own_x=True)
