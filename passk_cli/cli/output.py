@@ -177,7 +177,7 @@ class Output:
 
     def write(self, report: Report, charting: Charting | None = None) -> None:
         """Notes to stderr, the report to stdout or whole into the file, then its charts."""
-        from passk_cli.render.style import printable
+        from passk_cli.report.model import printable
 
         if not self.quiet:
             for note in report.notes:

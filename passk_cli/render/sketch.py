@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from passk_cli.render.charts import THEMES
-from passk_cli.render.style import Style, cells_of, printable
+from passk_cli.render.style import Style, cells_of
 from passk_cli.report.model import Chart, Report
 
 Spec = Mapping[str, Any]
@@ -34,13 +34,13 @@ def _drawn(chart: Chart, width: int, colour: bool) -> str:
     spec, lines = chart.spec, []
     title = spec.get("title", {})
     for text in (title.get("text", ""), *title.get("subtitle", ())):
-        lines += [printable(text)] if text else []
+        lines += [text] if text else []
     values = spec["data"]["values"]
     layers = spec.get("spec", spec)["layer"]
     panels = spec["facet"]["sort"] if "facet" in spec else [None]
     for panel in panels:
         if panel is not None:
-            lines += ["", printable(str(panel))]
+            lines += ["", str(panel)]
         mine = [row for row in values if row.get("panel") == panel]
         lines += _panel(layers, mine, width, colour)
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -144,7 +144,7 @@ class _Curves:
         self.up = _Ruler.of(self.code["y"], _ROWS)
         self.margin = max(map(cells_of, self.up.words().values()))
         self.ends = self.layers["label"]["data"]["values"] if "label" in self.layers else []
-        room = max((cells_of(printable(end["text"])) for end in self.ends), default=-3) + 3
+        room = max((cells_of(end["text"]) for end in self.ends), default=-3) + 3
         if room > width // 3:
             self.ends, room = [], 0
         self.room = room
@@ -257,7 +257,7 @@ class _Curves:
             return []
         scale = code["scale"]
         kinds = zip(scale["domain"], scale["range"], strict=True)
-        return ["   ".join(f"{_DASHES.get(tuple(d), '───')} {printable(k)}" for k, d in kinds)]
+        return ["   ".join(f"{_DASHES.get(tuple(d), '───')} {k}" for k, d in kinds)]
 
     def _labels(self, height: int) -> Any:
         import plotext
@@ -271,7 +271,7 @@ class _Curves:
         column = plotext.matrix(self.room, height, plotext.pixel())
         for end, row in zip(ends, rows, strict=True):
             paint = self._paint(end.get("series"))
-            text = plotext.colorize(f" {printable(end['text'])}")
+            text = plotext.colorize(f" {end['text']}")
             column.insert(0, row, text.fill(_rgb(paint)) if paint and self.colour else text)
         return column
 
@@ -289,7 +289,7 @@ class _Curves:
 def _forest(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: bool) -> list[str]:
     """A text row per label: the interval as a line, a filled or hollow point on it."""
     code = next(layer for layer in layers if layer["mark"]["style"] == "interval")["encoding"]
-    labels = [printable(str(label)) for label in code["y"]["scale"]["domain"]]
+    labels = [str(label) for label in code["y"]["scale"]["domain"]]
     margin = max(map(cells_of, labels))
     across = _Ruler.of(code["x"], max(width - margin - 1, 20))
     canvas = _Canvas(across.cells, len(labels))
@@ -312,7 +312,7 @@ def _ridges(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: b
     area = next(layer for layer in layers if layer["mark"]["style"] == "density")["encoding"]
     points = [row for row in values if row["drawn"] == "point"]
     count = len(area["y"]["axis"]["values"])
-    labels = {3 * row["row"] + 0.5: printable(str(row["label"])) for row in points}
+    labels = {3 * row["row"] + 0.5: str(row["label"]) for row in points}
     margin = max(map(cells_of, labels.values()))
     seen = [row.get(name) for row in values for name in ("x", "low", "high")]
     across = _Ruler.of(area["x"], max(width - margin - 1, 20), seen)
@@ -372,7 +372,7 @@ def _number(value: float) -> str:
 def _flowed(words: Sequence[str], width: int) -> list[str]:
     """Words with three blanks between them, broken into lines."""
     lines = [""]
-    for word in map(printable, words):
+    for word in words:
         if lines[-1] and cells_of(lines[-1]) + 3 + cells_of(word) > width:
             lines.append("")
         lines[-1] += ("   " if lines[-1] else "") + word
