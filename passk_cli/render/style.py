@@ -41,7 +41,7 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     if cell is None:
         return "–", ""
     if isinstance(cell, Estimate):
-        return _estimate(cell, style)
+        return _estimate(cell, replace(style, percent=style.percent and column.kind != "number"))
     if isinstance(cell, Limits):
         if cell.low is None or cell.high is None:
             return "–", ""

@@ -1,0 +1,143 @@
+"""What more attempts gain, which tasks gain it, and the moments of the success rates: as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from passk_cli.report.model import Cell, Column, Estimate, Table
+
+Size = tuple[int, int, int]
+Rows = list[tuple[Cell, ...]]
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How much pass@k grows from one k to another.
+
+    estimate : pass@k − pass@start.  even : the same if all tasks were as hard as their mean.
+    size : tasks, fewest and most attempts; None for exact rates.
+    """
+
+    series: tuple[str, ...]
+    start: int
+    k: int
+    estimate: Estimate
+    se: float | None = None
+    even: float | None = None
+    size: Size | None = None
+    method: str = ""
+    note: str = ""
+
+    def rows(self, level: float | None, population: str) -> Rows:
+        """Its tidy rows."""
+        name, size = f"pass@{self.k}-pass@{self.start}", self.size or (None, None, None)
+        even = "no estimate if equally hard: fewer tasks than k" if self.even is None else ""
+        e = self.estimate
+        return [
+            (*self.series, name, self.k, e.value, self.se, e.low, e.high, level, level,
+             self.method, population, None, *size, self.note),
+            (*self.series, f"{name} if equally hard", self.k, self.even, None, None, None, None,
+             None, "", population, None, *size, even),
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The success rates of a series' tasks: shares at 0 and at 1, and moments where asked for.
+
+    never, always : shares of tasks that no, or every, attempt passes.
+    moments : mean, sd and skewness, by name.  attempts : per task, for people; "" for exact rates.
+    methods, notes : by the name of what they qualify.
+    """
+
+    series: tuple[str, ...]
+    never: Estimate
+    always: Estimate
+    attempts: str = ""
+    moments: dict[str, Estimate] = field(default_factory=dict)
+    size: Size | None = None
+    methods: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def rows(self, level: float | None, population: str) -> Rows:
+        """Its tidy rows."""
+        named = {**self.moments, "never": self.never, "always": self.always}
+        size = self.size or (None, None, None)
+        return [
+            (*self.series, name, None, e.value, e.se, e.low, e.high, level, level,
+             self.methods.get(name, ""), population, None, *size, self.notes.get(name, ""))
+            for name, e in named.items()
+        ]  # fmt: skip
+
+    @property
+    def sometimes(self) -> float:
+        """Share of tasks that some attempts pass and some do not."""
+        return 1.0 - (self.never.value or 0.0) - (self.always.value or 0.0)
+
+
+def climb_tables(
+    head: Sequence[Column], climbs: Iterable[Climb], rates: Iterable[Rates]
+) -> list[Table]:
+    """The gains from each step to the next, and one line per series on what they mean."""
+    climbs = list(climbs)
+    first: dict[tuple[str, ...], Climb] = {}
+    for climb in climbs:
+        first.setdefault(climb.series, climb)
+    gains = tuple(
+        (*climb.series, f"{climb.start} → {climb.k}", climb.estimate, climb.even)
+        for climb in climbs
+    )
+    words = tuple(
+        (*one.series, in_words(one, first[one.series])) for one in rates if one.series in first
+    )
+    columns = (*head, Column("attempts"), Column("pass@k gains", "share"))
+    return [
+        Table((*columns, Column("if equally hard", "share")), gains, "what more attempts gain"),
+        Table((*head, Column("where it comes from")), words),
+    ]
+
+
+def in_words(rates: Rates, climb: Climb) -> str:
+    """Which tasks the gain comes from, and how it compares with that of equally hard tasks."""
+    within = f" in {rates.attempts} attempts" if rates.attempts else ""
+    always, never = (percent(e.value or 0.0) for e in (rates.always, rates.never))
+    some = percent(rates.sometimes)
+    if some == "0 %":
+        return f"every task solved always ({always}) or never ({never}){within}: nothing to gain"
+    if rates.sometimes > 0.5:
+        told = f"many tasks solved sometimes: {some}{within}; {always} always, {never} never"
+    else:
+        told = f"few tasks solved sometimes: {some}{within}; {always} always, {never} never"
+    if climb.even is None or climb.even <= 0 or climb.estimate.value is None:
+        return told
+    share = percent(max(climb.estimate.value / climb.even, 0.0))
+    return f"{told}. To k = {climb.k}: {share} of what equally hard tasks would gain"
+
+
+def percent(share: float) -> str:
+    """A share in whole percent; what is neither none nor all does not read as such.
+
+    >>> percent(0.234), percent(0.001), percent(0.999), percent(1.0)
+    ('23 %', '<1 %', '>99 %', '100 %')
+    """
+    if 1e-12 < share < 0.005:
+        return "<1 %"
+    if 0.995 <= share < 1 - 1e-12:
+        return ">99 %"
+    return f"{100 * share:.0f} %"
+
+
+def moments_table(head: Sequence[Column], rates: Iterable[Rates]) -> Table:
+    """Mean, spread and skewness of the success rates, and the shares of tasks at 0 and 1."""
+    rates = list(rates)
+    rows: Rows = [
+        (*one.series, *one.moments.values(), one.never, one.always) for one in rates if one.moments
+    ]
+    attempts = {one.attempts for one in rates}
+    observed = " (observed)" if attempts != {""} else ""
+    columns = (
+        *head, Column("mean", "share"), Column("sd", "share"), Column("skewness", "number"),
+        Column(f"at 0{observed}", "share"), Column(f"at 1{observed}", "share"),
+    )  # fmt: skip
+    return Table(columns, tuple(rows), "success rates of the tasks")
