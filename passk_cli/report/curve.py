@@ -157,10 +157,10 @@ def _delta_table(found: Found) -> Table:
         if d.k > 1
     )
     columns = (
-        *found.head, Column("k"), Column("Δ_k", "share"), Column("at most", "share", joined=True),
-        Column("deficit", "share"), Column("at most", "share", joined=True),
+        *found.head, Column("k"), Column("Δ_k", "share"), Column("max", "share", joined=True),
+        Column("deficit", "share"), Column("max", "share", joined=True),
     )  # fmt: skip
-    title = "what uneven tasks add to pass^k: Δ_k = pass^k − μ^k; and take from pass@k: its deficit"
+    title = "uneven tasks: Δ_k = pass^k − μ^k, and the deficit 1 − (1−μ)^k − pass@k"
     return Table(columns, rows, title)
 
 

@@ -257,7 +257,7 @@ def _rates(counts: Counts, stretch: Stretch, how: Uncertainty, moments: bool) ->
         question = _question(counts, stretch, how)
         told["mean"], notes["mean"], methods["mean"] = mean.estimate, mean.flaw, how.method
         for name, spread in zip(("sd", "skewness"), spread_of_rates(n, c, question), strict=True):
-            told[name], notes[name] = _moment(spread, question), spread.reason
+            told[name], notes[name] = _moment(name, spread, question), spread.reason
             methods[name] = "none" if question.level is None else _uneven_method(how)
     return Rates(
         stretch.series, shares["never"], shares["always"], attempts, told, stretch.size, methods,
@@ -265,9 +265,10 @@ def _rates(counts: Counts, stretch: Stretch, how: Uncertainty, moments: bool) ->
     )  # fmt: skip
 
 
-def _moment(spread: Spread, question: Question) -> Estimate:
+def _moment(name: str, spread: Spread, question: Question) -> Estimate:
     se = spread.se if question.level is None else None
-    return Estimate(spread.value, se, spread.low, spread.high, spread.reason)
+    signed = name == "skewness"
+    return Estimate(spread.value, se, spread.low, spread.high, spread.reason, signed)
 
 
 def _share(
@@ -296,9 +297,10 @@ def _caption(by_series: Sequence[Sequence[Stretch]], how: Uncertainty, plan: Pla
         return f"{counted} · {how.words()}, at each k by itself"
     levels = sorted({100 * each[0].pointwise for each in by_series})
     each_k = f"{levels[0]:.3g}" if len(levels) == 1 else f"{levels[0]:.3g}–{levels[-1]:.3g}"
+    alone = "; Δ_k and deficits at each k by itself" if plan.delta else ""
     return (
         f"{counted} · {how.words()}, holding both curves of a model at all k together"
-        f" (each k at {each_k} %)"
+        f" (each k at {each_k} %){alone}"
     )
 
 

@@ -15,7 +15,6 @@ from passk_cli.estimators.metric import USUAL_K
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
 from passk_cli.report.heterogeneity import Climb, Rates
 from passk_cli.report.model import Estimate, Note, Report
-from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
@@ -41,8 +40,9 @@ def rates_report(families: Sequence[Family], plan: Plan) -> Report:
         [_rates(family, plan.delta) for family in families],
     )
     sizes = [len(family.rates) for family in families]
-    caption = f"{plural(len(families), 'family').replace('familys', 'families')}"
-    caption += f", {span(min(sizes), max(sizes))} tasks each with known success rates"
+    count = f"{len(families)} famil{'y' if len(families) == 1 else 'ies'}"
+    tasks = f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) != 1)}"
+    caption = f"{count} of {tasks} with known success rates"
     return Report(
         tables=tables(found),
         data=tidy(found),
@@ -98,7 +98,7 @@ def _rates(family: Family, moments: bool) -> Rates:
     told = {}
     if moments:
         found = moments_of_rates(family.rates)
-        skewness = Estimate(found.skewness) if found.variance > 0 else Estimate(None)
+        skewness = Estimate(found.skewness if found.variance > 0 else None, signed=True)
         told = {"mean": Estimate(found.mean), "sd": Estimate(found.sd), "skewness": skewness}
     never, always = (Estimate(float((family.rates == end).mean())) for end in (0.0, 1.0))
     names = (*told, "never", "always")

@@ -99,33 +99,39 @@ def climb_tables(
 
 
 def in_words(rates: Rates, climb: Climb) -> str:
-    """Which tasks the gain comes from, and how it compares with that of equally hard tasks."""
+    """Which tasks the gain comes from, and how it compares with that of equally hard tasks.
+
+    Only tasks solved sometimes can gain: the others have pass@k = pass@1.
+    """
     within = f" in {rates.attempts} attempts" if rates.attempts else ""
     always, never = (percent(e.value or 0.0) for e in (rates.always, rates.never))
     some = percent(rates.sometimes)
-    if some == "0 %":
+    if rates.sometimes < 1e-12:
         return f"every task solved always ({always}) or never ({never}){within}: nothing to gain"
     if rates.sometimes > 0.5:
-        told = f"many tasks solved sometimes: {some}{within}; {always} always, {never} never"
+        told = f"most tasks solved sometimes: {some}{within} ({always} always, {never} never)"
     else:
-        told = f"few tasks solved sometimes: {some}{within}; {always} always, {never} never"
+        told = (
+            f"most tasks solved always ({always}) or never ({never}){within}:"
+            f" all of it from the other {some}"
+        )
     if climb.even is None or climb.even <= 0 or climb.estimate.value is None:
         return told
-    share = percent(max(climb.estimate.value / climb.even, 0.0))
-    return f"{told}. To k = {climb.k}: {share} of what equally hard tasks would gain"
+    share = 100 * max(climb.estimate.value / climb.even, 0.0)
+    return f"{told}; {share:.0f} % of what equally hard tasks gain to k = {climb.k}"
 
 
 def percent(share: float) -> str:
-    """A share in whole percent; what is neither none nor all does not read as such.
+    """A share in percent; what is neither none nor all does not read as such.
 
-    >>> percent(0.234), percent(0.001), percent(0.999), percent(1.0)
-    ('23 %', '<1 %', '>99 %', '100 %')
+    >>> percent(0.2344), percent(0.0001), percent(0.9999), percent(1.0)
+    ('23.4 %', '<0.1 %', '>99.9 %', '100 %')
     """
-    if 1e-12 < share < 0.005:
-        return "<1 %"
-    if 0.995 <= share < 1 - 1e-12:
-        return ">99 %"
-    return f"{100 * share:.0f} %"
+    if 1e-12 < share < 0.0005:
+        return "<0.1 %"
+    if 0.9995 <= share < 1 - 1e-12:
+        return ">99.9 %"
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
 def moments_table(head: Sequence[Column], rates: Iterable[Rates]) -> Table:
