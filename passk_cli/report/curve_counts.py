@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -152,8 +153,9 @@ def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[
             ]
             if bare:
                 lines += _without_intervals(each, values)
-            else:
-                lines += [evaluate(counts, one, how) for one in each]
+                continue
+            with ThreadPoolExecutor() as pool:
+                lines += pool.map(evaluate, repeat(counts), each, repeat(how))
     return found
 
 
