@@ -87,42 +87,28 @@ def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return mean
 
 
-def mean_power_new_tasks(
-    totals: NDArray[np.float64], sizes: NDArray[np.float64], ks: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def mean_power_new_tasks(values: NDArray[np.float64], ks: NDArray[np.int64]) -> NDArray[np.float64]:
     """Unbiased for μ^k where the tasks are a sample: the chance that k different tasks all pass.
 
-    e_k(p̂_1, …, p̂_T) / C(T, k), the mean over all sets of k tasks of the product of their pass
-    rates, e_k being the elementary symmetric polynomial.  With clusters, which are drawn as a
-    whole, the sets hold k different clusters: e_k(totals) / e_k(sizes); unbiased for clusters of
-    one size, a ratio estimate else.
+    e_k(x_1, …, x_T) / C(T, k), the mean over all sets of k tasks of the product of their pass
+    rates; e_k is the elementary symmetric polynomial.
 
-    totals, sizes : (clusters,) sums of pass rates and numbers of tasks; one task each without
-    clusters.  ks : from 1 up.  Returns (k's,); NaN where k exceeds the number of clusters.
-    The recursion takes weighted means only, so no digits are lost.
+    values : (tasks,) pass rates c/n; of clusters, which are drawn as a whole, what each adds to
+        their mean (unbiased for clusters of one size, nearly so else).
+    ks : from 1 up.  Returns (k's,); NaN where k exceeds the number of tasks (clusters).
+    The recursion takes weighted means only, so no digits of pass rates are lost.
 
-    >>> rates = np.array([0.5, 0.5, 1.0])
-    >>> mean_power_new_tasks(rates, np.ones(3), np.array([1, 3, 4])).round(6).tolist()
+    >>> mean_power_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
     [0.666667, 0.25, nan]
     """
-    unit = sizes.mean()
-    last = int(min(ks.max(), len(sizes)))
-    powers = _elementary(totals / unit, last)
-    if np.any(sizes != unit):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            powers = powers / _elementary(sizes / unit, last)
-    return np.where(ks <= last, powers[np.minimum(ks, last)], np.nan)
-
-
-def _elementary(x: NDArray[np.float64], last: int) -> NDArray[np.float64]:
-    """e_k(x) / C(len(x), k) for k = 0 … last."""
+    last = int(min(ks.max(), len(values)))
     k = np.arange(1, last + 1)
-    found = np.zeros(last + 1)
-    found[0] = 1.0
-    for count, value in enumerate(x.tolist(), 1):
+    means = np.zeros(last + 1)
+    means[0] = 1.0
+    for count, value in enumerate(values.tolist(), 1):
         # Of the sets of k among `count`, the share k/count holds the one that came last.
-        found[1:] = ((count - k) * found[1:] + (k * value) * found[:-1]) / count
-    return found
+        means[1:] = ((count - k) * means[1:] + (k * value) * means[:-1]) / count
+    return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
 
 def mean_power_these_tasks(
@@ -204,22 +190,23 @@ def moments_of_rates(rates: NDArray[np.float64]) -> Moments:
     return Moments(mean, float((apart**2).mean()), float((apart**3).mean()))
 
 
-def moments_new_tasks(totals: NDArray[np.float64], sizes: NDArray[np.float64]) -> Moments:
+def moments_new_tasks(values: NDArray[np.float64]) -> Moments:
     """Moments of the success rates in the population the tasks are drawn from.
 
-    E p^j is estimated by the mean of pass^j, and products of such by means over different tasks
-    (different clusters): the noise of the attempts does not count as spread over tasks.
+    E p^j is estimated by the mean of pass^j, and products of such by means over different tasks:
+    the noise of the attempts does not count as spread over tasks.
 
-    totals : (clusters × 3) sums of pass^1, pass^2, pass^3.  sizes : (clusters,) tasks in each.
-    NaN: the variance needs 2 clusters and n ≥ 2, the third moment 3 clusters and n ≥ 3.
+    values : (tasks × 3) pass^1, pass^2, pass^3; of clusters as in `mean_power_new_tasks`.
+    NaN: the variance needs 2 tasks and n ≥ 2, the third moment 3 tasks and n ≥ 3.
     """
-    one, two, three = totals.sum(axis=0) / sizes.sum()
-    pairs = sizes.sum() ** 2 - (sizes**2).sum()
-    first, second = totals[:, 0], totals[:, 1]
+    count = len(values)
+    one, two, three = values.mean(axis=0)
+    first, second = values[:, 0], values[:, 1]
     mixed = math.nan
-    if len(sizes) > 1:
-        mixed = (first.sum() * second.sum() - (first * second).sum()) / pairs
-    square, cube = mean_power_new_tasks(first, sizes, np.array([2, 3]))
+    if count > 1:
+        apart = first.sum() * second.sum() - (first * second).sum()
+        mixed = apart / (count * (count - 1))
+    square, cube = mean_power_new_tasks(first, np.array([2, 3]))
     return Moments(float(one), float(two - square), float(three - 3 * mixed + 2 * cube))
 
 

@@ -27,7 +27,7 @@ from passk_cli.inference.attempts import jackknife_variance, one_less
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.intervals import NEW_TASKS, Sample
 from passk_cli.inference.streams import stream
-from passk_cli.inference.weights import bootstrap_means, cluster_totals
+from passk_cli.inference.weights import bootstrap_means, unit_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,8 +89,7 @@ def gains(
     mean = float(rates.mean())
     new = question.population == NEW_TASKS
     if new:
-        totals, sizes = cluster_totals(rates[:, None], question.clusters)
-        even = mean_power_new_tasks(totals[:, 0], sizes, ks)
+        even = mean_power_new_tasks(unit_values(rates[:, None], question.clusters)[:, 0], ks)
     else:
         even = mean_power_these_tasks(n, c, ks)
     even[ks == 1] = mean
@@ -100,12 +99,13 @@ def gains(
     def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
         return _powers(n, c, ks) - slope * (c / np.maximum(n, 1))
 
-    se = _errors(influence, n, c, question)
-    if question.level is None:
-        low = high = np.full(len(ks), np.nan)
-    elif new:
-        low, high = _bootstrap(rates, powers, ks, estimate, question)
-    else:
+    se = np.where(np.isnan(estimate), np.nan, _errors(influence, n, c, question))
+    low, high = np.full((2, len(ks)), np.nan)
+    known = ~np.isnan(estimate)
+    if question.level is not None and new and known.any():
+        given = rates, powers[known], ks[known], estimate[known]
+        low[known], high[known] = _bootstrap(*given, question)
+    elif question.level is not None and not new:
         reach = NORMAL.inv_cdf(1 - question.tail) * se
         low, high = estimate - reach, estimate + reach
     return Gains(estimate, mean - even, se, np.maximum(low, 0.0), np.maximum(high, 0.0))
@@ -214,7 +214,7 @@ def spread_of_rates(
         return Spread(None, reason=short), Spread(None, reason=short)
     columns = _powers(n, c, np.array([1, 2, 3])).T
     if question.population == NEW_TASKS:
-        moments = moments_new_tasks(*cluster_totals(columns, question.clusters))
+        moments = moments_new_tasks(unit_values(columns, question.clusters))
     else:
         moments = moments_these_tasks(n, c)
     sd = _deviation(n, c, columns[:, :2], moments, question)

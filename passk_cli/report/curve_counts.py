@@ -19,7 +19,7 @@ from passk_cli.inference.heterogeneity import Question, Spread, gains, spread_of
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
 from passk_cli.report.estimate import Line, evaluate, flaw_notes
-from passk_cli.report.heterogeneity import Climb, Rates
+from passk_cli.report.heterogeneity import Climb, Moment, Rates
 from passk_cli.report.model import Estimate, Note, Report
 from passk_cli.report.notes import plural, reading_notes
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
@@ -91,7 +91,8 @@ def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
                 lines += measured[place]
                 points += [_point(line, stretch, how) for line in measured[place]]
         if plan.delta:
-            points += [p for stretch in each for p in _uneven(counts, stretch, how)]
+            uneven = [p for stretch in each for p in _uneven(counts, stretch, how)]
+            points += sorted(uneven, key=lambda p: p.metric == DEFICIT)
     found = Found(
         points,
         [climb for each in by_series for climb in _climbs(counts, each, how)],
@@ -196,7 +197,7 @@ def _uneven(counts: Counts, stretch: Stretch, how: Uncertainty) -> Iterator[Poin
     """Δ_k, then the coverage deficit, at each k of a stretch."""
     question = _question(counts, stretch, how)
     units = len(stretch.n) if question.clusters is None else int(question.clusters.max()) + 1
-    method = "none" if question.level is None else _uneven_method(how)
+    method = _uneven_method(question)
     for metric, passes in ((DELTA, stretch.c), (DEFICIT, stretch.n - stretch.c)):
         for start in range(0, len(stretch.ks), _BLOCK_KS):
             ks = stretch.ks[start : start + _BLOCK_KS]
@@ -218,8 +219,10 @@ def _uneven(counts: Counts, stretch: Stretch, how: Uncertainty) -> Iterator[Poin
                 )  # fmt: skip
 
 
-def _uneven_method(how: Uncertainty) -> str:
-    return GUARDED if how.population == NEW_TASKS else "jackknife"
+def _uneven_method(question: Question) -> str:
+    if question.level is None:
+        return "none"
+    return GUARDED if question.population == NEW_TASKS else "jackknife"
 
 
 def _climbs(counts: Counts, each: Sequence[Stretch], how: Uncertainty) -> Iterator[Climb]:
@@ -246,48 +249,50 @@ def _climbs(counts: Counts, each: Sequence[Stretch], how: Uncertainty) -> Iterat
 def _rates(counts: Counts, stretch: Stretch, how: Uncertainty, moments: bool) -> Rates:
     """Shares of tasks observed at 0 and at 1, and the moments of the success rates."""
     n, c = stretch.n, stretch.c
-    attempts = span(int(n.min()), int(n.max()))
-    ends = {"never": (c == 0).astype(np.float64), "always": (c == n).astype(np.float64)}
-    shares, notes, methods = {}, {}, {}
-    for name, values in ends.items():
-        shares[name], notes[name] = _share(counts, stretch, values, how)
-        methods[name] = how.method
-    told: dict[str, Estimate] = {}
+    told: list[Moment] = []
     if moments:
         one = Measured(stretch.series, Metric(AT, 1), stretch.tasks, n, c, at_pairs(n, c, 1))
         mean = evaluate(counts, one, how)
+        told.append(Moment("mean", mean.estimate, mean.se, how.method, mean.flaw))
         question = _question(counts, stretch, how)
-        told["mean"], notes["mean"], methods["mean"] = mean.estimate, mean.flaw, how.method
         for name, spread in zip(("sd", "skewness"), spread_of_rates(n, c, question), strict=True):
-            told[name], notes[name] = _moment(name, spread, question), spread.reason
-            methods[name] = "none" if question.level is None else _uneven_method(how)
+            told.append(_moment(name, spread, question))
     return Rates(
-        stretch.series, shares["never"], shares["always"], attempts, told, stretch.size, methods,
-        notes,
+        stretch.series,
+        _share(counts, stretch, "never", c == 0, how),
+        _share(counts, stretch, "always", c == n, how),
+        tuple(told),
+        span(int(n.min()), int(n.max())),
+        stretch.size,
+    )
+
+
+def _moment(name: str, spread: Spread, question: Question) -> Moment:
+    bare = question.level is None
+    e = Estimate(
+        spread.value, spread.se if bare else None, spread.low, spread.high, spread.reason,
+        signed=name == "skewness",
     )  # fmt: skip
-
-
-def _moment(name: str, spread: Spread, question: Question) -> Estimate:
-    se = spread.se if question.level is None else None
-    signed = name == "skewness"
-    return Estimate(spread.value, se, spread.low, spread.high, spread.reason, signed)
+    return Moment(name, e, spread.se, _uneven_method(question), spread.reason)
 
 
 def _share(
-    counts: Counts, stretch: Stretch, values: NDArray[np.float64], how: Uncertainty
-) -> tuple[Estimate, str]:
+    counts: Counts, stretch: Stretch, name: str, which: NDArray[np.bool_], how: Uncertainty
+) -> Moment:
     """A share of tasks, which has an interval where the tasks are a sample."""
+    values = which.astype(np.float64)
     mean = float(values.mean())
     if how.population == THESE_TASKS:
-        return Estimate(mean), "a count of these tasks as they were attempted"
+        return Moment(name, Estimate(mean), note="a count of these tasks as they were attempted")
     sample = Sample(
         values, clusters=cluster_codes(counts, stretch.tasks), resamples=how.resamples,
         seed=how.seed,
     )  # fmt: skip
     if how.method == "none":
-        return Estimate(mean, sample.se), ""
+        return Moment(name, Estimate(mean, sample.se), sample.se)
     found = interval(sample, how.method, how.level, how.population)
-    return Estimate(mean, low=found.low, high=found.high), found.reason
+    estimate = Estimate(mean, low=found.low, high=found.high)
+    return Moment(name, estimate, sample.se, how.method, found.reason)
 
 
 def _caption(by_series: Sequence[Sequence[Stretch]], how: Uncertainty, plan: Plan) -> str:
@@ -295,7 +300,9 @@ def _caption(by_series: Sequence[Sequence[Stretch]], how: Uncertainty, plan: Pla
     shown = span(min(tasks), max(tasks))
     n = span(min(fewest), max(most))
     counted = f"{shown} task{'s' * (shown != '1')}, {n} attempt{'s' * (n != '1')} each"
-    if how.method == "none" or plan.band == "pointwise":
+    if how.method == "none":
+        return f"{counted} · {how.words()}"
+    if plan.band == "pointwise":
         return f"{counted} · {how.words()}, at each k by itself"
     levels = sorted({100 * each[0].pointwise for each in by_series})
     each_k = f"{levels[0]:.3g}" if len(levels) == 1 else f"{levels[0]:.3g}–{levels[-1]:.3g}"
@@ -341,12 +348,12 @@ def _delta_notes(found: Found) -> Iterator[Note]:
         if p.metric in (DELTA, DEFICIT) and p.note:
             said.setdefault(p.note, []).append(f"k = {p.k}")
     for reason, ks in said.items():
-        spread = ks[0] if len(set(ks)) == 1 else f"from {ks[0]} on"
-        yield Note(f"Δ_k and deficit {spread}: {reason}")
+        where = f"at {ks[0]}" if len(set(ks)) == 1 else f"from {ks[0]} on"
+        yield Note(f"Δ_k and deficit {where}: {reason}")
     for one in found.rates:
-        for name in one.moments:
-            if one.notes.get(name):
-                yield Note(f"{name} of {' '.join(one.series)}: {one.notes[name]}")
+        for moment in one.moments:
+            if moment.note:
+                yield Note(f"{moment.name} of {' '.join(one.series)}: {moment.note}")
 
 
 def _signature(

@@ -13,7 +13,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.estimators.heterogeneity import moments_of_rates, rate_curves
 from passk_cli.estimators.metric import USUAL_K
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
-from passk_cli.report.heterogeneity import Climb, Rates
+from passk_cli.report.heterogeneity import Climb, Moment, Rates
 from passk_cli.report.model import Estimate, Note, Report
 from passk_cli.report.signature import span
 
@@ -95,14 +95,13 @@ def _climbs(family: Family, last: int) -> list[Climb]:
 
 
 def _rates(family: Family, moments: bool) -> Rates:
-    told = {}
-    if moments:
-        found = moments_of_rates(family.rates)
-        skewness = Estimate(found.skewness if found.variance > 0 else None, signed=True)
-        told = {"mean": Estimate(found.mean), "sd": Estimate(found.sd), "skewness": skewness}
-    never, always = (Estimate(float((family.rates == end).mean())) for end in (0.0, 1.0))
-    names = (*told, "never", "always")
-    return Rates(
-        (family.name,), never, always, moments=told, methods=dict.fromkeys(names, "none"),
-        notes=dict.fromkeys(names, "exact"),
-    )  # fmt: skip
+    found = moments_of_rates(family.rates)
+    skewness = Estimate(found.skewness if found.variance > 0 else None, signed=True)
+    told = {"mean": Estimate(found.mean), "sd": Estimate(found.sd), "skewness": skewness}
+    ends = {"never": 0.0, "always": 1.0}
+    never, always = (
+        Moment(name, Estimate(float((family.rates == end).mean())), note="exact")
+        for name, end in ends.items()
+    )
+    kept = tuple(Moment(name, e, note="exact") for name, e in told.items()) if moments else ()
+    return Rates((family.name,), never, always, kept)

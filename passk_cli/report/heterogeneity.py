@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from passk_cli.report.model import Cell, Column, Estimate, Table
 
@@ -43,37 +43,48 @@ class Climb:
 
 
 @dataclass(frozen=True)
-class Rates:
-    """The success rates of a series' tasks: shares at 0 and at 1, and moments where asked for.
+class Moment:
+    """One fact about the success rates of a series' tasks.
 
-    never, always : shares of tasks that no, or every, attempt passes.
-    moments : mean, sd and skewness, by name.  attempts : per task, for people; "" for exact rates.
-    methods, notes : by the name of what they qualify.
+    name : mean, sd, skewness, never or always (the shares of tasks that no, every attempt passes).
+    """
+
+    name: str
+    estimate: Estimate
+    se: float | None = None
+    method: str = "none"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The success rates of a series' tasks.
+
+    never, always : tasks at 0 and at 1.  moments : mean, sd and skewness, where asked for.
+    attempts : per task, for people; "" for exact rates.
     """
 
     series: tuple[str, ...]
-    never: Estimate
-    always: Estimate
+    never: Moment
+    always: Moment
+    moments: tuple[Moment, ...] = ()
     attempts: str = ""
-    moments: dict[str, Estimate] = field(default_factory=dict)
     size: Size | None = None
-    methods: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
 
     def rows(self, level: float | None, population: str) -> Rows:
         """Its tidy rows."""
-        named = {**self.moments, "never": self.never, "always": self.always}
         size = self.size or (None, None, None)
         return [
-            (*self.series, name, None, e.value, e.se, e.low, e.high, level, level,
-             self.methods.get(name, ""), population, None, *size, self.notes.get(name, ""))
-            for name, e in named.items()
+            (*self.series, m.name, None, m.estimate.value, m.se, m.estimate.low, m.estimate.high,
+             level, level, m.method, population, None, *size, m.note)
+            for m in (*self.moments, self.never, self.always)
         ]  # fmt: skip
 
     @property
     def sometimes(self) -> float:
         """Share of tasks that some attempts pass and some do not."""
-        return 1.0 - (self.never.value or 0.0) - (self.always.value or 0.0)
+        never, always = self.never.estimate.value, self.always.estimate.value
+        return 1.0 - (never or 0.0) - (always or 0.0)
 
 
 def climb_tables(
@@ -104,7 +115,7 @@ def in_words(rates: Rates, climb: Climb) -> str:
     Only tasks solved sometimes can gain: the others have pass@k = pass@1.
     """
     within = f" in {rates.attempts} attempts" if rates.attempts else ""
-    always, never = (percent(e.value or 0.0) for e in (rates.always, rates.never))
+    always, never = (percent(m.estimate.value or 0.0) for m in (rates.always, rates.never))
     some = percent(rates.sometimes)
     if rates.sometimes < 1e-12:
         return f"every task solved always ({always}) or never ({never}){within}: nothing to gain"
@@ -138,7 +149,9 @@ def moments_table(head: Sequence[Column], rates: Iterable[Rates]) -> Table:
     """Mean, spread and skewness of the success rates, and the shares of tasks at 0 and 1."""
     rates = list(rates)
     rows: Rows = [
-        (*one.series, *one.moments.values(), one.never, one.always) for one in rates if one.moments
+        (*one.series, *(m.estimate for m in (*one.moments, one.never, one.always)))
+        for one in rates
+        if one.moments
     ]
     attempts = {one.attempts for one in rates}
     observed = " (observed)" if attempts != {""} else ""
