@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from passk_cli.cli.options import Certainty, Interval, Reading, not_empty, option
 from passk_cli.cli.output import Charting, Output
-from passk_cli.errors import ParameterError
-
-if TYPE_CHECKING:
-    from passk_cli.report.curve import Plan
 
 
 @dataclass(frozen=True)
@@ -69,8 +65,7 @@ class Shape:
         ),
     ] = "pointwise"
     delta: Annotated[
-        bool,
-        option("--delta", help="What uneven tasks do: Δ_k, coverage deficit, moments."),
+        bool, option("--delta", help="What uneven tasks do: Δ_k, coverage deficit, moments.")
     ] = False
     short_tasks: Annotated[
         str,
@@ -81,15 +76,6 @@ class Shape:
             help="Stop at the smallest n, or go on without the tasks that have fewer attempts.",
         ),
     ] = "empty"
-
-    def plan(self) -> Plan:
-        """The plan asked for, checked."""
-        from passk_cli.report.curve import Plan
-
-        if self.points != "all" and not self.points.isdigit():
-            raise ParameterError(f"--points {self.points}: a whole number, or all")
-        points = None if self.points == "all" else int(self.points)
-        return Plan(points, self.max_k, self.band, self.delta, self.short_tasks).checked()
 
 
 def curve(
@@ -104,20 +90,18 @@ def curve(
 
     Example: passk curve results.jsonl --delta --chart curves.html
     """
-    from passk_cli.outcomes.rates import parse_rates, read_rates
+    from passk_cli.outcomes.rates import exact_rates
+    from passk_cli.report.curve import Plan
     from passk_cli.report.curve_counts import curve_report
     from passk_cli.report.curve_rates import rates_report
 
     output.check(reading.files, charting=charting)
-    plan, how = shape.plan(), certainty.how(method.interval)
-    rates = parse_rates(not_empty("--rates", shape.rates))
-    if rates and reading.files:
-        raise ParameterError("--rates stands instead of files; give one or the other")
-    if not rates and not reading.files:
-        raise ParameterError("no files given; or give exact success rates with --rates 0.2,0.8")
-    rates = rates or read_rates(reading.files, reading.request())
-    if rates:
-        report = rates_report(rates, plan)
+    plan = Plan.of(shape.points, shape.max_k, shape.band, shape.delta, shape.short_tasks)
+    how = certainty.how(method.interval)
+    given = not_empty("--rates", shape.rates)
+    families = exact_rates(given, reading.files, reading.request(cluster=certainty.cluster))
+    if families:
+        report = rates_report(families, plan)
     else:
         report = curve_report(reading.counts(cluster=certainty.cluster), how, plan)
     output.write(report, charting)

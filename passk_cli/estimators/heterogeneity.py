@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Powers of e that a double can be small to, with room for the small values themselves.
 _SMALL = 600.0
+# Powers evaluated at once: bounds the memory of a block to about 32 MB.
+_BLOCK_TERMS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,20 @@ def rate_curves(rates: NDArray[np.float64], ks: NDArray[np.int64]) -> RateCurves
     >>> found.hat.tolist(), found.delta.round(6).tolist(), found.delta_bound.round(6).tolist()
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
+    size = max(1, _BLOCK_TERMS // len(rates))
+    blocks = [_rate_block(rates, ks[i : i + size]) for i in range(0, len(ks), size)]
+    return RateCurves(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
+
+
+def _rate_block(rates: NDArray[np.float64], ks: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """The arrays of RateCurves at some of the k's."""
     with np.errstate(divide="ignore"):
         at = _mean(-np.expm1(ks[:, None] * np.log1p(-rates)))
     hat, even = _powers(rates, ks)
     fail, even_fail = _powers(1.0 - rates, ks)
     mean = float(_mean(rates))
-    return RateCurves(
-        at,
-        hat,
-        np.maximum(hat - even, 0.0),
-        np.maximum(mean - even, 0.0),
-        np.maximum(fail - even_fail, 0.0),
-        np.maximum(1.0 - mean - even_fail, 0.0),
-    )
+    gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
+    return [at, hat, *(np.maximum(gain, 0.0) for gain in gains)]
 
 
 def _powers(

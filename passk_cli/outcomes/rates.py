@@ -38,6 +38,22 @@ class Family:
     rates: NDArray[np.float64]
 
 
+def exact_rates(texts: Sequence[str], files: Sequence[str], request: Request) -> tuple[Family, ...]:
+    """The families given on the command line or in files; none when the files hold outcomes.
+
+    texts : as in `parse_rates`.  files, request : as in `read_rates`.
+    Errors: ParameterError when both or neither are given, or a reading option does not apply.
+    """
+    if texts and files:
+        raise ParameterError("--rates stands instead of files; give one or the other")
+    if not texts and not files:
+        raise ParameterError("no files given; or give exact success rates with --rates 0.2,0.8")
+    if not texts:
+        return read_rates(files, request)
+    _refuse(request)
+    return parse_rates(texts)
+
+
 def parse_rates(texts: Sequence[str]) -> tuple[Family, ...]:
     """Families from "0.2,0.8" or "name=0.2,0.8"; ParameterError for what is no probability.
 
@@ -126,16 +142,20 @@ def _first(layout: Layout, names: Sequence[str]) -> str | None:
 
 
 def _refuse(request: Request) -> None:
-    """Reading options that mean nothing for rates."""
+    """ParameterError for reading options that mean nothing for rates."""
     for option, given in (
+        ("--field", request.fields),
         ("--threshold", request.threshold is not None),
+        ("--missing", request.missing != "error"),
+        ("--duplicates", request.duplicates != "error"),
+        ("--skip-bad", request.skip_bad),
         ("--by", request.by),
         ("--where", request.where),
         ("--model", request.models),
         ("--cluster", request.cluster),
     ):
         if given:
-            raise ParameterError(f"{option} is for outcomes; these files hold exact rates")
+            raise ParameterError(f"{option} is for outcomes; these are exact rates")
 
 
 def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
@@ -146,7 +166,7 @@ def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, st
     wrong = misshapen(source, batch) if layout.kind == "csv" else malformed(source, layout.kind)
     if wrong is not None:
         raise DataError(wrong.place, wrong.problem, "a row needs every column")
-    family = name
+    family, before = name, sum(len(tasks) for tasks in rates.values())
     for place, record in records(batch):
         value = record.get(str(roles.outcome))
         rate = _probability(value)
@@ -168,6 +188,8 @@ def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, st
                 "a task has one rate",
             )  # fmt: skip
         tasks[task] = (rate, place)
+    if sum(len(tasks) for tasks in rates.values()) == before:
+        raise DataError(source.name, "no rates in this file", "expected a row per task")
 
 
 def _probability(value: Any) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ BANDS = ("pointwise", "simultaneous")
 # Metric of a point → how its values over k are called.
 AT, HAT, DELTA, DEFICIT = "pass@", "pass^", "delta_", "deficit_"
 _CURVES = {AT: "pass@k", HAT: "pass^k", DELTA: "Δ_k"}
-_MOST_DRAWN = 200
+_MOST_DRAWN, _MOST_POINTS = 200, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,13 @@ class Plan:
     band: str = "pointwise"
     delta: bool = False
     short_tasks: str = "empty"
+
+    @classmethod
+    def of(cls, points: str, *others: Any) -> Plan:
+        """The plan with its points as the user writes them, a number or "all"; checked."""
+        if points != "all" and not points.isdigit():
+            raise ParameterError(f"--points {points}: a whole number, or all")
+        return cls(None if points == "all" else int(points), *others).checked()
 
     def checked(self) -> Plan:
         """The same; ParameterError for what makes no sense."""
@@ -64,6 +71,10 @@ class Plan:
         >>> Plan(points=4).ks(100).tolist()
         [1, 2, 5, 10, 20, 22, 50, 100]
         """
+        if self.points is None and k_max > _MOST_POINTS:
+            raise ParameterError(
+                f"--points all: {k_max:,} k's are too many; name a number, or a --max-k"
+            )
         if self.points is None or k_max <= self.points:
             return np.arange(1, k_max + 1)
         spread = np.rint(np.geomspace(1, k_max, self.points)).astype(np.int64)

@@ -363,7 +363,7 @@ def _signature(
     drawn = how.resampled or (plan.band == "simultaneous" and how.method != "none")
     drawn = drawn or (plan.delta and how.method != "none" and how.population == NEW_TASKS)
     more: dict[str, object] = {
-        "curves": f"pass@k pass^k k=1–{span(min(ends), max(ends))}",
+        "curves": f"pass@k pass^k up to k={span(min(ends), max(ends))}",
         "points": "all" if plan.points is None else plan.points,
         **how.signature(),
         "band": plan.band if how.method != "none" else None,

@@ -50,7 +50,7 @@ def rates_report(families: Sequence[Family], plan: Plan) -> Report:
         notes=(Note("exact rates: no sampling error, no intervals"),),
         signature={
             "passk": __version__,
-            "curves": f"pass@k pass^k k=1–{last}",
+            "curves": f"pass@k pass^k up to k={last}",
             "points": "all" if plan.points is None else plan.points,
             "exact rates of": ", ".join(family.name for family in families),
         },
