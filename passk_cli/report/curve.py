@@ -73,7 +73,7 @@ class Plan:
         """The k's from 1 to k_max that are computed.
 
         >>> Plan(points=4).ks(100).tolist()
-        [1, 2, 5, 10, 20, 22, 50, 100]
+        [1, 2, 5, 10, 22, 100]
         """
         if self.points is None and k_max > _MOST_POINTS:
             raise ParameterError(
@@ -86,12 +86,12 @@ class Plan:
 
 
 def telling(k_max: int) -> list[int]:
-    """The k's a table shows: 1, 2, 5, 10, 20, … and the last.
+    """The k's a table shows: 1, 2, 5, 10, 100, 1000, … and the last.
 
-    >>> telling(30)
-    [1, 2, 5, 10, 20, 30]
+    >>> telling(30), telling(2000)
+    ([1, 2, 5, 10, 30], [1, 2, 5, 10, 100, 1000, 2000])
     """
-    round_ones = (f * 10**d for d in range(len(str(k_max))) for f in (1, 2, 5))
+    round_ones = (1, 2, 5, *(10**d for d in range(1, len(str(k_max)))))
     return [*(k for k in round_ones if k < k_max), k_max]
 
 
@@ -202,8 +202,11 @@ def tidy(found: Found) -> Table:
     return Table(tuple(Column(name) for name in names), tuple(rows))
 
 
-def charts(found: Found, subtitle: str) -> tuple[Chart, ...]:
-    """pass@k dashed and pass^k solid for each series; then Δ_k, where it was asked for."""
+def charts(found: Found, subtitle: str, uneven: str) -> tuple[Chart, ...]:
+    """pass@k dashed and pass^k solid for each series; then Δ_k, where it was asked for.
+
+    subtitle, uneven : what was counted and how sure, under each.
+    """
     drawn, deltas = _drawn(found, AT, HAT), _drawn(found, DELTA)
     sure = any(row["low"] is not None for row in drawn)
     low, high = ("low", "high") if sure else ("", "")
@@ -218,7 +221,7 @@ def charts(found: Found, subtitle: str) -> tuple[Chart, ...]:
         told.append(
             curves(
                 deltas, x="k", y="value", low=low, high=high, colour="model",
-                title="What uneven tasks add to reliability", subtitle=subtitle,
+                title="What uneven tasks add to reliability", subtitle=uneven,
                 x_title="k (attempts)", y_title="Δ_k = pass^k − μ^k", y_domain=None,
             )
         )  # fmt: skip

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
-# Values computed at once for Δ_k: bounds the memory of its draws.
-_BLOCK_KS = 64
+# k's (tasks × k's without draws) computed at once for Δ_k: bounds the memory.
+_BLOCK_KS, _BLOCK_CELLS = 64, 1 << 21
 GUARDED = "guarded bootstrap"
+_EVEN = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
                 lines += measured[place]
                 points += [_point(line, stretch, how) for line in measured[place]]
         if plan.delta:
-            uneven = [p for stretch in each for p in _uneven(counts, stretch, how)]
-            points += sorted(uneven, key=lambda p: p.metric == DEFICIT)
+            added = [p for stretch in each for p in _uneven(counts, stretch, how)]
+            points += sorted(added, key=lambda p: p.metric == DEFICIT)
     found = Found(
         points,
         [climb for each in by_series for climb in _climbs(counts, each, how)],
@@ -101,15 +102,15 @@ def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
         None if how.method == "none" else how.level,
         how.population,
     )
-    caption = _caption(by_series, how, plan)
+    caption, uneven = _captions(by_series, how, plan)
     notes = (*reading_notes(counts), *_length_notes(counts, by_series, plan), *flaw_notes(lines))
     return Report(
         tables=tables(found),
         data=tidy(found),
-        caption=caption,
+        caption=f"{caption} · Δ_k, deficit, sd, skewness: {uneven}" if plan.delta else caption,
         notes=(*notes, *_delta_notes(found)),
         signature=_signature(counts, by_series, how, plan),
-        charts=charts(found, caption),
+        charts=charts(found, caption, uneven),
     )
 
 
@@ -156,19 +157,25 @@ def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[
                 lines += _without_intervals(each, values)
                 continue
             with ThreadPoolExecutor() as pool:
-                lines += pool.map(evaluate, repeat(counts), each, repeat(how))
+                lines += pool.map(_evaluated, repeat(counts), each, repeat(how))
     return found
 
 
+def _evaluated(counts: Counts, one: Measured, how: Uncertainty) -> Line:
+    """As `evaluate`, without the values: those of a long curve would fill the memory."""
+    line = evaluate(counts, one, how)
+    return replace(line, measured=replace(one, values=None))
+
+
 def _without_intervals(each: Sequence[Measured], values: NDArray[np.float64]) -> Iterator[Line]:
-    """As `evaluate`, for thousands of k's at once.  values : (k's × tasks)."""
+    """As `_evaluated`, for thousands of k's at once.  values : (k's × tasks)."""
     tasks = values.shape[1]
     means = values.mean(axis=1).tolist()
     errors: list[float | None] = [None] * len(each)
     if tasks > 1:
         errors = (values.std(axis=1, ddof=1) / math.sqrt(tasks)).tolist()
     for one, mean, se in zip(each, means, errors, strict=True):
-        yield Line(one, Estimate(mean, se), se)
+        yield Line(replace(one, values=None), Estimate(mean, se), se)
 
 
 def _point(line: Line, stretch: Stretch, how: Uncertainty) -> Point:
@@ -198,9 +205,10 @@ def _uneven(counts: Counts, stretch: Stretch, how: Uncertainty) -> Iterator[Poin
     question = _question(counts, stretch, how)
     units = len(stretch.n) if question.clusters is None else int(question.clusters.max()) + 1
     method = _uneven_method(question)
+    size = _BLOCK_KS if question.level else max(_BLOCK_KS, _BLOCK_CELLS // len(stretch.n))
     for metric, passes in ((DELTA, stretch.c), (DEFICIT, stretch.n - stretch.c)):
-        for start in range(0, len(stretch.ks), _BLOCK_KS):
-            ks = stretch.ks[start : start + _BLOCK_KS]
+        for start in range(0, len(stretch.ks), size):
+            ks = stretch.ks[start : start + size]
             found = gains(stretch.n, passes, ks, question)
             columns = (found.estimate, found.se, found.low, found.high, found.bound)
             for k, *numbers, bound in zip(ks.tolist(), *(c.tolist() for c in columns), strict=True):
@@ -295,22 +303,25 @@ def _share(
     return Moment(name, estimate, sample.se, how.method, found.reason)
 
 
-def _caption(by_series: Sequence[Sequence[Stretch]], how: Uncertainty, plan: Plan) -> str:
+def _captions(
+    by_series: Sequence[Sequence[Stretch]], how: Uncertainty, plan: Plan
+) -> tuple[str, str]:
+    """What was counted and how sure the curves are, and how sure Δ_k is."""
     tasks, fewest, most = zip(*(one.size for each in by_series for one in each), strict=True)
     shown = span(min(tasks), max(tasks))
     n = span(min(fewest), max(most))
     counted = f"{shown} task{'s' * (shown != '1')}, {n} attempt{'s' * (n != '1')} each"
+    even = "μ^k from " + _EVEN[how.population]
     if how.method == "none":
-        return f"{counted} · {how.words()}"
+        return f"{counted} · {how.words()}", even
+    method = GUARDED if how.population == NEW_TASKS else "jackknife"
+    uneven = f"{100 * how.level:g} % {method} intervals at each k by itself, {even}"
     if plan.band == "pointwise":
-        return f"{counted} · {how.words()}, at each k by itself"
+        return f"{counted} · {how.words()}, at each k by itself", uneven
     levels = sorted({100 * each[0].pointwise for each in by_series})
     each_k = f"{levels[0]:.3g}" if len(levels) == 1 else f"{levels[0]:.3g}–{levels[-1]:.3g}"
-    alone = "; Δ_k and deficits at each k by itself" if plan.delta else ""
-    return (
-        f"{counted} · {how.words()}, holding both curves of a model at all k together"
-        f" (each k at {each_k} %){alone}"
-    )
+    held = f"holding both curves of a model at all k together (each k at {each_k} %)"
+    return f"{counted} · {how.words()}, {held}", uneven
 
 
 def _length_notes(
@@ -371,7 +382,6 @@ def _signature(
     if drawn:
         more |= {"resamples": how.resamples, "seed": how.seed}
     if plan.delta:
-        kind = "k different tasks" if how.population == NEW_TASKS else "tasks with repetition"
-        more["μ^k from"] = kind
+        more["μ^k from"] = _EVEN[how.population]
     more["short tasks"] = plan.short_tasks if plan.short_tasks != "empty" else None
     return signature(counts, (), **more)
