@@ -18,12 +18,19 @@ from passk_cli.inference.bands import band_level_new_tasks, band_level_these_tas
 from passk_cli.inference.heterogeneity import Question, Spread, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
+from passk_cli.report.curve_notes import (
+    UNEVEN,
+    captions,
+    curve_signature,
+    delta_notes,
+    length_notes,
+)
 from passk_cli.report.estimate import Line, evaluate, flaw_notes
 from passk_cli.report.heterogeneity import Climb, Moment, Rates
-from passk_cli.report.model import Estimate, Note, Report
+from passk_cli.report.model import Estimate, Report
 from passk_cli.report.notes import plural, reading_notes
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
-from passk_cli.report.signature import signature, span
+from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,8 +39,6 @@ if TYPE_CHECKING:
 
 # k's (tasks × k's without draws) computed at once for Δ_k: bounds the memory.
 _BLOCK_KS, _BLOCK_CELLS = 64, 1 << 21
-GUARDED = "guarded bootstrap"
-_EVEN = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 
 
 @dataclass(frozen=True)
@@ -75,12 +80,7 @@ class Growth(Metric):
 
 def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
     """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k when asked for."""
-    most = int(counts.n.max())
-    if plan.max_k is not None and plan.max_k > most:
-        raise ParameterError(
-            f"--max-k {plan.max_k} needs {plural(plan.max_k, 'attempt')} per task;"
-            f" the most any task has is {most}"
-        )
+    _require(counts, how, plan)
     by_series = [stretches(counts, s, how, plan) for s in range(len(counts.series))]
     by_series.sort(key=lambda each: (-float((each[0].c / each[0].n).mean()), each[0].series))
     points: list[Point] = []
@@ -102,16 +102,34 @@ def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
         None if how.method == "none" else how.level,
         how.population,
     )
-    caption, uneven = _captions(by_series, how, plan)
-    notes = (*reading_notes(counts), *_length_notes(counts, by_series, plan), *flaw_notes(lines))
+    caption, uneven = captions(by_series, how, plan)
+    notes = (*reading_notes(counts), *length_notes(counts, by_series, plan), *flaw_notes(lines))
     return Report(
         tables=tables(found),
         data=tidy(found),
         caption=f"{caption} · Δ_k, deficit, sd, skewness: {uneven}" if plan.delta else caption,
-        notes=(*notes, *_delta_notes(found)),
-        signature=_signature(counts, by_series, how, plan),
+        notes=(*notes, *delta_notes(found)),
+        signature=curve_signature(counts, by_series, how, plan),
         charts=charts(found, caption, uneven),
     )
+
+
+def _require(counts: Counts, how: Uncertainty, plan: Plan) -> None:
+    """ParameterError for what these data or this interval cannot give."""
+    if plan.band == "simultaneous":
+        if how.method == "none":
+            raise ParameterError("--band simultaneous needs an interval; leave --interval none out")
+        if how.population == THESE_TASKS and how.method != "jackknife":
+            raise ParameterError(
+                f"--band simultaneous for these tasks is made of jackknife intervals, not"
+                f" {how.method}; leave --interval out"
+            )
+    most = int(counts.n.max())
+    if plan.max_k is not None and plan.max_k > most:
+        raise ParameterError(
+            f"--max-k {plan.max_k} needs {plural(plan.max_k, 'attempt')} per task;"
+            f" the most any task has is {most}"
+        )
 
 
 def stretches(counts: Counts, s: int, how: Uncertainty, plan: Plan) -> list[Stretch]:
@@ -128,7 +146,7 @@ def stretches(counts: Counts, s: int, how: Uncertainty, plan: Plan) -> list[Stre
         if len(here):
             kept = (counts.series[s], tasks[enough], n[enough], c[enough], here)
             found.append(Stretch(*kept, how.level))
-    if plan.band == "simultaneous" and how.method != "none":
+    if plan.band == "simultaneous":
         found = [replace(found[0], pointwise=_band_level(counts, found[0], how))]
     return found
 
@@ -230,7 +248,7 @@ def _uneven(counts: Counts, stretch: Stretch, how: Uncertainty) -> Iterator[Poin
 def _uneven_method(question: Question) -> str:
     if question.level is None:
         return "none"
-    return GUARDED if question.population == NEW_TASKS else "jackknife"
+    return UNEVEN[question.population]
 
 
 def _climbs(counts: Counts, each: Sequence[Stretch], how: Uncertainty) -> Iterator[Climb]:
@@ -301,87 +319,3 @@ def _share(
     found = interval(sample, how.method, how.level, how.population)
     estimate = Estimate(mean, low=found.low, high=found.high)
     return Moment(name, estimate, sample.se, how.method, found.reason)
-
-
-def _captions(
-    by_series: Sequence[Sequence[Stretch]], how: Uncertainty, plan: Plan
-) -> tuple[str, str]:
-    """What was counted and how sure the curves are, and how sure Δ_k is."""
-    tasks, fewest, most = zip(*(one.size for each in by_series for one in each), strict=True)
-    shown = span(min(tasks), max(tasks))
-    n = span(min(fewest), max(most))
-    counted = f"{shown} task{'s' * (shown != '1')}, {n} attempt{'s' * (n != '1')} each"
-    even = "μ^k from " + _EVEN[how.population]
-    if how.method == "none":
-        return f"{counted} · {how.words()}", even
-    method = GUARDED if how.population == NEW_TASKS else "jackknife"
-    uneven = f"{100 * how.level:g} % {method} intervals at each k by itself, {even}"
-    if plan.band == "pointwise":
-        return f"{counted} · {how.words()}, at each k by itself", uneven
-    levels = sorted({100 * each[0].pointwise for each in by_series})
-    each_k = f"{levels[0]:.3g}" if len(levels) == 1 else f"{levels[0]:.3g}–{levels[-1]:.3g}"
-    held = f"holding both curves of a model at all k together (each k at {each_k} %)"
-    return f"{counted} · {how.words()}, {held}", uneven
-
-
-def _length_notes(
-    counts: Counts, by_series: Sequence[Sequence[Stretch]], plan: Plan
-) -> Iterator[Note]:
-    """Where attempts differ: how far a curve goes and what that leaves unused."""
-    for each in by_series:
-        s = counts.series.index(each[0].series)
-        n = counts.n[counts.rows_of(s)]
-        low, high = int(n.min()), int(n.max())
-        end = int(each[-1].ks[-1])
-        name = " ".join(part or '""' for part in each[0].series)
-        if plan.max_k is not None and end < plan.max_k:
-            yield Note(f"{name}: the curve ends at k = {end}, before --max-k {plan.max_k}")
-        if low == high or (plan.max_k is not None and plan.max_k <= low):
-            continue
-        if plan.short_tasks == "drop":
-            yield Note(
-                f"{name}: beyond k = {low} without the tasks that have fewer attempts;"
-                " curves on different tasks need not be monotone",
-                "warning",
-            )
-        else:
-            more = int((n > low).sum())
-            yield Note(
-                f"{name}: k runs to {low}, its smallest n; {more} of {plural(len(n), 'task')}"
-                " have more; --short-tasks drop goes on without the others"
-            )
-
-
-def _delta_notes(found: Found) -> Iterator[Note]:
-    """Why some Δ_k, deficits or moments are missing, each reason once."""
-    said: dict[str, list[str]] = {}
-    for p in found.points:
-        if p.metric in (DELTA, DEFICIT) and p.note:
-            said.setdefault(p.note, []).append(f"k = {p.k}")
-    for reason, ks in said.items():
-        where = f"at {ks[0]}" if len(set(ks)) == 1 else f"from {ks[0]} on"
-        yield Note(f"Δ_k and deficit {where}: {reason}")
-    for one in found.rates:
-        for moment in one.moments:
-            if moment.note:
-                yield Note(f"{moment.name} of {' '.join(one.series)}: {moment.note}")
-
-
-def _signature(
-    counts: Counts, by_series: Sequence[Sequence[Stretch]], how: Uncertainty, plan: Plan
-) -> dict[str, object]:
-    ends = [int(each[-1].ks[-1]) for each in by_series]
-    drawn = how.resampled or (plan.band == "simultaneous" and how.method != "none")
-    drawn = drawn or (plan.delta and how.method != "none" and how.population == NEW_TASKS)
-    more: dict[str, object] = {
-        "curves": f"pass@k pass^k up to k={span(min(ends), max(ends))}",
-        "points": "all" if plan.points is None else plan.points,
-        **how.signature(),
-        "band": plan.band if how.method != "none" else None,
-    }
-    if drawn:
-        more |= {"resamples": how.resamples, "seed": how.seed}
-    if plan.delta:
-        more["μ^k from"] = _EVEN[how.population]
-    more["short tasks"] = plan.short_tasks if plan.short_tasks != "empty" else None
-    return signature(counts, (), **more)

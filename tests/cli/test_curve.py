@@ -177,6 +177,7 @@ def test_bad_rates_name_the_place(
         ([TAU, "--points", "few"], "--points few: a whole number, or all"),
         ([TAU, "--max-k", "5"], "the most any task has is 4"),
         ([TAU, "--band", "both"], "--band both"),
+        ([TAU, "--band", "simultaneous", "--interval", "none"], "needs an interval"),
         ([TAU, "--short-tasks", "no"], "--short-tasks no"),
         ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
     ],
