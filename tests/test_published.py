@@ -102,7 +102,7 @@ def test_every_cruxeval_value_against_fractions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "metric", "published"),
+    ("suite", "metric", "published"),
     [
         ("gpqa", "pass@1", 50.0), ("gpqa", "pass@2", 62.5), ("gpqa", "pass@3", 68.75),
         ("gpqa", "pass@4", 75.0), ("gpqa", "maj@4", 50.0),
@@ -111,11 +111,9 @@ def test_every_cruxeval_value_against_fractions() -> None:
         ("hendrycks_math", "maj@3", 76.19047619047618),
     ],
 )  # fmt: skip
-def test_majority_of_the_harness(
-    passk: Passk, benchmark: str, metric: str, published: float
-) -> None:
+def test_majority_of_the_harness(passk: Passk, suite: str, metric: str, published: float) -> None:
     """NeMo-Skills' own metrics.json beside these attempts (its majority@k is over the first k)."""
-    where = f"benchmark = '{benchmark}'"
+    where = f"benchmark = '{suite}'"
     done = passk("estimate", SAMPLES / "answers.csv", "--where", where, "-m", metric, "-f", "json")
     (row,) = json.loads(done.out)["rows"]
     assert 100 * row["estimate"] == pytest.approx(published, abs=1e-10)
