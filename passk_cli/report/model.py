@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,17 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """A picture of a result.
+
+    spec : a Vega-Lite specification with its data inside and without a theme; made by
+        `report.charts`, whose named layers the terminal's drawing understands.
+    """
+
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Report:
     """What a command found.
 
@@ -94,6 +106,7 @@ class Report:
     notes : what qualifies the numbers.
     signature : name → value, enough to reproduce the numbers.
     checks : the rules of a gate; empty for other reports.
+    charts : pictures of the same facts, in reading order; drawn when asked for.
     """
 
     tables: tuple[Table, ...]
@@ -102,3 +115,4 @@ class Report:
     notes: tuple[Note, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
+    charts: tuple[Chart, ...] = ()
