@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.errors import ParameterError
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -28,8 +30,8 @@ GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 KEPT = (0.03, 0.98)
 #: No power law of tasks is truncated further out than this.
 LARGEST_TASK = 1 << 20
-#: Standard deviations of a family lie below this; sums over tasks would grow without bound.
-LARGEST_SPREAD = 16384.0
+#: Bounds of what can be asked for: sums over tasks would grow without them.
+LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
 # Tasks further out weigh less than this together, which is less than a sum is rounded by.
 _NEGLIGIBLE = 2.0**-60
@@ -141,7 +143,7 @@ def exponential(scale: float) -> Tasks:
     """Tasks ∝ exp(−|c| / scale) over the integers; their spread is 1 / (√2 sinh(1 / 2·scale)).
 
     >>> round(exponential(16.0).spread, 6)
-    22.623737
+    22.623735
     """
     reach = -math.log(_NEGLIGIBLE) * _positive(scale)
     return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
@@ -163,13 +165,18 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
 
     A power law of given γ has its spread from where it ends: at the smallest |c| that gives it at
     least that spread.
-    Errors: ValueError for a spread ≤ 0 or above 16384, or one that no truncation up to 2²⁰ gives.
+    Errors: ParameterError for an unknown family, a spread outside (0, 16384], γ outside (0, 20], or
+    a spread that the power law has with no end up to 2²⁰.
 
     >>> [round(family_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
-    [16.0, 16.0, 16.03]
+    [16.0, 16.0, 16.01]
     """
+    if family not in FAMILIES:
+        raise ParameterError(f"no family {family!r}; there are {', '.join(FAMILIES)}")
     if not 0 < spread <= LARGEST_SPREAD:
-        raise ValueError(f"the spread must lie above 0 and up to {LARGEST_SPREAD:g}")
+        raise ParameterError(f"spread {spread:g}: it must lie above 0 and up to {LARGEST_SPREAD:g}")
+    if not 0 < gamma <= LARGEST_GAMMA:
+        raise ParameterError(f"gamma {gamma:g}: it must lie above 0 and up to {LARGEST_GAMMA:g}")
     if family == "gaussian":
         return gaussian(math.sqrt(temperature_of_moment(spread**2)))
     if family == "exponential":
@@ -179,8 +186,10 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
     variance = np.cumsum(weights * c**2) / np.cumsum(weights)
     largest = 1 + int(np.searchsorted(variance, spread**2))
     if spread < 1 or largest > LARGEST_TASK:
-        most = math.sqrt(variance[-1])
-        raise ValueError(f"with gamma {gamma:g} the spread lies between 1 and {most:.4g}")
+        raise ParameterError(
+            f"spread {spread:g}: a power law with gamma {gamma:g} has one from 1 to"
+            f" {math.floor(10 * math.sqrt(variance[-1])) / 10:g}; choose it or gamma smaller"
+        )
     return power_law(gamma, largest)
 
 
@@ -208,9 +217,14 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     that T* is known to about 1e-12 and not to the square root of that.
     A single |c| has one T* for all k, to the last bit: see `temperature_of_moment`.
 
+    ks : each from 1 to 10⁹.
+    Errors: ParameterError for a k above that.
+
     >>> [round(best.temperature, 2) for best in best_temperatures(gaussian(16.0), [2, 8, 64])]
     [11.5, 41.78, 188.22]
     """
+    if max(ks) > LARGEST_K:
+        raise ParameterError(f"k = {max(ks)}: the toy model goes up to k = {LARGEST_K:,}")
     c = tasks.c[tasks.weights > 0]
     low, high = (temperature_of_moment(float(one) ** 2) for one in (c[0], c[-1]))
     if low == high:
