@@ -101,6 +101,7 @@ def config(theme: str) -> Spec:
             "labelColor": look.text, "labelFontSize": 12, "labelLimit": 0, "symbolSize": 90,
             "symbolStrokeWidth": 2, "rowPadding": 4, "offset": 20,
         },
+        "facet": {"spacing": 28},
         "header": {
             "labelColor": look.text, "labelFontSize": 12, "labelFontWeight": "bold",
             "labelAnchor": "start", "title": None, "labelPadding": 8,
