@@ -40,8 +40,7 @@ class Axis:
     def channel(self, field: str) -> dict[str, Any]:
         """The Vega-Lite encoding of a field on this axis."""
         axis: dict[str, Any] = {"format": "~s" if self.high >= 1e5 else ",~r"}
-        if self.ticks:
-            axis["values"] = list(self.ticks)
+        axis |= {"values": list(self.ticks)} if self.ticks else {"tickCount": 5}
         scale: dict[str, Any] = {"domain": [self.low, self.high], "nice": False}
         scale |= {"type": "log"} if self.log else {"zero": False}
         return {

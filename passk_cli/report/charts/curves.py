@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis, apart, fitted
@@ -13,6 +14,7 @@ from passk_cli.report.charts.parts import (
     Spec,
     all_of,
     distinct,
+    drawn,
     layer,
     picture,
     rule_layers,
@@ -44,6 +46,7 @@ def curves(
     points: Sequence[Row] = (),
     rules: Sequence[Rule] = (),
     title: str = "",
+    subtitle: str = "",
     x_title: str = "",
     y_title: str = "",
     log_x: bool | None = None,
@@ -56,8 +59,10 @@ def curves(
         keys in them.  An undefined y (None, NaN) breaks the line; an undefined limit, the band.
     colour : whose line it is, as the model.  dash : which kind; pass@k is dashed, pass^k solid.
     facet : a panel for each of its values.
-    points : rows drawn as points with their intervals, under the same keys; they may be `rows`.
+    points : rows drawn as points with their intervals, under the same keys (dash may be left out);
+        they may be `rows`.
     rules : reference lines.
+    subtitle : what was counted and how sure; a lone series is named there too.
     log_x : None for a logarithmic axis when x spans two decades.
     y_domain : None to fit the data, zero included unless log_y.
 
@@ -69,7 +74,9 @@ def curves(
     names = {
         "x": x, "y": y, "low": low, "high": high, "series": colour, "kind": dash, "panel": facet,
     }  # fmt: skip
-    lines, dots = tidy(rows, names, "line"), tidy(points, names, "point")
+    lines = tidy(rows, names, "line")
+    known = names if all(dash in row for row in points) else names | {"kind": ""}
+    dots = tidy(points, known, "point")
     dots += [] if points else [row | {"drawn": "point"} for row in _lonely(lines)]
     values = lines + dots
     across = fitted([*all_of(values, "x"), *(r.x for r in rules)], x_title, log=log_x)
@@ -78,29 +85,23 @@ def curves(
     )
     if y_domain is not None:
         up = Axis(*y_domain, y_title, log_y)
-    series, kinds = distinct(values, "series"), distinct(values, "kind")
+    series = distinct(values, "series")
     labels = [] if facet else _end_labels(lines, across, up)
     legend = not labels and len(series) > 1
-    if legend:
+    if legend and not points:
         _mark_some(lines, across)
-    look: Spec = {"tooltip": tooltip(names)}
-    if series:
-        look["color"] = scaled("series", series, legend=legend)
-    if kinds:
-        named = [_KINDS.get(kind) for kind in kinds]
-        free = iter([d for d in _DASHES if d not in named])
-        dashes = [style or next(free, [1, 0]) for style in named]
-        bare = not (labels and len(series) < 2) and len(kinds) > 1
-        look["strokeDash"] = scaled("kind", kinds, dashes, legend=bare)
-    interval = bool(low and high)
+    look = _look(series, distinct(values, "kind"), legend, bool(labels))
+    draw = _Drawing(across, up, look, bool(low and high), names)
     layers = [
         *rule_layers(rules, across, up),
-        *_line_layers(across, up, look, interval, series if legend else ()),
-        *(_point_layers(across, up, look, interval) if dots else ()),
-        *_label_layers(labels, across, up, look),
+        *draw.lines(),
+        *(draw.points("shape" in look and bool(points)) if dots else ()),
+        *([draw.markers()] if legend and not points else ()),
+        draw.hover(),
+        *draw.labels(labels),
     ]
-    subtitle = series[0] if len(series) == 1 else ""
-    return picture(values, layers, title, subtitle, facet)
+    lone = str(series[0]) if len(series) == 1 else ""
+    return picture(values, layers, title, " · ".join(filter(None, (lone, subtitle))), facet)
 
 
 def _by_line(lines: Iterable[Spec]) -> dict[tuple[Any, ...], list[Spec]]:
@@ -157,51 +158,82 @@ def _end_labels(lines: Sequence[Spec], across: Axis, up: Axis) -> list[Spec]:
     ]
 
 
-def _line_layers(
-    across: Axis, up: Axis, look: Spec, interval: bool, shaped: Sequence[Any]
-) -> list[Spec]:
-    x, y = across.channel("x"), up.channel("y")
-    only = [{"filter": "datum.drawn == 'line'"}]
-    layers = []
-    flat = {key: value for key, value in look.items() if key != "strokeDash"}
-    if interval:
-        area = {key: value for key, value in flat.items() if key == "color"}
-        detail = {"detail": {"field": "kind"}} if "strokeDash" in look else {}
-        band = layer("band", "area", x=x, y=up.channel("low"), y2={"field": "high"}, **area)
-        band["encoding"] |= detail
-        layers.append(band | {"transform": [{"filter": "isValid(datum.low)"}, *only]})
-    plain = {key: value for key, value in look.items() if key != "tooltip"}
-    layers.append(layer("line", "line", x=x, y=y, **plain) | {"transform": only})
-    if shaped:
-        shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(shaped))]
-        shape = scaled("series", list(shaped), shapes, legend=True)
-        marker = layer("marker", "point", x=x, y=y, shape=shape, **flat)
-        layers.append(marker | {"transform": [*only, {"filter": "datum.marked"}]})
-    hover = layer("hover", "point", x=x, y=y, **flat)
-    layers.append(hover | {"transform": only})
-    return layers
+def _look(series: list[Any], kinds: list[Any], legend: bool, labelled: bool) -> Spec:
+    """The scales that tell lines apart: colour and shape by series, dash by kind."""
+    look: Spec = {}
+    right = {"title": None} if legend else None
+    if series:
+        look["color"] = scaled("series", series, right)
+    if legend:
+        shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(series))]
+        look["shape"] = scaled("series", series, right, shapes)
+    if kinds:
+        named = [_KINDS.get(kind) for kind in kinds]
+        free = iter([d for d in _DASHES if d not in named])
+        dashes = [style or next(free, [1, 0]) for style in named]
+        said = len(kinds) == 1 or (labelled and len(series) < 2)
+        above = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 900}
+        look["strokeDash"] = scaled("kind", kinds, None if said else above, dashes)
+    return look
 
 
-def _point_layers(across: Axis, up: Axis, look: Spec, interval: bool) -> list[Spec]:
-    x = across.channel("x")
-    only = [{"filter": "datum.drawn == 'point'"}]
-    flat = {key: value for key, value in look.items() if key != "strokeDash"}
-    layers = []
-    if interval:
-        bar = layer("interval", "rule", x=x, y=up.channel("low"), y2={"field": "high"}, **flat)
-        layers.append(bar | {"transform": only})
-    layers.append(layer("point", "point", x=x, y=up.channel("y"), **flat) | {"transform": only})
-    return layers
+@dataclass(frozen=True)
+class _Drawing:
+    """What the layers of a chart share: axes, scales, and the names for hovering."""
 
+    across: Axis
+    up: Axis
+    look: Spec
+    interval: bool
+    names: Mapping[str, str]
 
-def _label_layers(labels: list[Spec], across: Axis, up: Axis, look: Spec) -> list[Spec]:
-    if not labels:
-        return []
-    x, at = across.channel("x"), up.channel("at")
-    leader = layer("leader", "rule", x=x, x2={"field": "x"}, y=up.channel("y"), y2={"field": "at"})
-    leader["mark"] |= {"xOffset": 3, "x2Offset": 12}
-    if "color" in look:
-        leader["encoding"]["color"] = look["color"]
-    text = layer("label", "text", x=x, y=at, text={"field": "text"})
-    text["mark"] |= {"align": "left", "dx": 15, "baseline": "middle"}
-    return [{"data": {"values": labels}} | leader, {"data": {"values": labels}} | text]
+    def lines(self) -> list[Spec]:
+        x, only = self.across.channel("x"), drawn("line")
+        found = []
+        if self.interval:
+            band = layer("band", "area", x=x, y=self.up.channel("low"), y2={"field": "high"})
+            band["encoding"] |= self._scales("color")
+            if "strokeDash" in self.look:
+                band["encoding"]["detail"] = {"field": "kind"}
+            found.append(band | only)
+        look = self._scales("color", "strokeDash")
+        return [*found, layer("curve", "line", x=x, y=self.up.channel("y"), **look) | only]
+
+    def markers(self) -> Spec:
+        """A few points of each line, in the shape of its series."""
+        marker = layer("marker", "point", **self._at("y"), **self._scales("color", "shape"))
+        return marker | {"transform": [{"filter": "datum.marked"}]}
+
+    def points(self, shaped: bool) -> list[Spec]:
+        look = self._scales("color", "shape") if shaped else self._scales("color")
+        found = []
+        if self.interval:
+            bar = layer("interval", "rule", **self._at("low"), **self._scales("color"))
+            bar["encoding"]["y2"] = {"field": "high"}
+            found.append(bar | drawn("point"))
+        point = layer("estimate", "point", **self._at("y"), **look, tooltip=tooltip(self.names))
+        return [*found, point | drawn("point")]
+
+    def hover(self) -> Spec:
+        """Unseen points that answer the mouse."""
+        values = tooltip(self.names)
+        look = self._scales("color")
+        return layer("hover", "point", **self._at("y"), **look, tooltip=values) | drawn("line")
+
+    def labels(self, labels: list[Spec]) -> list[Spec]:
+        """Words at the ends of lines, each led to by a short stroke."""
+        if not labels:
+            return []
+        data = {"data": {"values": labels}}
+        leader = layer("leader", "rule", **self._at("y"), **self._scales("color"))
+        leader["encoding"] |= {"x2": {"field": "x"}, "y2": {"field": "at"}}
+        leader["mark"] |= {"xOffset": 3, "x2Offset": 12}
+        text = layer("label", "text", **self._at("at"), text={"field": "text"})
+        text["mark"] |= {"align": "left", "dx": 15, "baseline": "middle"}
+        return [data | leader, data | text]
+
+    def _at(self, field: str) -> Spec:
+        return {"x": self.across.channel("x"), "y": self.up.channel(field)}
+
+    def _scales(self, *channels: str) -> Spec:
+        return {channel: self.look[channel] for channel in channels if channel in self.look}

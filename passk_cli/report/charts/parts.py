@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis
-from passk_cli.report.model import Chart
+from passk_cli.report.model import Chart, printable
 
 Row = Mapping[str, Any]
 Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 WIDTH, HEIGHT, PANEL = 480, 300, 220
+# Letters of a subtitle that fit on a line, and what its parts are joined by.
+_LETTERS, _LETTERS_A_PANEL, _BETWEEN = 92, 44, " · "
+_COLUMNS = 3
 _QUANTITIES = ("x", "y", "low", "high")
 
 
@@ -25,6 +29,7 @@ class Rule:
     x: float | None = None
     y: float | None = None
     text: str = ""
+    dashed: bool = True
 
 
 def picture(
@@ -40,25 +45,31 @@ def picture(
 
     size : of the plot, or of each panel.  own_x : whether each panel has a range of its own.
     """
+    panels = distinct(values, "panel") if facet else []
+    columns = min(len(panels), _COLUMNS)
     spec: Spec = {"$schema": SCHEMA}
     if title or subtitle:
-        texts = [text for text in (title, subtitle) if text]
-        spec["title"] = {"text": texts[0], **({"subtitle": texts[1]} if texts[1:] else {})}
+        letters = max(columns * _LETTERS_A_PANEL, _LETTERS)
+        spec["title"] = {"text": printable(title), "subtitle": _broken(subtitle, letters)}
     spec["data"] = {"values": values}
-    size = size or {"width": PANEL if facet else WIDTH, "height": HEIGHT}
+    size = {"width": PANEL if len(panels) > 1 else WIDTH, "height": HEIGHT} | (size or {})
     if not facet:
         return Chart(spec | size | {"layer": list(layers)})
-    panels = distinct(values, "panel")
-    spec["facet"] = {
-        "field": "panel",
-        "type": "nominal",
-        "sort": panels,
-        "title": None,
-    }
-    spec["columns"] = min(len(panels), 3)
-    if own_x:
-        spec["resolve"] = {"scale": {"x": "independent"}}
+    spec["facet"] = {"field": "panel", "type": "nominal", "sort": panels, "title": None}
+    spec["columns"] = columns
+    # Each panel has its own axis: a shared one would stand under empty places as well.
+    own = {"scale": {"x": "independent"}} if own_x else {}
+    spec["resolve"] = {"axis": {"x": "independent"}} | own
     return Chart(spec | {"spec": size | {"layer": list(layers)}})
+
+
+def _broken(text: str, letters: int) -> list[str]:
+    """A subtitle in lines, broken between its parts where that is possible."""
+    lines = [""]
+    for part in printable(text).split(_BETWEEN):
+        longer = f"{lines[-1]}{_BETWEEN}{part}" if lines[-1] else part
+        lines[-1:] = [longer] if len(longer) <= letters else [lines[-1], part]
+    return [line for each in lines for line in textwrap.wrap(each, letters)]
 
 
 def tidy(rows: Sequence[Row], names: Mapping[str, str], drawn: str) -> list[Spec]:
@@ -70,51 +81,73 @@ def tidy(rows: Sequence[Row], names: Mapping[str, str], drawn: str) -> list[Spec
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON knows."""
+    """A value that JSON and XML know."""
     value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, str):
+        return printable(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def all_of(values: Iterable[Spec], *fields: str) -> list[float | None]:
+    """The values of some fields, row by row."""
     return [row.get(field) for row in values for field in fields]
 
 
 def distinct(values: Iterable[Spec], field: str) -> list[Any]:
     """The values of a field in the order they appear."""
-    return list(dict.fromkeys(row[field] for row in values if field in row))
+    return list(dict.fromkeys(row[field] for row in values if row.get(field) is not None))
 
 
 def tooltip(names: Mapping[str, str]) -> list[Spec]:
+    """What hovering shows: each value under its name in the caller's rows."""
     return [
-        {"field": field, "title": name, "type": "quantitative", "format": ".4~g"}
+        {"field": field, "title": printable(name), "type": "quantitative", "format": ".4~g"}
         if field in _QUANTITIES
-        else {"field": field, "title": name, "type": "nominal"}
+        else {"field": field, "title": printable(name), "type": "nominal"}
         for field, name in names.items()
         if name
     ]
 
 
-def scaled(field: str, domain: list[Any], range_: list[Any] | None = None, *, legend: bool) -> Spec:
+def scaled(
+    field: str, domain: list[Any], legend: Spec | None, range_: list[Any] | None = None
+) -> Spec:
+    """The encoding of a field by colour, shape or dash; `legend` None for no legend."""
     scale: Spec = {"domain": domain} | ({"range": range_} if range_ is not None else {})
-    channel: Spec = {"field": field, "type": "nominal", "scale": scale}
-    return channel | {"legend": {"title": None} if legend else None}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
-def layer(name: str, mark: str, **encoding: Any) -> Spec:
-    return {"mark": {"type": mark, "style": name}, "encoding": encoding}
+def drawn(how: str) -> Spec:
+    """What keeps the rows that are drawn this way."""
+    return {"transform": [{"filter": f"datum.drawn == '{how}'"}]}
+
+
+def layer(style: str, mark: str, **encoding: Any) -> Spec:
+    """A layer; its style is what the theme and the terminal's drawing know it by."""
+    return {"mark": {"type": mark, "style": style}, "encoding": encoding}
 
 
 def rule_layers(rules: Sequence[Rule], across: Axis, up: Axis | None) -> list[Spec]:
+    """Reference lines with their words: above a vertical one, at the left over a horizontal one."""
     layers = []
     for rule in rules:
-        axis, name, value = (across, "x", rule.x) if rule.y is None else (up, "y", rule.y)
-        assert axis is not None
-        row = {name: value, "text": rule.text}
-        line = layer("rule", "rule", **{name: axis.channel(name)})
-        layers.append({"data": {"values": [row]}} | line)
+        if rule.x is not None:
+            name, axis, value = "x", across, rule.x
+            beside, edge, mark = "y", -5, {"align": "left", "baseline": "bottom", "dx": -2}
+            if across.place(value) > 0.5:
+                mark |= {"align": "right", "dx": 2}
+        else:
+            assert up is not None
+            assert rule.y is not None
+            name, axis, value = "y", up, rule.y
+            beside, edge, mark = "x", 4, {"align": "left", "baseline": "bottom", "dy": -3}
+        data = {"data": {"values": [{name: value, "text": printable(rule.text)}]}}
+        line = layer("reference", "rule", **{name: axis.channel(name)})
+        line["mark"] |= {} if rule.dashed else {"strokeDash": [1, 0]}
+        layers.append(data | line)
         if rule.text:
-            edge: Spec = {"value": 0} if name == "x" else {"value": "width"}
-            word = layer(f"rule-{name}", "text", text={"field": "text"})
-            word["encoding"] |= {name: axis.channel(name), "y" if name == "x" else "x": edge}
-            layers.append({"data": {"values": [row]}} | word)
+            where = {name: axis.channel(name), beside: {"value": edge}}
+            word = layer("word", "text", text={"field": "text"}, **where)
+            word["mark"] |= mark
+            layers.append(data | word)
     return layers

@@ -11,12 +11,12 @@ import numpy as np
 from passk_cli.inference.density import density
 from passk_cli.report.charts.axes import Axis, fitted
 from passk_cli.report.charts.parts import (
-    PANEL,
     Row,
     Rule,
     Spec,
     all_of,
     distinct,
+    drawn,
     layer,
     picture,
     rule_layers,
@@ -35,24 +35,26 @@ def forest(
     high: str,
     facet: str = "",
     told: str = "",
-    zero: float | None = 0.0,
+    rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),),
     title: str = "",
+    subtitle: str = "",
     x_title: str = "",
 ) -> Chart:
     """Points with their intervals, one under the other, beside a line at zero.
 
     rows : one per label and facet; label, value, low, high, facet, told name keys in them.
     told : whether a point stands out (filled) or not (hollow).
-    zero : where the reference line stands; None for none.
+    rules : vertical reference lines.
 
     >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
     >>> chart = forest([row], label="pair", value="difference", low="low", high="high")
     >>> [layer["mark"]["style"] for layer in chart.spec["layer"]]
-    ['rule', 'interval', 'point']
+    ['reference', 'interval', 'estimate']
     """
     names = {"label": label, "x": value, "low": low, "high": high, "panel": facet, "told": told}
     values = tidy(rows, names, "point")
-    across = fitted([*all_of(values, "x", "low", "high"), zero], x_title, margin=0.03)
+    seen = [*all_of(values, "x", "low", "high"), *(rule.x for rule in rules)]
+    across = fitted(seen, x_title, margin=0.03)
     across = Axis(across.low, across.high, across.title)
     up: Spec = {
         "field": "label",
@@ -63,17 +65,17 @@ def forest(
     }
     hover = tooltip({key: name for key, name in names.items() if key != "told"})
     layers = [
-        *rule_layers([] if zero is None else [Rule(x=zero)], across, None),
+        *rule_layers(rules, across, None),
         layer(
             "interval", "rule", x=across.channel("low"), x2={"field": "high"}, y=up, tooltip=hover
         ),
-        layer("point", "point", x=across.channel("x"), y=up, tooltip=hover),
+        layer("estimate", "point", x=across.channel("x"), y=up, tooltip=hover),
     ]
     if told:
         layers[-1]["transform"] = [{"filter": "datum.told"}]
         open_ = layer("open", "point", x=across.channel("x"), y=up, tooltip=hover)
         layers.append(open_ | {"transform": [{"filter": "!datum.told"}]})
-    return picture(values, layers, title, "", facet, {"height": {"step": 18}, "width": PANEL})
+    return picture(values, layers, title, subtitle, facet, {"height": {"step": 18}})
 
 
 def densities(
@@ -86,6 +88,7 @@ def densities(
     high: str,
     facet: str = "",
     title: str = "",
+    subtitle: str = "",
     x_title: str = "",
 ) -> Chart:
     """The distribution of draws in rows, one under the other, with estimate and interval.
@@ -98,15 +101,15 @@ def densities(
     >>> chart = densities([row], label="model", draws="draws", value="estimate",
     ...                   low="low", high="high")
     >>> [layer["mark"]["style"] for layer in chart.spec["layer"]]
-    ['density', 'interval', 'point']
+    ['density', 'interval', 'estimate']
     """
     names = {"label": label, "x": value, "low": low, "high": high, "panel": facet}
     values = tidy(rows, names, "point")
     labels = distinct(values, "label")
     shapes = []
-    for row, drawn in zip(values, (density(np.asarray(row[draws])) for row in rows), strict=True):
+    for row, found in zip(values, (density(np.asarray(row[draws])) for row in rows), strict=True):
         row["row"] = len(labels) - 1 - labels.index(row["label"])
-        shapes.append((row, *(array.tolist() for array in drawn)))
+        shapes.append((row, *(array.tolist() for array in found)))
     tallest: dict[Any, float] = {}
     for row, _, heights in shapes:
         panel = row.get("panel")
@@ -129,14 +132,13 @@ def densities(
         },
     }
     x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None}
-    x["scale"] = {"zero": False, "nice": False}
+    x |= {"scale": {"zero": False, "nice": False}, "axis": {"tickCount": 4}}
     area = layer("density", "area", x=x, y=up, y2={"field": "top"}, detail={"field": "label"})
-    only = [{"filter": "datum.drawn == 'point'"}]
     layers = [
-        area | {"transform": [{"filter": "datum.drawn == 'area'"}]},
+        area | drawn("area"),
         layer("interval", "rule", x=x | {"field": "low"}, x2={"field": "high"}, y=up)
-        | {"transform": only},
-        layer("point", "point", x=x, y=up, tooltip=tooltip(names)) | {"transform": only},
+        | drawn("point"),
+        layer("estimate", "point", x=x, y=up, tooltip=tooltip(names)) | drawn("point"),
     ]
-    size = {"height": 44 * len(labels), "width": PANEL}
-    return picture(values, layers, title, "", facet, size, own_x=True)
+    size = {"height": 44 * len(labels)}
+    return picture(values, layers, title, subtitle, facet, size, own_x=True)
