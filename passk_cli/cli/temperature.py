@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.cli.options import Adjusting, Certainty, Interval, not_empty
-from passk_cli.cli.output import Output
+from passk_cli.cli.output import Charting, Output
 from passk_cli.cli.temperature_options import Files, Heat, PassAtK, Toy, check_toy
 from passk_cli.errors import DataError, ParameterError
 
@@ -23,6 +23,7 @@ def temperature(
     adjusting: Adjusting,
     method: Interval,
     certainty: Certainty,
+    charting: Charting,
     output: Output,
 ) -> None:
     """Which temperature is best for which k; where two models change places.
@@ -32,9 +33,9 @@ def temperature(
     Example: passk temperature --toy gaussian --spread 16 -k 2,8,64
     """
     check_toy(toy, choice, reading, heat, adjusting, method, certainty)
-    output.check(reading.files)
+    output.check(reading.files, charting=charting)
     if toy.toy is not None:
-        output.write(_toy(toy, choice))
+        output.write(_toy(toy, choice), charting)
         return
     if not reading.files:
         raise ParameterError("no FILE; give result files, or --toy gaussian for the toy model")
@@ -55,7 +56,7 @@ def temperature(
         source=column or "names",
         naming=naming,
     )
-    output.write(report)
+    output.write(report, charting)
 
 
 def _toy(toy: Toy, choice: PassAtK) -> Report:

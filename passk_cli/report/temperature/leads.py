@@ -126,6 +126,16 @@ def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Note]:
                 f" {spoken(one.second)}): no flip"
             )
         )
+    partial = {id(c) for lead in leads for c in (*lead.same, *lead.own.values())
+               if c.only_first or c.only_second}  # fmt: skip
+    if partial:
+        notes.append(
+            Note(
+                f"{plural(len(partial), 'comparison')} of two models left out tasks that only one"
+                " of them has",
+                "warning",
+            )
+        )
     if len(leads) > _PAIRS_SHOWN:
         notes.append(
             Note(

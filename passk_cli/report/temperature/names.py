@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from passk_cli.errors import DataError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.model import Counts
 from passk_cli.report.model import Note
 from passk_cli.report.notes import plural
@@ -49,7 +49,8 @@ def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Not
     column : the group that holds temperatures; None to take them from the models' names.  Where
     names say the same temperature as the column, they are shortened to the model's.
     Temperatures are written shortly, "0.20" as "0.2"; what is then equal adds up.
-    Errors: DataError for a temperature that is no number ≥ 0, or names without one.
+    Errors: DataError for a temperature that is no number ≥ 0, or names without one; ParameterError
+    when another group is called temperature.
     """
     names = {series[0]: in_name(series[0]) for series in counts.series}
     place = None if column is None else 1 + counts.group_names.index(column)
@@ -62,6 +63,11 @@ def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Not
         (says := names[series[0]]) is not None and says[1] == value
         for series, value in zip(counts.series, values, strict=True)
     )
+    if column != TEMPERATURE and TEMPERATURE in counts.group_names:
+        raise ParameterError(
+            f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'};"
+            f" choose one with --temperature"
+        )
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     series = []
     for old, value in zip(counts.series, values, strict=True):

@@ -87,7 +87,7 @@ def temperature_report(
             *naming,
             *short_notes(lines, short_tasks),
             *flaw_notes(lines),
-            *_lone_notes(lines, verdicts),
+            *_choice_notes(lines, verdicts),
             *law_notes(laws),
             *lead_notes(leads, metrics),
         ),
@@ -105,7 +105,7 @@ def temperature_report(
                 "short tasks": short_tasks if short_tasks != "empty" else None,
             },
         ),
-        charts=(_chart(lines),),
+        charts=(_chart(metrics, lines),),
     )
 
 
@@ -228,22 +228,32 @@ def _caption(lines: Sequence[Line], how: Uncertainty, rules: Rules, tests: int) 
     )
 
 
-def _lone_notes(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[Note]:
-    """Which models have no T*, and what T* chosen on the same tasks means."""
-    known = {v.rivals.model for v in verdicts}
-    lone = [model for model in dict.fromkeys(model_of(x.measured) for x in lines)
-            if model not in known]  # fmt: skip
-    notes = []
-    if lone:
-        few = ", ".join(spoken(model) for model in lone[:3])
-        more = f" and {len(lone) - 3} more" if len(lone) > 3 else ""
-        notes.append(
-            Note(f"no T* for {few}{more}: no two temperatures with values on shared tasks")
+def _choice_notes(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[Note]:
+    """Which models have no T*, and where T* rests on a part of the tasks."""
+    tasks: dict[tuple[str, ...], set[int]] = {}
+    for line in lines:
+        tasks.setdefault(model_of(line.measured), set()).update(line.measured.tasks.tolist())
+    shared: dict[tuple[str, ...], int] = {}
+    for v in verdicts:
+        model, size = v.rivals.model, len(v.rivals.tasks)
+        shared[model] = min(size, shared.get(model, size))
+    notes = [
+        Note(
+            f"T* of {spoken(model)} rests on the {plural(size, 'task')} that all its temperatures"
+            f" have, of {len(tasks[model]):,}",
+            "warning",
         )
+        for model, size in shared.items()
+        if size < len(tasks[model])
+    ]
+    lone = [spoken(model) for model in tasks if model not in shared]
+    if lone:
+        few = ", ".join(lone[:3]) + (f" and {len(lone) - 3} more" if len(lone) > 3 else "")
+        notes.append(Note(f"no T* for {few}: no two temperatures with values on shared tasks"))
     return notes
 
 
-def _chart(lines: Sequence[Line]) -> Chart:
+def _chart(metrics: Sequence[Metric], lines: Sequence[Line]) -> Chart:
     several = len({model_of(line.measured) for line in lines}) > 1
     rows = [
         {
@@ -256,8 +266,9 @@ def _chart(lines: Sequence[Line]) -> Chart:
         }
         for line in lines
     ]
+    what = ", ".join(dict.fromkeys(f"{metric.family}k" for metric in metrics))
     return curves(
         rows, x="temperature", y="estimate", low="low", high="high", colour="metric",
-        facet="model" if several else "", points=rows, title="pass@k by temperature",
-        x_title="temperature", y_title="estimate", log_x=False,
+        facet="model" if several else "", points=rows, title=f"{what} by temperature",
+        x_title="temperature", y_title=what,
     )  # fmt: skip

@@ -311,15 +311,15 @@ def _charts(points: Sequence[Point]) -> list[Chart]:
 def _fit_charts(kept: Sequence[Point]) -> list[Chart]:
     """T* over k by spread, and over spread by k, as the article draws them."""
     charts = []
-    doubled = {1 << i for i in range(15)}
+    fourfold = {1 << i for i in range(0, 15, 2)}
     for family in dict.fromkeys(p.family for p in kept):
         mine = [p for p in kept if p.family == family]
         rows = [
-            {"k": p.k, "spread": p.spread, "T*": p.best.temperature,
+            {"k": p.k, "spread": float(f"{p.spread:.4g}"), "T*": p.best.temperature,
              "s": f"s = {p.spread:.4g}", "of k": f"k = {p.k}"}
             for p in mine
         ]  # fmt: skip
-        by_k = [row for row in rows if row["k"] in doubled]
+        by_k = [row for row in rows if row["k"] in fourfold]
         for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
             charts.append(
                 curves(
