@@ -71,6 +71,7 @@ def temperature_report(
     compared = compare_pairs(counts, [*own, *model_pairs(measured, found)], how, rules)
     verdicts = judge(counts, found, compared[: len(own)], how)
     leads = find_leads(compared[len(own) :], found)
+    differences = how.for_differences().method
     laws = find_laws(counts, measured, how) if any(m.family == "pass@" for m in metrics) else []
     lines = _marked(_sorted(lines), verdicts)
     return Report(
@@ -96,7 +97,7 @@ def temperature_report(
             metrics,
             **{
                 **how.signature(),
-                "differences": how.for_differences().method,
+                "differences": None if differences == how.method else differences,
                 "resamples": how.resamples,
                 "seed": how.seed,
                 "test": rules.test,
@@ -217,10 +218,11 @@ def _or_none(value: float) -> float | None:
 
 def _caption(lines: Sequence[Line], how: Uncertainty, rules: Rules, tests: int) -> str:
     adjusted = {"holm": "after Holm", "bh": "after Benjamini–Hochberg", "none": "unadjusted,"}
+    differences = how.for_differences().method
     return " · ".join(
         (
             sizes_caption(lines),
-            how.words() + f", {how.for_differences().method} for differences",
+            how.words() + ("" if differences == how.method else f", {differences} for differences"),
             f"told apart at {100 * how.level:g} % {adjusted[rules.adjust]} over"
             f" {plural(tests, 'test')}, paired by task",
             f"best, probability: {how.resamples:,} resamples of the tasks",
