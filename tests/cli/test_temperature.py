@@ -43,25 +43,19 @@ def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("name", [n for n in FORMATS if n not in ("junit", "github")])
 def test_every_format(passk: Passk, name: str) -> None:
-    for command in (
-        [*CODELLAMA, "-k", "1", "--resamples", "200"],
-        ["--toy", "power-law", "-k", "8"],
-        ["--toy", "gaussian", "--fit"],
-    ):
+    for command in ([*CODELLAMA, "-k", "1", "--resamples", "200"], ["--toy", "power-law"]):
         done = passk("temperature", *command, "-f", name)
         assert done.code == 0, done.err
         assert len(done.out) > 50
 
 
 def test_tables_fit_and_cut_no_name(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
-    for width in (80, 200):
-        monkeypatch.setenv("COLUMNS", str(width))
-        done = passk("temperature", CRUX, "-k", "1,10", "-f", "table", "--resamples", "200")
-        assert max(map(len, done.out.splitlines())) <= width
-        for text in ("deepseek-base-6.7b", "gpt-3.5-turbo-0613", "+0.076 [+0.056, +0.096]"):
-            assert text in done.out
-        fit = passk("temperature", "--toy", "exponential", "--fit", "-f", "table").out
-        assert max(map(len, fit.splitlines())) <= width
+    monkeypatch.setenv("COLUMNS", "80")
+    done = passk("temperature", CRUX, "-k", "1,10", "-f", "table", "--resamples", "200")
+    fit = passk("temperature", "--toy", "exponential", "--fit", "-f", "table")
+    assert max(map(len, (done.out + fit.out).splitlines())) <= 80
+    for text in ("deepseek-base-6.7b", "gpt-3.5-turbo-0613", "+0.076 [+0.056, +0.096]"):
+        assert text in done.out
 
 
 def test_charts(passk: Passk, tmp_path: Path) -> None:

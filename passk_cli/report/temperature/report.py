@@ -71,7 +71,6 @@ def temperature_report(
     compared = compare_pairs(counts, [*own, *model_pairs(measured, found)], how, rules)
     verdicts = judge(counts, found, compared[: len(own)], how)
     leads = find_leads(compared[len(own) :], found)
-    differences = how.for_differences().method
     laws = find_laws(counts, measured, how) if any(m.family == "pass@" for m in metrics) else []
     lines = _marked(_sorted(lines), verdicts)
     return Report(
@@ -93,21 +92,27 @@ def temperature_report(
             *lead_notes(leads, metrics),
         ),
         signature=signature(
-            counts,
-            metrics,
-            **{
-                **how.signature(),
-                "differences": None if differences == how.method else differences,
-                "resamples": how.resamples,
-                "seed": how.seed,
-                "test": rules.test,
-                "adjust": f"{rules.adjust} over {len(compared)}",
-                "temperature": source if source != TEMPERATURE else None,
-                "short tasks": short_tasks if short_tasks != "empty" else None,
-            },
+            counts, metrics, **_decisions(how, rules, len(compared), short_tasks, source)
         ),
         charts=(_chart(metrics, lines),),
     )
+
+
+def _decisions(
+    how: Uncertainty, rules: Rules, tests: int, short_tasks: str, source: str
+) -> dict[str, object]:
+    """Entries of the signature."""
+    differences = how.for_differences().method
+    return {
+        **how.signature(),
+        "differences": None if differences == how.method else differences,
+        "resamples": how.resamples,
+        "seed": how.seed,
+        "test": rules.test,
+        "adjust": f"{rules.adjust} over {tests}",
+        "temperature": source if source != TEMPERATURE else None,
+        "short tasks": short_tasks if short_tasks != "empty" else None,
+    }
 
 
 def _nothing(counts: Counts, lines: Sequence[Line]) -> str:
