@@ -233,13 +233,13 @@ def _forest(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: b
     across = Ruler.of(code["x"], max(width - margin - 1, 20))
     canvas = Canvas(across.cells, len(labels))
     height = {label: len(labels) - i - 0.5 for i, label in enumerate(code["y"]["scale"]["domain"])}
-    for layer in layers:
-        if layer["mark"]["style"] == "reference":
-            at = across.at(layer["data"]["values"][0]["x"])
-            canvas.put(((at, row + 0.5) for row in range(len(labels))), "┊")
+    rules = [la["data"]["values"][0]["x"] for la in layers if la["mark"]["style"] == "reference"]
+    canvas.put(((across.at(x), y) for x in rules for y in height.values()), "┊")
     for row in values:
         y = height[row["label"]]
         _interval(canvas, across, row, y)
+        crossed = [x for x in rules if row["low"] is not None and row["low"] <= x <= row["high"]]
+        canvas.put(((across.at(x), y) for x in crossed), "┼", _paint(0))
         if row["x"] is not None:
             canvas.put([(across.at(row["x"]), y)], "●" if row.get("told", True) else "○", _paint(0))
     left = {len(labels) - i - 0.5: label for i, label in enumerate(labels)}

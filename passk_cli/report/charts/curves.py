@@ -69,8 +69,8 @@ def curves(
         y, a key that not all of them have is left out.
     rules : reference lines.
     subtitle : what was counted and how sure; a lone series is named there too.
-    log_x : None for a logarithmic axis when x spans two decades.  log_y : the same for y, when asked.
-        On such an axis there is no place for what is not positive: it counts as undefined.
+    log_x : None for a logarithmic axis when x spans two decades.
+    log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
     y_domain : None to fit the data, zero included unless log_y.
 
     >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
@@ -88,7 +88,11 @@ def curves(
     if log_y:
         _only_positive(values)
     across = fitted([*all_of(values, "x"), *(r.x for r in rules)], x_title, log=log_x)
-    up = _upright(values, rules, Axis(*(y_domain or (0.0, 0.0)), y_title, log_y))
+    if y_domain is None:
+        seen = [*all_of(values, "y", "low", "high"), *(r.y for r in rules)]
+        up = fitted(seen, y_title, log=log_y, zero=True, margin=0.03)
+    else:
+        up = Axis(*y_domain, y_title, log_y)
     series = distinct(values, "series")
     labels = [] if facet else _end_labels(lines, across, up)
     shaped = len(series) > 1 and not points
@@ -113,14 +117,6 @@ def _only_positive(values: Sequence[Spec]) -> None:
         for key in ("y", "low", "high"):
             if key in row and not (row[key] and row[key] > 0):
                 row[key] = None
-
-
-def _upright(values: Sequence[Spec], rules: Sequence[Rule], asked: Axis) -> Axis:
-    """The axis asked for; one that fits the values when its ends are equal."""
-    if asked.low != asked.high:
-        return asked
-    seen = [*all_of(values, "y", "low", "high"), *(rule.y for rule in rules)]
-    return fitted(seen, asked.title, log=asked.log, zero=True, margin=0.03)
 
 
 def _by_line(lines: Iterable[Spec]) -> dict[tuple[Any, ...], list[Spec]]:
