@@ -204,7 +204,7 @@ def test_points_may_lack_what_lines_have() -> None:
     assert "interval" not in layers(chart)
     assert {"x": 1, "y": 0.4, "series": "m0", "drawn": "point"} in chart.spec["data"]["values"]
     tips = [tip["field"] for tip in layers(chart)["estimate"]["encoding"]["tooltip"]]
-    assert tips == ["x", "y", "series"]
+    assert tips == ["series", "x", "y"]
 
 
 def test_rules_widen_the_axis_and_carry_their_words() -> None:

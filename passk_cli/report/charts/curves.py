@@ -76,10 +76,10 @@ def curves(
     >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
     >>> chart = curves(rows, x="k", y="value", colour="model", x_title="k")
     >>> chart.spec["data"]["values"][0]
-    {'x': 1, 'y': 0.4, 'series': 'm', 'drawn': 'line'}
+    {'series': 'm', 'x': 1, 'y': 0.4, 'drawn': 'line'}
     """
     names = {
-        "x": x, "y": y, "low": low, "high": high, "series": colour, "kind": dash, "panel": facet,
+        "series": colour, "kind": dash, "panel": facet, "x": x, "y": y, "low": low, "high": high,
     }  # fmt: skip
     known = {key: name for key, name in names.items() if all(name in row for row in points)}
     lines = tidy(rows, names, "line")
