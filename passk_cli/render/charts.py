@@ -72,7 +72,10 @@ def stacked(charts: Sequence[Chart], theme: str) -> Spec:
     schema = specs[0]["$schema"]
     parts = [{key: value for key, value in spec.items() if key != "$schema"} for spec in specs]
     own = {"resolve": {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")}}
-    return {"$schema": schema, "vconcat": parts, "spacing": 36, **own, "config": config(theme)}
+    look = config(theme)
+    # The plots line up, so the titles do when each stands over its plot.
+    look["title"]["frame"] = "group"
+    return {"$schema": schema, "vconcat": parts, "spacing": 36, **own, "config": look}
 
 
 def config(theme: str) -> Spec:

@@ -207,6 +207,14 @@ def test_points_may_lack_what_lines_have() -> None:
     assert tips == ["series", "x", "y"]
 
 
+def test_points_of_the_lines_themselves_have_no_bars_over_their_bands() -> None:
+    rows = k_rows(1)
+    chart = drawn(rows, points=rows)
+    assert "band" in layers(chart)
+    assert "estimate" in layers(chart)
+    assert "interval" not in layers(chart)
+
+
 def test_rules_widen_the_axis_and_carry_their_words() -> None:
     chart = drawn(k_rows(), rules=[Rule(x=8, text="data end"), Rule(y=0.9, text="target")])
     assert scale(chart, "x")["domain"] == [1, 8]
@@ -260,9 +268,27 @@ def test_an_axis_holds_its_values_and_its_ticks(
     assert len(gaps) == 0 or gaps.min() >= 0.045
 
 
-def test_ticks_are_the_values_or_round_ones() -> None:
-    assert fitted([1, 2, 4, 8]).ticks == (1, 2, 4, 8)
-    assert fitted([*range(1, 11), 100], log=None).ticks == (1, 2, 5, 10, 20, 50, 100)
-    assert fitted([1, 3, 10**9], log=None).ticks == (1, 3, 10**9)
-    assert fitted([*range(1, 20), 10**9], log=None).ticks == tuple(10**i for i in range(10))
-    assert fitted([0.0, 0.5], zero=True, margin=0.1) == Axis(0.0, 0.55, ticks=(0, 0.5))
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([1, 2, 4, 8], (1, 2, 4, 8)),
+        ([*range(1, 11), 100], (1, 2, 5, 10, 20, 50, 100)),
+        ([1, 3, 10**9], (1, 3, 10**9)),
+        ([*range(1, 20), 10**9], tuple(10**i for i in range(10))),
+        ([1, 11.496243, 188.2169], (1, 2, 5, 10, 20, 50, 100)),
+        ([0.5, 11.496243, 20], ()),
+    ],
+)
+def test_ticks_are_the_values_or_round_ones(values: list[float], ticks: tuple[float, ...]) -> None:
+    assert fitted(values, log=None, at_values=True).ticks == ticks
+
+
+def test_room_is_not_made_below_zero() -> None:
+    assert fitted([0.0, 0.5], zero=True, margin=0.1) == Axis(0.0, 0.55)
+
+
+def test_heights_are_no_ticks() -> None:
+    chart = curves([{"k": k, "value": 11.496 * k} for k in (1, 2)], x="k", y="value", y_domain=None)
+    axes = {name: layers(chart)["curve"]["encoding"][name]["axis"] for name in "xy"}
+    assert axes["x"]["values"] == [1, 2]
+    assert "values" not in axes["y"]

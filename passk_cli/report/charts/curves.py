@@ -66,7 +66,8 @@ def curves(
     colour : whose line it is, as the model.  dash : which kind; pass@k is dashed, pass^k solid.
     facet : a panel for each of its values.
     points : rows drawn as points under the same keys, with low and high as bars; other than x and
-        y, a key that not all of them have is left out.
+        y, a key that not all of them have is left out.  `rows` itself marks every point of the
+        lines, whose bands say the rest.
     rules : reference lines.
     subtitle : what was counted and how sure; a lone series is named there too.
     log_x : None for a logarithmic axis when x spans two decades.
@@ -82,12 +83,15 @@ def curves(
         "series": colour, "kind": dash, "panel": facet, "x": x, "y": y, "low": low, "high": high,
     }  # fmt: skip
     known = {key: name for key, name in names.items() if all(name in row for row in points)}
+    if points is rows:
+        known |= {"low": "", "high": ""}
     lines = tidy(rows, names, "line")
     dots = tidy(points, known, "point") if points else _lonely(lines)
     values = lines + dots
     if log_y:
         _only_positive(values)
-    across = fitted([*all_of(values, "x"), *(r.x for r in rules)], x_title, log=log_x)
+    places = [*all_of(values, "x"), *(r.x for r in rules)]
+    across = fitted(places, x_title, log=log_x, at_values=True)
     if y_domain is None:
         seen = [*all_of(values, "y", "low", "high"), *(r.y for r in rules)]
         up = fitted(seen, y_title, log=log_y, zero=True, margin=0.03)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.inference.density import density
-from passk_cli.report.charts.axes import Axis, fitted
+from passk_cli.report.charts.axes import fitted
 from passk_cli.report.charts.parts import (
     Row,
     Rule,
@@ -55,7 +55,6 @@ def forest(
     values = tidy(rows, names, "point")
     seen = [*all_of(values, "x", "low", "high"), *(rule.x for rule in rules)]
     across = fitted(seen, x_title, margin=0.03)
-    across = Axis(across.low, across.high, across.title)
     up: Spec = {
         "field": "label",
         "type": "nominal",
