@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from passk_cli.report.model import Chart, Report
+from passk_cli.report.model import SHARES, Chart, Report
 
 Spec = dict[str, Any]
 
 # Liberation Sans comes with vl-convert, Arial has the same widths: no file depends on the machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+PERCENT = ",.4~%"
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,25 @@ THEMES = {
 }  # fmt: skip
 
 
-def picture(report: Report, suffix: str, theme: str = "light") -> bytes:
+def picture(report: Report, suffix: str, theme: str = "light", percent: bool = False) -> bytes:
     """The charts of a report, one under the other, as the contents of a file.
 
     suffix : one of `passk_cli.render.PICTURES`.  theme : "light" or "dark"; html follows its
-        reader instead.
+        reader instead.  percent : shares as percentages.
     """
+    charts = (
+        [Chart(_in_percent(chart.spec)) for chart in report.charts] if percent else report.charts
+    )
     if suffix == ".json":
-        spec = stacked(report.charts, theme)
+        spec = stacked(charts, theme)
         return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
     if suffix == ".html":
         from passk_cli.render.page import page
 
-        return page(report).encode()
+        return page(replace(report, charts=tuple(charts))).encode()
     import vl_convert
 
-    still = _without_hover(stacked(report.charts, theme))
+    still = _without_hover(stacked(charts, theme))
     if suffix == ".png":
         return bytes(vl_convert.vegalite_to_png(still, scale=2, allowed_base_urls=[]))
     if suffix == ".pdf":
@@ -130,12 +134,23 @@ def config(theme: str) -> Spec:
     }  # fmt: skip
 
 
+def _in_percent(node: Any) -> Any:
+    """The specification with percentages where it shows shares; data is left alone."""
+    if isinstance(node, Mapping):
+        return {
+            key: PERCENT if key == "format" and value == SHARES
+            else value if key == "values" else _in_percent(value)
+            for key, value in node.items()
+        }  # fmt: skip
+    return [_in_percent(each) for each in node] if isinstance(node, list) else node
+
+
 def _without_hover(node: Any) -> Any:
     """The specification without the layers that only answer the mouse; data is left alone."""
     if isinstance(node, Mapping):
-        return {key: _without_hover(value) for key, value in node.items() if key != "values"} | (
-            {"values": node["values"]} if "values" in node else {}
-        )
+        return {
+            key: value if key == "values" else _without_hover(value) for key, value in node.items()
+        }
     if isinstance(node, list):
         return [_without_hover(each) for each in node if not _is_hover(each)]
     return node

@@ -137,3 +137,16 @@ def test_an_unwritable_place_leaves_nothing(passk: Passk, tmp_path: Path) -> Non
     place.symlink_to("/dev/full")
     done = passk(*COMPARE, "--chart", place)
     assert (done.code, "cannot be written" in done.err) == (2, True)
+
+
+def test_percentages_reach_the_chart(passk: Passk, tmp_path: Path) -> None:
+    target = tmp_path / "chart.json"
+    formats = []
+    for options in ([], ["--percent"]):
+        assert passk(*COMPARE, *options, "--chart", target).code == 0
+        spec = json.loads(target.read_text())
+        places = [layer["encoding"]["x"] for layer in spec["spec"]["layer"]]
+        formats.append({place["axis"]["format"] for place in places})
+    assert formats == [{",.6~f"}, {",.4~%"}]
+    assert "10%" not in passk(*COMPARE, "--chart", "-").out
+    assert "10%  " in passk(*COMPARE, "--chart", "-", "--percent").out

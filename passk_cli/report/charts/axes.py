@@ -8,19 +8,25 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from passk_cli.report.model import SHARES
+
 # Ticks are few, no two of them closer than this share, and values among them have few digits.
 _MOST_TICKS, _CLOSEST, _DIGITS = 12, 0.045, 4
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values, its title, and whether it is drawn in proportion to the logarithm."""
+    """A range of values, its title, and whether it is drawn in proportion to the logarithm.
+
+    share : whether the values are shares, or differences of such.
+    """
 
     low: float
     high: float
     title: str = ""
     log: bool = False
     ticks: tuple[float, ...] = ()
+    share: bool = False
 
     def place(self, value: float) -> float:
         """0 at the low end, 1 at the high one.
@@ -40,6 +46,7 @@ class Axis:
     def channel(self, field: str) -> dict[str, Any]:
         """The Vega-Lite encoding of a field on this axis."""
         axis: dict[str, Any] = {"format": "~s" if self.high >= 1e5 else ",~r"}
+        axis |= {"format": SHARES} if self.share else {}
         axis |= {"values": list(self.ticks)} if self.ticks else {"tickCount": 5}
         scale: dict[str, Any] = {"domain": [self.low, self.high], "nice": False}
         scale |= {"type": "log"} if self.log else {"zero": False}

@@ -72,7 +72,7 @@ def curves(
     subtitle : what was counted and how sure; a lone series is named there too.
     log_x : None for a logarithmic axis when x spans two decades.
     log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
-    y_domain : None to fit the data, zero included unless log_y.
+    y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
 
     >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
     >>> chart = curves(rows, x="k", y="value", colour="model", x_title="k")
@@ -92,11 +92,12 @@ def curves(
         _only_positive(values)
     places = [*all_of(values, "x"), *(r.x for r in rules)]
     across = fitted(places, x_title, log=log_x, at_values=True)
+    share = y_domain == (0, 1)
     if y_domain is None:
         seen = [*all_of(values, "y", "low", "high"), *(r.y for r in rules)]
         up = fitted(seen, y_title, log=log_y, zero=True, margin=0.03)
     else:
-        up = Axis(*y_domain, y_title, log_y)
+        up = Axis(*y_domain, y_title, log_y, share=share)
     series = distinct(values, "series")
     labels = [] if facet else _end_labels(lines, across, up)
     shaped = len(series) > 1 and not points
@@ -240,12 +241,13 @@ class _Drawing:
             bar = layer("interval", "rule", **self._at("low"), **self._scales("color"))
             bar["encoding"]["y2"] = {"field": "high"}
             found.append(bar | drawn("point"))
-        point = layer("estimate", "point", **self._at("y"), **look, tooltip=tooltip(self.on_points))
+        values = tooltip(self.on_points, self._shares)
+        point = layer("estimate", "point", **self._at("y"), **look, tooltip=values)
         return [*found, point | drawn("point")]
 
     def hover(self) -> Spec:
         """Unseen points that answer the mouse."""
-        values = tooltip(self.on_lines)
+        values = tooltip(self.on_lines, self._shares)
         look = self._scales("color")
         return layer("hover", "point", **self._at("y"), **look, tooltip=values) | drawn("line")
 
@@ -260,6 +262,10 @@ class _Drawing:
         text = layer("label", "text", **self._at("at"), text={"field": "text"})
         text["mark"] |= {"align": "left", "dx": 15, "baseline": "middle"}
         return [data | leader, data | text]
+
+    @property
+    def _shares(self) -> tuple[str, ...]:
+        return ("y", "low", "high") if self.up.share else ()
 
     def _at(self, field: str) -> Spec:
         return {"x": self.across.channel("x"), "y": self.up.channel(field)}

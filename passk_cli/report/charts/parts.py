@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis
-from passk_cli.report.model import Chart, printable
+from passk_cli.report.model import SHARES, Chart, printable
 
 Row = Mapping[str, Any]
 Spec = dict[str, Any]
@@ -100,15 +100,20 @@ def distinct(values: Iterable[Spec], field: str) -> list[Any]:
     return list(dict.fromkeys(row[field] for row in values if row.get(field) is not None))
 
 
-def tooltip(names: Mapping[str, str]) -> list[Spec]:
-    """What hovering shows: each value under its name in the caller's rows."""
-    return [
-        {"field": field, "title": printable(name), "type": "quantitative", "format": ".4~g"}
-        if field in _QUANTITIES
-        else {"field": field, "title": printable(name), "type": "nominal"}
-        for field, name in names.items()
-        if name
-    ]
+def tooltip(names: Mapping[str, str], shares: Sequence[str] = ()) -> list[Spec]:
+    """What hovering shows: each value under its name in the caller's rows.
+
+    shares : the fields that hold shares.
+    """
+    found: list[Spec] = []
+    for field, name in names.items():
+        if name:
+            tip = {"field": field, "title": printable(name), "type": "nominal"}
+            if field in _QUANTITIES:
+                form = SHARES if field in shares else ".4~g"
+                tip |= {"type": "quantitative", "format": form}
+            found.append(tip)
+    return found
 
 
 def scaled(
