@@ -88,6 +88,11 @@ class Check:
     failing: bool = False
 
 
+# The number format of axes and hovering that show shares, in the notation of Vega-Lite; a reader
+# who asks for percentages gets them there.
+SHARES = ",.6~f"
+
+
 @dataclass(frozen=True)
 class Chart:
     """A picture of a result.
