@@ -313,4 +313,4 @@ def _skewness(
 
 
 def _no_error(se: float) -> str:
-    return "n = k on some task: no attempt can be left out" if math.isnan(se) else ""
+    return "no attempt can be left out: n = k on some task" if math.isnan(se) else ""

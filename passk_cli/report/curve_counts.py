@@ -193,7 +193,7 @@ def _without_intervals(each: Sequence[Measured], values: NDArray[np.float64]) ->
     if tasks > 1:
         errors = (values.std(axis=1, ddof=1) / math.sqrt(tasks)).tolist()
     for one, mean, se in zip(each, means, errors, strict=True):
-        yield Line(replace(one, values=None), Estimate(mean, se), se)
+        yield Line(replace(one, values=None), Estimate(mean, se), se, method="none")
 
 
 def _point(line: Line, stretch: Stretch, how: Uncertainty) -> Point:
@@ -201,7 +201,7 @@ def _point(line: Line, stretch: Stretch, how: Uncertainty) -> Point:
     pointwise = None if how.method == "none" else stretch.pointwise
     return Point(
         stretch.series, metric.family, metric.k, line.estimate, line.se, None, stretch.size,
-        how.method, pointwise, line.flaw,
+        line.method, pointwise, line.flaw,
     )  # fmt: skip
 
 
@@ -236,7 +236,7 @@ def _uneven(counts: Counts, stretch: Stretch, how: Uncertainty) -> Iterator[Poin
                     unit = "tasks" if question.clusters is None else "clusters"
                     note = f"μ^k needs k different {unit}; there are {units}"
                 elif e.low is None and question.level is not None:
-                    note = "n = k on some task: no attempt can be left out; needs n > k"
+                    note = "no attempt can be left out: n = k on some task (it needs n > k)"
                 yield Point(
                     stretch.series, metric, k, replace(e, reason=note),
                     None if math.isnan(numbers[1]) else numbers[1],
@@ -297,7 +297,7 @@ def _moment(name: str, spread: Spread, question: Question) -> Moment:
     bare = question.level is None
     e = Estimate(
         spread.value, spread.se if bare else None, spread.low, spread.high, spread.reason,
-        signed=name == "skewness",
+        signed=name == "skewness", share=name != "skewness",
     )  # fmt: skip
     return Moment(name, e, spread.se, _uneven_method(question), spread.reason)
 

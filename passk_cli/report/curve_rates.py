@@ -96,7 +96,7 @@ def _climbs(family: Family, last: int) -> list[Climb]:
 
 def _rates(family: Family, moments: bool) -> Rates:
     found = moments_of_rates(family.rates)
-    skewness = Estimate(found.skewness if found.variance > 0 else None, signed=True)
+    skewness = Estimate(found.skewness if found.variance > 0 else None, signed=True, share=False)
     told = {"mean": Estimate(found.mean), "sd": Estimate(found.sd), "skewness": skewness}
     ends = {"never": 0.0, "always": 1.0}
     never, always = (

@@ -16,6 +16,7 @@ class Estimate:
     reason : why a value (or limit) is missing, or what qualifies it.
     signed : shown with its sign, as differences are.
     marked : best, and distinguishable from the second; shown bold where bold exists.
+    share : lies in [0, 1] or is a difference of such, and so may be shown as a percentage.
     """
 
     value: float | None
@@ -25,6 +26,7 @@ class Estimate:
     reason: str = ""
     signed: bool = False
     marked: bool = False
+    share: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,8 @@ class Column:
     """A column's name and how its values are shown.
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more), "number" (an estimate that is no
-        share) or "p" (a p-value).
+        share of which small values matter: two decimals more), "score" (a number of no known
+        unit), "p" (a p-value) or "number" (of any size: four significant digits).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
@@ -84,6 +86,11 @@ class Check:
     verdict: str
     detail: str = ""
     failing: bool = False
+
+
+# The number format of axes and hovering that show shares, in the notation of Vega-Lite; a reader
+# who asks for percentages gets them there.
+SHARES = ",.6~f"
 
 
 @dataclass(frozen=True)
