@@ -222,7 +222,7 @@ def charts(found: Found, subtitle: str, uneven: str) -> tuple[Chart, ...]:
             curves(
                 deltas, x="k", y="value", low=low, high=high, colour="model",
                 title="What uneven tasks add to reliability", subtitle=uneven,
-                x_title="k (attempts)", y_title="Δ_k = pass^k − μ^k", y_domain=None,
+                x_title="k (attempts)", y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
             )
         )  # fmt: skip
     return tuple(told)
