@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,8 +173,7 @@ def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[
             if bare:
                 lines += _without_intervals(each, values)
                 continue
-            with ThreadPoolExecutor() as pool:
-                lines += pool.map(_evaluated, repeat(counts), each, repeat(how))
+            lines += [_evaluated(counts, one, how) for one in each]
     return found
 
 
