@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Estimate:
     reason : why a value (or limit) is missing, or what qualifies it.
     signed : shown with its sign, as differences are.
     marked : best, and distinguishable from the second; shown bold where bold exists.
+    share : lies in [0, 1] or is a difference of such, and so may be shown as a percentage.
     """
 
     value: float | None
@@ -24,6 +26,7 @@ class Estimate:
     reason: str = ""
     signed: bool = False
     marked: bool = False
+    share: bool = True
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Column:
     """A column's name and how its values are shown.
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more) or "p" (a p-value).
+        share of which small values matter: two decimals more), "score" (a number of no known
+        unit) or "p" (a p-value).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
@@ -85,6 +89,17 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """A picture of a result.
+
+    spec : a Vega-Lite specification with its data inside and without a theme; made by
+        `report.charts`, whose named layers the terminal's drawing understands.
+    """
+
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Report:
     """What a command found.
 
@@ -94,6 +109,7 @@ class Report:
     notes : what qualifies the numbers.
     signature : name → value, enough to reproduce the numbers.
     checks : the rules of a gate; empty for other reports.
+    charts : pictures of the same facts, in reading order; drawn when asked for.
     """
 
     tables: tuple[Table, ...]
@@ -102,3 +118,4 @@ class Report:
     notes: tuple[Note, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
+    charts: tuple[Chart, ...] = ()

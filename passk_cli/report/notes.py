@@ -40,6 +40,13 @@ def reading_notes(counts: Counts) -> list[Note]:
                 " repeats between them cannot be seen"
             )
         )
+    for role, known in counts.attempts.items():
+        columns = dict.fromkeys(one.roles[role] for one in facts.inputs if role in one.roles)
+        if columns:
+            notes.append(Note(f"the {role} of each attempt is read from {', '.join(columns)}"))
+        if known.valueless:
+            none = {"answer": "they never win", "solution": "they count as one solution"}[role]
+            notes.append(Note(f"{plural(known.valueless, 'attempt')} without {role}: {none}"))
     for name in facts.varying:
         notes.append(
             Note(

@@ -1,0 +1,172 @@
+"""Charts → files: one theme, light or dark, for png, svg, pdf, html and json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from passk_cli.report.model import Chart, Report
+
+Spec = dict[str, Any]
+
+# Liberation Sans comes with vl-convert, Arial has the same widths: no file depends on the machine.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of paper, text, grid, what is drawn without a series, and the series in turn."""
+
+    paper: str
+    text: str
+    faint: str
+    grid: str
+    series: tuple[str, ...]
+
+
+# The hues of Okabe and Ito (2008), told apart by colour-blind readers; lighter ones on dark paper.
+THEMES = {
+    "light": Theme(
+        "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
+        ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#555555", "#7a6a00"),
+    ),
+    "dark": Theme(
+        "#14171a", "#e8ebee", "#a3acb5", "#2c3238",
+        ("#4ba3e3", "#f4793b", "#2fc298", "#e39ac3", "#a5dcf8", "#f2b53c", "#b9bfc6", "#f0e442"),
+    ),
+}  # fmt: skip
+
+
+def picture(report: Report, suffix: str, theme: str = "light") -> bytes:
+    """The charts of a report, one under the other, as the contents of a file.
+
+    suffix : one of PICTURES.  theme : "light" or "dark"; html follows its reader instead.
+    """
+    return PICTURES[suffix](report, theme)
+
+
+def stacked(charts: Sequence[Chart], theme: str) -> Spec:
+    """One specification of all charts with the theme in it."""
+    specs = [dict(chart.spec) for chart in charts]
+    if len(specs) == 1:
+        return specs[0] | {"config": config(theme)}
+    schema = specs[0]["$schema"]
+    parts = [{key: value for key, value in spec.items() if key != "$schema"} for spec in specs]
+    own = {"resolve": {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")}}
+    return {"$schema": schema, "vconcat": parts, "spacing": 36, **own, "config": config(theme)}
+
+
+def config(theme: str) -> Spec:
+    """How every layer that `report.charts` makes looks; by their styles."""
+    look = THEMES[theme]
+    accent = look.series[0]
+    return {
+        "background": look.paper,
+        "font": FONT,
+        "padding": 14,
+        "view": {"stroke": None},
+        "range": {"category": list(look.series)},
+        "title": {
+            "anchor": "start", "frame": "bounds", "color": look.text, "fontSize": 15,
+            "fontWeight": "bold", "offset": 14, "subtitleColor": look.faint,
+            "subtitleFontSize": 11.5, "subtitlePadding": 5,
+        },
+        "axis": {
+            "labelColor": look.faint, "labelFontSize": 11, "titleColor": look.text,
+            "titleFontSize": 12, "titleFontWeight": "normal", "titlePadding": 8,
+            "domainColor": look.faint, "tickColor": look.faint, "tickSize": 4,
+            "gridColor": look.grid, "gridWidth": 1, "labelLimit": 0,
+        },
+        "axisX": {"grid": False, "labelFlush": False},
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
+        "legend": {
+            "labelColor": look.text, "labelFontSize": 12, "labelLimit": 0, "symbolSize": 90,
+            "symbolStrokeWidth": 2, "rowPadding": 4, "offset": 20,
+        },
+        "header": {
+            "labelColor": look.text, "labelFontSize": 12, "labelFontWeight": "bold",
+            "labelAnchor": "start", "title": None, "labelPadding": 8,
+        },
+        "style": {
+            "band": {"opacity": 0.14, "color": accent},
+            "curve": {"strokeWidth": 2, "strokeJoin": "round", "color": accent},
+            "marker": {"filled": True, "size": 55, "opacity": 1},
+            "hover": {"filled": True, "size": 140, "opacity": 0},
+            "interval": {"strokeWidth": 2.5, "color": accent},
+            "estimate": {"filled": True, "size": 60, "opacity": 1, "color": accent},
+            "open": {
+                "filled": True, "color": look.paper, "stroke": accent, "strokeWidth": 1.75,
+                "size": 50, "opacity": 1,
+            },
+            "density": {"opacity": 0.3, "color": accent},
+            "reference": {"color": look.faint, "strokeWidth": 1, "strokeDash": [3, 3]},
+            "word": {"color": look.faint, "fontSize": 11},
+            "leader": {"strokeWidth": 1, "opacity": 0.6, "color": accent},
+            "label": {"color": look.text, "fontSize": 12},
+        },
+    }  # fmt: skip
+
+
+def _still(report: Report, theme: str) -> Spec:
+    """The stacked specification without the layers that only answer the mouse."""
+    spec: Spec = _without_hover(stacked(report.charts, theme))
+    return spec
+
+
+def _without_hover(node: Any) -> Any:
+    if isinstance(node, Mapping):
+        return {key: _without_hover(value) for key, value in node.items() if key != "values"} | (
+            {"values": node["values"]} if "values" in node else {}
+        )
+    if isinstance(node, list):
+        return [_without_hover(each) for each in node if not _is_hover(each)]
+    return node
+
+
+def _is_hover(node: Any) -> bool:
+    return (
+        isinstance(node, Mapping)
+        and isinstance(node.get("mark"), Mapping)
+        and node["mark"].get("style") == "hover"
+    )
+
+
+def _png(report: Report, theme: str) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_png(_still(report, theme), scale=2, allowed_base_urls=[])
+
+
+def _svg(report: Report, theme: str) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(_still(report, theme), allowed_base_urls=[]).encode()
+
+
+def _pdf(report: Report, theme: str) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_pdf(_still(report, theme), allowed_base_urls=[])
+
+
+def _html(report: Report, theme: str) -> bytes:
+    from passk_cli.render.page import page
+
+    return page(report).encode()
+
+
+def _json(report: Report, theme: str) -> bytes:
+    spec = stacked(report.charts, theme)
+    return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
+
+
+PICTURES: dict[str, Callable[[Report, str], bytes]] = {
+    ".png": _png,
+    ".svg": _svg,
+    ".pdf": _pdf,
+    ".html": _html,
+    ".json": _json,
+}

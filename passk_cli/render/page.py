@@ -1,0 +1,123 @@
+"""Charts → one html file that needs no network: scripts inside, hover values, light and dark."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+from passk_cli.render.charts import FONT, THEMES, config
+from passk_cli.render.style import signature_line
+from passk_cli.report.model import Report
+
+# The browser is told to load nothing; vega compiles its expressions, hence 'unsafe-eval'.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline';"
+    " img-src data: blob:"
+)
+_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0 auto; padding: 16px; max-width: 1000px; font: 13px/1.5 %(font)s;
+  background: %(light_paper)s; color: %(light_text)s; }
+figure { margin: 0 0 24px; overflow: visible; }
+figure svg { display: block; max-width: 100%%; height: auto; }
+footer { opacity: 0.75; overflow-wrap: anywhere; }
+footer p { margin: 4px 0; }
+@media (prefers-color-scheme: dark) {
+  body { background: %(dark_paper)s; color: %(dark_text)s; }
+}
+"""
+# Each chart is drawn as wide as the page allows, again when the page or the reader's theme changes.
+_SCRIPT = """
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const charts = read("charts"), themes = read("themes");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const widest = 640;
+let drawing = Promise.resolve(), views = [];
+
+async function draw() {
+  views.forEach((view) => view.finalize());
+  views = [];
+  const theme = themes[dark.matches ? "dark" : "light"];
+  for (const [place, spec] of charts.entries()) {
+    const figure = document.getElementById("chart-" + place);
+    const room = figure.clientWidth;
+    const fits = spec.columns ? { columns: Math.max(1, Math.min(spec.columns, Math.floor(room / 300))) } : {};
+    const options = { mode: "vega-lite", config: theme, renderer: "svg", actions: false };
+    const { view } = await vegaEmbed(figure, { ...spec, ...fits }, options);
+    const signal = spec.spec ? "child_width" : "width", panels = fits.columns || 1;
+    const spare = room - figure.querySelector("svg").width.baseVal.value;
+    const width = Math.floor(view.signal(signal) + spare / panels);
+    await view.signal(signal, Math.max(140, Math.min(width, widest))).resize().runAsync();
+    views.push(view);
+  }
+}
+
+const again = () => { drawing = drawing.then(draw); };
+let waiting, seen = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth === seen) return;
+  seen = innerWidth;
+  clearTimeout(waiting);
+  waiting = setTimeout(again, 150);
+});
+dark.addEventListener("change", again);
+again();
+"""
+
+
+def page(report: Report) -> str:
+    """A document of all charts, the caption and the signature."""
+    import vl_convert
+
+    specs = [
+        {key: value for key, value in chart.spec.items() if key != "$schema"}
+        for chart in report.charts
+    ]
+    colours = {
+        f"{name}_{part}": getattr(theme, part)
+        for name, theme in THEMES.items()
+        for part in ("paper", "text")
+    }
+    title = next((s["title"]["text"] for s in specs if s.get("title", {}).get("text")), "passk")
+    figures = "\n".join(
+        f'<figure id="chart-{place}" aria-label="{html.escape(_name(spec))}"></figure>'
+        for place, spec in enumerate(specs)
+    )
+    said = "\n".join(
+        f"<p>{html.escape(text)}</p>" for text in (report.caption, signature_line(report)) if text
+    )
+    library = vl_convert.javascript_bundle().replace("</script", "<\\/script")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>{html.escape(title)}</title>
+<style>{_STYLE % {"font": FONT, **colours}}</style>
+</head>
+<body>
+{figures}
+<footer>
+{said}
+</footer>
+{_data("charts", specs)}
+{_data("themes", {name: config(name) for name in THEMES})}
+<script>{library}</script>
+<script>{_SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+def _data(name: str, value: Any) -> str:
+    """A value for the script to read; `<` escaped so that no name can end the element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def _name(spec: dict[str, Any]) -> str:
+    title = spec.get("title", {})
+    return ", ".join(filter(None, [title.get("text", ""), *title.get("subtitle", [])]))

@@ -1,0 +1,119 @@
+"""Where quantities are drawn: ranges, ticks, and labels that keep out of each other's way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+# Distinct values become ticks when they are few and no two of them closer than this share.
+_MOST_TICKS, _CLOSEST = 12, 0.045
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A range of values, its title, and whether it is drawn in proportion to the logarithm."""
+
+    low: float
+    high: float
+    title: str = ""
+    log: bool = False
+    ticks: tuple[float, ...] = ()
+
+    def place(self, value: float) -> float:
+        """0 at the low end, 1 at the high one.
+
+        >>> Axis(1, 100, log=True).place(10)
+        0.5
+        """
+        low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
+        return (value - low) / (high - low)
+
+    def at(self, place: float) -> float:
+        """The value at a place: the inverse."""
+        if self.log:
+            return float(self.low * (self.high / self.low) ** place)
+        return self.low + place * (self.high - self.low)
+
+    def channel(self, field: str) -> dict[str, Any]:
+        """The Vega-Lite encoding of a field on this axis."""
+        axis: dict[str, Any] = {"format": "~s" if self.high >= 1e5 else ",~r"}
+        axis |= {"values": list(self.ticks)} if self.ticks else {"tickCount": 5}
+        scale: dict[str, Any] = {"domain": [self.low, self.high], "nice": False}
+        scale |= {"type": "log"} if self.log else {"zero": False}
+        return {
+            "field": field,
+            "type": "quantitative",
+            "title": self.title or None,
+            "axis": axis,
+            "scale": scale,
+        }
+
+
+def fitted(
+    values: Iterable[float | None],
+    title: str = "",
+    *,
+    log: bool | None = False,
+    zero: bool = False,
+    margin: float = 0.0,
+) -> Axis:
+    """The axis that holds these values; undefined ones count for nothing.
+
+    log : None for logarithmic when the values span two decades; then only positive ones count.
+    zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends, as a share.
+
+    >>> fitted([1, 10, 100], log=None).ticks
+    (1, 10, 100)
+    """
+    seen = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
+    if log is None:
+        log = len(seen) > 1 and seen[0] > 0 and seen[-1] >= 100 * seen[0]
+    if log:
+        seen = [v for v in seen if v > 0]
+    low, high = (seen[0], seen[-1]) if seen else (1.0, 10.0)
+    if zero and not log:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
+    axis = Axis(low, high, title, log)
+    axis = Axis(axis.at(-margin), axis.at(1 + margin), title, log)
+    return Axis(axis.low, axis.high, title, log, _ticks(axis, seen))
+
+
+def _ticks(axis: Axis, seen: Sequence[float]) -> tuple[float, ...]:
+    """The values themselves where they are few and apart; round ones on a logarithmic axis."""
+    if axis.log and len(seen) > _MOST_TICKS:
+        decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
+        factors = (1, 2, 5) if len(decades) <= 4 else (1,)
+        seen = [f * 10.0**d for d in decades for f in factors]
+        seen = [v for v in seen if axis.low <= v <= axis.high]
+    gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(seen)]
+    if len(seen) > _MOST_TICKS or min(gaps, default=1.0) < _CLOSEST:
+        return ()
+    return tuple(int(v) if v == int(v) else v for v in seen)
+
+
+def apart(places: Sequence[float], least: float) -> list[float]:
+    """The places moved as little as needed to lie at least so far apart, in the same order.
+
+    Neighbours that are too close form a block around their common centre; blocks that meet merge.
+
+    >>> apart([0.5, 0.5], 0.1)
+    [0.45, 0.55]
+    """
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    blocks: list[tuple[float, int]] = []
+    for i in order:
+        centre, size = places[i], 1
+        while blocks and centre - blocks[-1][0] < least * (size + blocks[-1][1]) / 2:
+            other, more = blocks.pop()
+            centre, size = (centre * size + other * more) / (size + more), size + more
+        blocks.append((centre, size))
+    moved = [c + least * (j - (size - 1) / 2) for c, size in blocks for j in range(size)]
+    found = [0.0] * len(places)
+    for i, place in zip(order, moved, strict=True):
+        found[i] = place
+    return found

@@ -1,0 +1,140 @@
+"""What charts are made of: tidy values, layers, scales, reference lines."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passk_cli.report.charts.axes import Axis
+from passk_cli.report.model import Chart
+
+Row = Mapping[str, Any]
+Spec = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+WIDTH, HEIGHT, PANEL = 480, 300, 220
+# Letters of a subtitle that fit on a line.
+_TITLE = 92
+_QUANTITIES = ("x", "y", "low", "high")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A reference line across a chart: vertical at x or horizontal at y, with a word on it."""
+
+    x: float | None = None
+    y: float | None = None
+    text: str = ""
+
+
+def picture(
+    values: list[Spec],
+    layers: Sequence[Spec],
+    title: str,
+    subtitle: str,
+    facet: str,
+    size: Spec | None = None,
+    own_x: bool = False,
+) -> Chart:
+    """The layers over their shared values, in panels when there is a facet.
+
+    size : of the plot, or of each panel.  own_x : whether each panel has a range of its own.
+    """
+    spec: Spec = {"$schema": SCHEMA}
+    if title or subtitle:
+        spec["title"] = {"text": title, "subtitle": textwrap.wrap(subtitle, _TITLE)}
+    spec["data"] = {"values": values}
+    size = size or {"width": PANEL if facet else WIDTH, "height": HEIGHT}
+    if not facet:
+        return Chart(spec | size | {"layer": list(layers)})
+    panels = distinct(values, "panel")
+    spec["facet"] = {
+        "field": "panel",
+        "type": "nominal",
+        "sort": panels,
+        "title": None,
+    }
+    spec["columns"] = min(len(panels), 3)
+    if own_x:
+        spec["resolve"] = {"scale": {"x": "independent"}}
+    return Chart(spec | {"spec": size | {"layer": list(layers)}})
+
+
+def tidy(rows: Sequence[Row], names: Mapping[str, str], drawn: str) -> list[Spec]:
+    """The rows under the names of what they are drawn as; undefined numbers are None."""
+    return [
+        {key: _plain(row[name]) for key, name in names.items() if name} | {"drawn": drawn}
+        for row in rows
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON knows."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def all_of(values: Iterable[Spec], *fields: str) -> list[float | None]:
+    """The values of some fields, row by row."""
+    return [row.get(field) for row in values for field in fields]
+
+
+def distinct(values: Iterable[Spec], field: str) -> list[Any]:
+    """The values of a field in the order they appear."""
+    return list(dict.fromkeys(row[field] for row in values if row.get(field) is not None))
+
+
+def tooltip(names: Mapping[str, str]) -> list[Spec]:
+    """What hovering shows: each value under its name in the caller's rows."""
+    return [
+        {"field": field, "title": name, "type": "quantitative", "format": ".4~g"}
+        if field in _QUANTITIES
+        else {"field": field, "title": name, "type": "nominal"}
+        for field, name in names.items()
+        if name
+    ]
+
+
+def scaled(
+    field: str, domain: list[Any], legend: Spec | None, range_: list[Any] | None = None
+) -> Spec:
+    """The encoding of a field by colour, shape or dash; `legend` None for no legend."""
+    scale: Spec = {"domain": domain} | ({"range": range_} if range_ is not None else {})
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
+
+
+def drawn(how: str) -> Spec:
+    """What keeps the rows that are drawn this way."""
+    return {"transform": [{"filter": f"datum.drawn == '{how}'"}]}
+
+
+def layer(style: str, mark: str, **encoding: Any) -> Spec:
+    """A layer; its style is what the theme and the terminal's drawing know it by."""
+    return {"mark": {"type": mark, "style": style}, "encoding": encoding}
+
+
+def rule_layers(rules: Sequence[Rule], across: Axis, up: Axis | None) -> list[Spec]:
+    """Reference lines with their words: above a vertical one, at the left over a horizontal one."""
+    layers = []
+    for rule in rules:
+        if rule.x is not None:
+            name, axis, value = "x", across, rule.x
+            beside, edge, mark = "y", -5, {"align": "left", "baseline": "bottom", "dx": -2}
+            if across.place(value) > 0.5:
+                mark |= {"align": "right", "dx": 2}
+        else:
+            assert up is not None
+            assert rule.y is not None
+            name, axis, value = "y", up, rule.y
+            beside, edge, mark = "x", 4, {"align": "left", "baseline": "bottom", "dy": -3}
+        data = {"data": {"values": [{name: value, "text": rule.text}]}}
+        layers.append(data | layer("reference", "rule", **{name: axis.channel(name)}))
+        if rule.text:
+            where = {name: axis.channel(name), beside: {"value": edge}}
+            word = layer("word", "text", text={"field": "text"}, **where)
+            word["mark"] |= mark
+            layers.append(data | word)
+    return layers
