@@ -6,7 +6,8 @@ them by cell and value: answers and solutions by a hash of their text, which is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,19 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.outcomes.fields import FAIL_WORDS, PASS_WORDS, words_sql
+from passk_cli.outcomes.layout import quote_text
 from passk_cli.outcomes.model import Attempts, Counts
+from passk_cli.outcomes.solutions import merged, register_python, solution_sql, unparsed
 
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
     from passk_cli.outcomes.tables import Request, Statement
+
+# Texts are sorted in so much memory, and on disk beyond it.
+_SORT_MEMORY = "256MB"
+_TEXTS = " SELECT cell, value, text FROM known WHERE value >= 0 ORDER BY cell, value"
 
 
 def with_attempts(
@@ -34,10 +41,14 @@ def with_attempts(
     policy = statement.request.duplicates
     keep = policy if repeated and policy in ("first", "last") else None
     con.register("cells_", _cell_columns(counts))
+    if statement.request.normalise == "python":
+        register_python(con)
     found = {}
     for role in statement.request.attempts:
         name = "attempt" if role == "line" else role
         found[name] = _attempts(con, statement, counts, role, keep)
+        if role == "solution" and statement.request.similarity is not None:
+            found[name] = _merged(con, statement, found[name], keep)
     return replace(counts, attempts=found)
 
 
@@ -76,10 +87,50 @@ def _attempts(
         needed = "name a column that tells them apart with --field attempt=…"
         refuse(count > 1, f"attempts that share their {column!r}", needed)
     valueless = int(count[value == -1].sum()) if role in ("answer", "solution") else 0
-    return Attempts(cell, value, count, passed, valueless)
+    python = role == "solution" and statement.request.normalise == "python"
+    fell_back = unparsed(value, count) if python else 0
+    return Attempts(cell, value, count, passed, valueless, fell_back)
+
+
+def _merged(
+    con: duckdb.DuckDBPyConnection, statement: Statement, known: Attempts, keep: str | None
+) -> Attempts:
+    """The same with near-duplicates counted as one solution, under the key of one of them.
+
+    The texts are sorted by cell, on disk where they are many, and pass by one cell at a time.
+    """
+    request = statement.request
+    assert request.similarity is not None
+    with tempfile.TemporaryDirectory(prefix="passk-") as folder:
+        con.execute(f"SET temp_directory = {quote_text(folder)}")
+        con.execute(f"SET memory_limit = '{_SORT_MEMORY}'")
+        con.execute(_judged(statement, "solution", keep, ", solution AS text") + _TEXTS)
+        there = np.flatnonzero(known.value >= 0)
+        value, done = known.value.copy(), 0
+        for group in merged(_fetched(con), request.similarity, request.normalise):
+            rows = there[done : done + len(group)]
+            value[rows] = known.value[rows[group]]
+            done += len(group)
+        con.execute("RESET memory_limit")
+    return replace(known, value=value).moved(np.arange(int(known.cell.max()) + 1))
+
+
+def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := con.fetchmany(2048):
+        yield from rows
 
 
 def _sql(statement: Statement, role: str, keep: str | None) -> str:
+    return (
+        _judged(statement, role, keep)
+        + """
+SELECT cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed
+FROM known GROUP BY cell, value ORDER BY cell, value"""
+    )
+
+
+def _judged(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
+    """The CTE `known`: cell, value and verdict of every attempt, and more columns."""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"judged.{c} = cells_.{c}" for c in ("name", *groups, "task"))
@@ -92,11 +143,9 @@ def _sql(statement: Statement, role: str, keep: str | None) -> str:
 WITH {statement.rows(keep)},
 judged AS (
   SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
-         {value} AS value, {statement.verdict()} AS verdict
-  FROM {source} LEFT JOIN names ON names.file = rows.file)
-SELECT cells_.cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed
-FROM judged JOIN cells_ ON {match} {counted}
-GROUP BY cells_.cell, value ORDER BY cells_.cell, value"""
+         {value} AS value, {statement.verdict()} AS verdict{more}
+  FROM {source} LEFT JOIN names ON names.file = rows.file),
+known AS (SELECT judged.*, cells_.cell FROM judged JOIN cells_ ON {match} {counted})"""
 
 
 def _score(request: Request) -> str:
@@ -112,7 +161,7 @@ def _answer(request: Request) -> str:
 
 
 def _solution(request: Request) -> str:
-    return coded("solution")
+    return solution_sql("solution", request.normalise)
 
 
 def coded(text: str) -> str:

@@ -30,6 +30,7 @@ RESERVED = frozenset(
 )
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
+NORMALISE = ("none", "space", "python")
 
 
 def read(
@@ -109,7 +110,12 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             return counts
         from passk_cli.outcomes.attempts import with_attempts
 
-        return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
+        try:
+            return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
+        except duckdb.Error as error:
+            from passk_cli.outcomes import diagnose
+
+            raise diagnose.explain(error, batches, request) from None
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -130,6 +136,7 @@ def checked(request: Request) -> Request:
     for name, value, allowed in (
         ("missing", request.missing, MISSING),
         ("duplicates", request.duplicates, DUPLICATES),
+        ("normalise", request.normalise, NORMALISE),
     ):
         if value not in allowed:
             raise ParameterError(f"{name}={value!r}; it is one of {', '.join(allowed)}")
@@ -140,6 +147,8 @@ def checked(request: Request) -> Request:
         )
     if request.threshold is not None and math.isnan(request.threshold):
         raise ParameterError("the threshold must be a finite number")
+    if request.similarity is not None and not 0 < request.similarity <= 1:
+        raise ParameterError(f"--similarity {request.similarity:g}: it lies above 0, at most at 1")
     return request
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-NORMALISE = ("none", "space", "python")
 # Tokens of one shingle: long enough for their order to matter, short enough for short answers.
 SHINGLE = 3
 

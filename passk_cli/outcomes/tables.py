@@ -32,6 +32,7 @@ class Request:
     attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
         "attempt" (a number or time that orders them) or "line" (their order in the files).
     normalise : what solutions are compared as: "none" (their text), "space" or "python".
+    similarity : from what overlap of their shingles on solutions are the same; None: when equal.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Request:
     format: str | None = None
     attempts: tuple[str, ...] = ()
     normalise: str = "none"
+    similarity: float | None = None
 
     @property
     def scores_only(self) -> bool:
@@ -331,7 +333,7 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
         statement.attempts_as = "VARCHAR"
-        times, extra, *first = con.execute(statement.repeats()).fetchone() or (0, 0)
+        times, extra, *first = con.execute(statement.repeats()).fetchall()[0]
         if times:
             repeated = (int(times), int(extra), tuple(str(value) for value in first))
             if policy in ("first", "last"):
