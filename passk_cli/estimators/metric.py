@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.errors import ParameterError
+from passk_cli.estimators.diversity import distinct_at_k
+from passk_cli.estimators.gpass import gpass_pairs, mgpass_pairs
+from passk_cli.estimators.graded import best_at_k, mean_score, worst_at_k
+from passk_cli.estimators.majority import majority_at_k
+from passk_cli.estimators.order import first_at_k
 from passk_cli.estimators.pass_k import at_pairs, hat_pairs, unique_pairs
 
 if TYPE_CHECKING:
@@ -57,7 +62,7 @@ class Family:
     values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
         for those that need to know more of the attempts; see Multisets.
     needs : what that is: "score", "answer", "solution" or "attempt" (their order); "" for counts.
-    bounded : whether values lie in [0, 1]; otherwise in the bounds of the scores.
+    bounds : k → what values cannot pass; None where that depends on the scores.
     counted : whether there is one at each k; otherwise k is 1 and not part of the name.
     shared : whether it takes a share τ, as gpass@16:0.75 does.
     exchangeable : whether the order of attempts does not matter.
@@ -65,7 +70,7 @@ class Family:
 
     values: Callable[..., NDArray[np.float64]]
     needs: str = ""
-    bounded: bool = True
+    bounds: Callable[[int], tuple[float, float]] | None = lambda k: (0.0, 1.0)
     counted: bool = True
     shared: bool = False
     exchangeable: bool = True
@@ -75,6 +80,14 @@ class Family:
 FAMILIES: dict[str, Family] = {
     "pass@": Family(at_pairs),
     "pass^": Family(hat_pairs),
+    "gpass@": Family(gpass_pairs, shared=True),
+    "mgpass@": Family(mgpass_pairs),
+    "first@": Family(first_at_k, needs="attempt", exchangeable=False),
+    "maj@": Family(majority_at_k, needs="answer"),
+    "best@": Family(best_at_k, needs="score", bounds=None),
+    "worst@": Family(worst_at_k, needs="score", bounds=None),
+    "mean": Family(mean_score, needs="score", bounds=None, counted=False),
+    "distinct@": Family(distinct_at_k, needs="solution", bounds=lambda k: (1.0, float(k))),
 }
 USUAL_K = (1, 10, 100)
 
@@ -87,8 +100,8 @@ class Metric:
 
     >>> parse("pass@10")
     Metric(family='pass@', k=10, share=None)
-    >>> parse("pass^4").name
-    'pass^4'
+    >>> parse("gpass@16:0.75").name
+    'gpass@16:0.75'
     """
 
     family: str
@@ -102,8 +115,13 @@ class Metric:
 
     @property
     def unit(self) -> str:
-        """What its values are: a "share" in [0, 1], or a "score"."""
-        return "share" if self.kind.bounded else "score"
+        """What its values are: a "share" in [0, 1], or a "score" of another kind."""
+        return "share" if self.bounds == (0.0, 1.0) else "score"
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """What its values cannot pass; None where that depends on the scores."""
+        return None if self.kind.bounds is None else self.kind.bounds(self.k)
 
     @property
     def name(self) -> str:
@@ -131,8 +149,8 @@ class Metric:
 def parse(text: str) -> Metric:
     """A metric from its name; ParameterError says which names there are.
 
-    >>> parse("pass@10").k
-    10
+    >>> parse("maj@8").k, parse("mean").name
+    (8, 'mean')
     """
     name = text.strip()
     found = re.fullmatch(r"([a-z]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name)

@@ -20,8 +20,8 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
         return []
     answer = con.execute(
         "SELECT json_serialize_sql($q)", {"q": f"SELECT 1 WHERE ({where})"}
-    ).fetchone()
-    tree = json.loads(answer[0]) if answer else {"error": True}
+    ).fetchall()
+    tree = json.loads(answer[0][0])
     if tree["error"]:
         raise ParameterError(f"--where {where}: {tree.get('error_message', 'not an expression')}")
     names: list[str] = []

@@ -140,7 +140,7 @@ def assign(
         if role not in OF_ATTEMPTS or role in wanted
     }
     if "score" in wanted:
-        _score_or_outcome(found, overrides, columns, scores_only)
+        _score_or_outcome(found, overrides, scores_only)
     if "c" not in overrides:
         found["c"] = [c for c in found["c"] if columns[c] <= {"number", "text"}]
     counted = bool(found["n"] and found["c"]) and "outcome" not in overrides
@@ -194,15 +194,10 @@ def assign(
 def _score_or_outcome(
     found: dict[str, list[str]],
     overrides: Mapping[str, str],
-    columns: Mapping[str, set[str]],
     scores_only: bool,
 ) -> None:
     """The score's column, which stands for the outcome as well where nothing else does."""
-    if not found["score"]:
-        numeric = [
-            c for c in found["outcome"] if columns[c] - {"null"} <= {"number", "bool", "list"}
-        ]
-        found["score"] = numeric
+    found["score"] = found["score"] or list(found["outcome"])
     if "outcome" not in overrides:
         others = [c for c in found["outcome"] if c not in found["score"]]
         found["outcome"] = found["score"] if scores_only or not others else others

@@ -327,13 +327,13 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     cells = every = _tally(con, statement, None)
     rejected = 0
     if csv and statement.request.skip_bad:
-        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchone()
-        rejected = int(answer[0]) if answer else 0
+        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchall()
+        rejected = int(answer[0][0])
     repeated = None
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
         statement.attempts_as = "VARCHAR"
-        times, extra, *first = con.execute(statement.repeats()).fetchall()[0]
+        ((times, extra, *first),) = con.execute(statement.repeats()).fetchall()
         if times:
             repeated = (int(times), int(extra), tuple(str(value) for value in first))
             if policy in ("first", "last"):

@@ -237,7 +237,7 @@ def _difference_cells(c: Comparison) -> list[Cell]:
     if c.reason or c.interval is None:
         return [Estimate(None, reason=c.reason), None]
     sign = _SIGNS[c.verdict]
-    low, high, share = c.interval.low, c.interval.high, c.first.metric.kind.bounded
+    low, high, share = c.interval.low, c.interval.high, c.first.metric.unit == "share"
     shown = Estimate(c.difference, low=low, high=high, signed=True, share=share)
     return [sign or shown, None if math.isnan(c.adjusted) else c.adjusted]
 

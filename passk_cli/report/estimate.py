@@ -118,7 +118,7 @@ def evaluate(counts: Counts, one: Measured, how: Uncertainty) -> Line:
     if how.population == THESE_TASKS:
         variance = float(one.within.sum())
         se = None if math.isnan(variance) else math.sqrt(variance) / len(one.values)
-    estimate = Estimate(sample.mean, reason=one.reason, share=one.metric.kind.bounded)
+    estimate = Estimate(sample.mean, reason=one.reason, share=one.metric.unit == "share")
     if how.method == "none":
         return Line(one, replace(estimate, se=se), se, method="none")
     found = interval(sample, how.method, how.level, how.population)

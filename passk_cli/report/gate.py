@@ -77,7 +77,7 @@ def parse_limits(option: str, texts: Sequence[str]) -> dict[Metric, float]:
         if not equals or not math.isfinite(number):
             raise ParameterError(f"{option} {text}: write METRIC=X, as in pass@1=0.02")
         metric = parse(name)
-        if metric.kind.bounded and not 0.0 <= number <= 1.0:
+        if metric.unit == "share" and not 0.0 <= number <= 1.0:
             raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
         if metric in limits:
             raise ParameterError(f"{option} {metric.name} is given twice")
@@ -206,7 +206,7 @@ def _against(
 
 def _evidence(c: Comparison) -> Estimate:
     low, high = (None, None) if c.interval is None else (c.interval.low, c.interval.high)
-    share = c.first.metric.kind.bounded
+    share = c.first.metric.unit == "share"
     return Estimate(c.difference, None, low, high, reason=c.reason, signed=True, share=share)
 
 

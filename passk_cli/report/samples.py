@@ -138,9 +138,7 @@ class Measured:
 
     def bounds(self, how: Uncertainty) -> tuple[float, float]:
         """What no value can pass; infinite where that is not known."""
-        if self.metric.kind.bounded:
-            return 0.0, 1.0
-        return how.bounds or (-math.inf, math.inf)
+        return self.metric.bounds or how.bounds or (-math.inf, math.inf)
 
     def sample(self, counts: Counts, how: Uncertainty) -> Sample:
         """What the interval methods take."""
