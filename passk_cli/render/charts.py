@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +43,24 @@ THEMES = {
 def picture(report: Report, suffix: str, theme: str = "light") -> bytes:
     """The charts of a report, one under the other, as the contents of a file.
 
-    suffix : one of PICTURES.  theme : "light" or "dark"; html follows its reader instead.
+    suffix : one of `passk_cli.render.PICTURES`.  theme : "light" or "dark"; html follows its
+        reader instead.
     """
-    return PICTURES[suffix](report, theme)
+    if suffix == ".json":
+        spec = stacked(report.charts, theme)
+        return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
+    if suffix == ".html":
+        from passk_cli.render.page import page
+
+        return page(report).encode()
+    import vl_convert
+
+    still = _without_hover(stacked(report.charts, theme))
+    if suffix == ".png":
+        return bytes(vl_convert.vegalite_to_png(still, scale=2, allowed_base_urls=[]))
+    if suffix == ".pdf":
+        return bytes(vl_convert.vegalite_to_pdf(still, allowed_base_urls=[]))
+    return vl_convert.vegalite_to_svg(still, allowed_base_urls=[]).encode()
 
 
 def stacked(charts: Sequence[Chart], theme: str) -> Spec:
@@ -110,13 +125,8 @@ def config(theme: str) -> Spec:
     }  # fmt: skip
 
 
-def _still(report: Report, theme: str) -> Spec:
-    """The stacked specification without the layers that only answer the mouse."""
-    spec: Spec = _without_hover(stacked(report.charts, theme))
-    return spec
-
-
 def _without_hover(node: Any) -> Any:
+    """The specification without the layers that only answer the mouse; data is left alone."""
     if isinstance(node, Mapping):
         return {key: _without_hover(value) for key, value in node.items() if key != "values"} | (
             {"values": node["values"]} if "values" in node else {}
@@ -132,41 +142,3 @@ def _is_hover(node: Any) -> bool:
         and isinstance(node.get("mark"), Mapping)
         and node["mark"].get("style") == "hover"
     )
-
-
-def _png(report: Report, theme: str) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_png(_still(report, theme), scale=2, allowed_base_urls=[])
-
-
-def _svg(report: Report, theme: str) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg(_still(report, theme), allowed_base_urls=[]).encode()
-
-
-def _pdf(report: Report, theme: str) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_pdf(_still(report, theme), allowed_base_urls=[])
-
-
-def _html(report: Report, theme: str) -> bytes:
-    from passk_cli.render.page import page
-
-    return page(report).encode()
-
-
-def _json(report: Report, theme: str) -> bytes:
-    spec = stacked(report.charts, theme)
-    return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
-
-
-PICTURES: dict[str, Callable[[Report, str], bytes]] = {
-    ".png": _png,
-    ".svg": _svg,
-    ".pdf": _pdf,
-    ".html": _html,
-    ".json": _json,
-}

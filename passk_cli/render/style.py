@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass, replace
 
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table, printable
 
 
 @dataclass(frozen=True)
@@ -86,17 +86,6 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
             )
         )
     return columns
-
-
-def printable(text: str) -> str:
-    """The text with control characters as their codes: a name must not move the cursor.
-
-    >>> printable("a\\tb")
-    'a\\\\tb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def cells_of(text: str) -> int:

@@ -119,3 +119,14 @@ class Report:
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     charts: tuple[Chart, ...] = ()
+
+
+def printable(text: str) -> str:
+    """The text with control characters as their codes: a name must not move the cursor.
+
+    >>> printable("a\\tb")
+    'a\\\\tb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis
-from passk_cli.report.model import Chart
+from passk_cli.report.model import Chart, printable
 
 Row = Mapping[str, Any]
 Spec = dict[str, Any]
@@ -45,7 +45,10 @@ def picture(
     """
     spec: Spec = {"$schema": SCHEMA}
     if title or subtitle:
-        spec["title"] = {"text": title, "subtitle": textwrap.wrap(subtitle, _TITLE)}
+        spec["title"] = {
+            "text": printable(title),
+            "subtitle": textwrap.wrap(printable(subtitle), _TITLE),
+        }
     spec["data"] = {"values": values}
     size = size or {"width": PANEL if facet else WIDTH, "height": HEIGHT}
     if not facet:
@@ -72,8 +75,10 @@ def tidy(rows: Sequence[Row], names: Mapping[str, str], drawn: str) -> list[Spec
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON knows."""
+    """A value that JSON and XML know."""
     value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, str):
+        return printable(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -90,9 +95,9 @@ def distinct(values: Iterable[Spec], field: str) -> list[Any]:
 def tooltip(names: Mapping[str, str]) -> list[Spec]:
     """What hovering shows: each value under its name in the caller's rows."""
     return [
-        {"field": field, "title": name, "type": "quantitative", "format": ".4~g"}
+        {"field": field, "title": printable(name), "type": "quantitative", "format": ".4~g"}
         if field in _QUANTITIES
-        else {"field": field, "title": name, "type": "nominal"}
+        else {"field": field, "title": printable(name), "type": "nominal"}
         for field, name in names.items()
         if name
     ]
@@ -130,7 +135,7 @@ def rule_layers(rules: Sequence[Rule], across: Axis, up: Axis | None) -> list[Sp
             assert rule.y is not None
             name, axis, value = "y", up, rule.y
             beside, edge, mark = "x", 4, {"align": "left", "baseline": "bottom", "dy": -3}
-        data = {"data": {"values": [{name: value, "text": rule.text}]}}
+        data = {"data": {"values": [{name: value, "text": printable(rule.text)}]}}
         layers.append(data | layer("reference", "rule", **{name: axis.channel(name)}))
         if rule.text:
             where = {name: axis.channel(name), beside: {"value": edge}}
