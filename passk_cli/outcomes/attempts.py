@@ -6,7 +6,6 @@ them by cell and value: answers and solutions by a hash of their text, which is 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,19 +14,20 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.outcomes.fields import FAIL_WORDS, PASS_WORDS, words_sql
-from passk_cli.outcomes.layout import quote_text
 from passk_cli.outcomes.model import Attempts, Counts
-from passk_cli.outcomes.solutions import merged, register_python, solution_sql, unparsed
+from passk_cli.outcomes.solutions import (
+    by_cell,
+    near_duplicates,
+    register_python,
+    solution_sql,
+    unparsed,
+)
 
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
     from passk_cli.outcomes.tables import Request, Statement
-
-# Texts are sorted in so much memory, and on disk beyond it.
-_SORT_MEMORY = "256MB"
-_TEXTS = " SELECT cell, value, text FROM known WHERE value >= 0 ORDER BY cell, value"
 
 
 def with_attempts(
@@ -41,6 +41,9 @@ def with_attempts(
     policy = statement.request.duplicates
     keep = policy if repeated and policy in ("first", "last") else None
     con.register("cells_", _cell_columns(counts))
+    # How many rows a text file has is guessed far too low, and joins would hold them all instead of
+    # the cells: the table on the right is held when nothing is guessed.
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
     if statement.request.normalise == "python":
         register_python(con)
     found = {}
@@ -95,24 +98,20 @@ def _attempts(
 def _merged(
     con: duckdb.DuckDBPyConnection, statement: Statement, known: Attempts, keep: str | None
 ) -> Attempts:
-    """The same with near-duplicates counted as one solution, under the key of one of them.
-
-    The texts are sorted by cell, on disk where they are many, and pass by one cell at a time.
-    """
+    """The same with near-duplicates counted as one solution, under the lowest of their keys."""
     request = statement.request
     assert request.similarity is not None
-    with tempfile.TemporaryDirectory(prefix="passk-") as folder:
-        con.execute(f"SET temp_directory = {quote_text(folder)}")
-        con.execute(f"SET memory_limit = '{_SORT_MEMORY}'")
-        con.execute(_judged(statement, "solution", keep, ", solution AS text") + _TEXTS)
-        there = np.flatnonzero(known.value >= 0)
-        value, done = known.value.copy(), 0
-        for group in merged(_fetched(con), request.similarity, request.normalise):
-            rows = there[done : done + len(group)]
-            value[rows] = known.value[rows[group]]
-            done += len(group)
-        con.execute("RESET memory_limit")
-    return replace(known, value=value).moved(np.arange(int(known.cell.max()) + 1))
+    con.execute(
+        _judged(statement, "solution", keep, ", solution AS text")
+        + "SELECT cell, value, text FROM known WHERE value >= 0"
+    )
+    value = known.value.copy()
+    ends = np.searchsorted(known.cell, np.arange(int(known.cell.max(initial=-1)) + 2))
+    for cell, texts in by_cell(_fetched(con)):
+        same = near_duplicates(texts, request.similarity, request.normalise)
+        rows = slice(int(ends[cell]), int(ends[cell + 1]))
+        value[rows] = [same.get(key, key) for key in value[rows].tolist()]
+    return replace(known, value=value).moved(np.arange(len(ends) - 1))
 
 
 def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

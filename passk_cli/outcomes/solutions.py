@@ -7,11 +7,15 @@ key by accident once in 10¹³ tasks of 400 attempts.
 from __future__ import annotations
 
 import ast
+import pickle
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from hashlib import blake2b
+from itertools import chain, count
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +32,7 @@ _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _REMEMBERED = 1 << 17
 _BLOCK_TEXTS = 256
+_FILES = 100
 
 
 def solution_sql(text: str, normalise: str) -> str:
@@ -68,13 +73,13 @@ def register_python(con: duckdb.DuckDBPyConnection) -> None:
     con.create_function("python_key", key, ["VARCHAR"], "BIGINT")
 
 
-def unparsed(value: NDArray[np.int64], count: NDArray[np.int64]) -> int:
+def unparsed(value: NDArray[np.int64], times: NDArray[np.int64]) -> int:
     """Attempts whose text was no Python, from the keys that `python_key` gave.
 
     >>> unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
     2
     """
-    return int(count[(value >= 0) & (value % 2 == 0)].sum())
+    return int(times[(value >= 0) & (value % 2 == 0)].sum())
 
 
 _quiet = threading.Lock()
@@ -114,28 +119,44 @@ def _drop_docstrings(tree: ast.Module) -> None:
                     node.body[0] = ast.Pass()
 
 
-def merged(
-    rows: Iterable[tuple[int, int, str]], similarity: float, normalise: str
-) -> Iterator[NDArray[np.int64]]:
-    """For each cell the group of each of its solutions, as `near_duplicates` gives them.
+def by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
+    """(cell, key → text of its different solutions) of rows (cell, key, text) in any order.
 
-    rows : (cell, key, text) sorted by cell and key; a key may come more than once.  Only the
-    different texts of one cell are held.
+    The rows go through temporary files, a hundredth of the cells in each, which are then read one
+    after the other: no more than one of them is held.
     """
-    texts: list[str] = []
-    at: tuple[int, int] | None = None
-    for cell, key, text in rows:
-        if at is not None and cell != at[0]:
-            yield near_duplicates(texts, similarity)
-            texts = []
-        if at != (cell, key):
-            texts.append(python_form(text)[0] if normalise == "python" else text)
-        at = (cell, key)
-    if at is not None:
-        yield near_duplicates(texts, similarity)
+    with ExitStack() as stack:
+        files = [stack.enter_context(TemporaryFile()) for _ in range(_FILES)]
+        for row in rows:
+            pickle.dump(row, files[row[0] % _FILES])
+        for file in files:
+            file.seek(0)
+            cells: dict[int, dict[int, str]] = {}
+            with suppress(EOFError):
+                while True:
+                    cell, key, text = pickle.load(file)
+                    cells.setdefault(cell, {}).setdefault(key, text)
+            yield from cells.items()
 
 
-def near_duplicates(texts: Sequence[str], similarity: float) -> NDArray[np.int64]:
+def near_duplicates(
+    texts: Mapping[int, str], similarity: float, normalise: str = "none"
+) -> dict[int, int]:
+    """Key → the lowest key among the similar texts, for the different solutions of one cell.
+
+    >>> near_duplicates({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
+    {3: 3, 5: 5, 8: 3}
+    """
+    keys = sorted(texts)
+    python = normalise == "python"
+    forms = [python_form(texts[key])[0] if python else texts[key] for key in keys]
+    return {
+        key: keys[first]
+        for key, first in zip(keys, similar(forms, similarity).tolist(), strict=True)
+    }
+
+
+def similar(texts: Sequence[str], similarity: float) -> NDArray[np.int64]:
     """The group of each text: texts that are similar, directly or through others, share one.
 
     Similar means a Jaccard index |A ∩ B| / |A ∪ B| ≥ similarity of their sets of shingles, which
@@ -145,23 +166,15 @@ def near_duplicates(texts: Sequence[str], similarity: float) -> NDArray[np.int64
 
     similarity : in (0, 1].  Returns (texts,), the index of the first text of each one's group.
 
-    >>> near_duplicates(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
+    >>> similar(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
     [0, 0, 2]
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    shingles: dict[tuple[str, ...], int] = {}
-    places: list[int] = []
-    sizes = np.empty(len(texts), dtype=np.int64)
-    for i, text in enumerate(texts):
-        tokens = _TOKEN.findall(text)
-        runs = {tuple(tokens[j : j + SHINGLE]) for j in range(max(1, len(tokens) - SHINGLE + 1))}
-        places += [shingles.setdefault(run, len(shingles)) for run in runs]
-        sizes[i] = len(runs)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    shape = (len(texts), len(shingles))
-    has = csr_array((np.ones(len(places), dtype=np.int32), places, starts), shape=shape)
+    has = csr_array(_shingles(texts))
+    has.data[:] = 1
+    sizes = np.diff(has.indptr)
     group = np.arange(len(texts))
     for first in range(0, len(texts), _BLOCK_TEXTS):
         common = (has[first : first + _BLOCK_TEXTS] @ has.T).tocoo()
@@ -176,3 +189,20 @@ def near_duplicates(texts: Sequence[str], similarity: float) -> NDArray[np.int64
         _, first_of, label = np.unique(label, return_index=True, return_inverse=True)
         group = first_of[label]
     return group
+
+
+def _shingles(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[NDArray[np.intp], ...]]:
+    """(ones, (text, shingle)) of every run of tokens: what a sparse matrix is made of."""
+    # No token is empty: an empty one fills up texts that are too short.
+    tokens = [found + [""] * (SHINGLE - len(found)) for found in map(_TOKEN.findall, texts)]
+    lengths = np.array([len(found) for found in tokens])
+    known: dict[str, int] = {}
+    numbered = map(known.setdefault, chain.from_iterable(tokens), count())
+    _, token = np.unique(np.fromiter(numbered, np.int64, lengths.sum()), return_inverse=True)
+    runs = lengths - SHINGLE + 1
+    text = np.repeat(np.arange(len(texts)), runs)
+    at = np.arange(runs.sum()) + (SHINGLE - 1) * text
+    run = token[at]
+    for step in range(1, SHINGLE):
+        _, run = np.unique(run * len(known) + token[at + step], return_inverse=True)
+    return np.ones(len(run), dtype=np.int32), (text, run)

@@ -355,8 +355,10 @@ def _name(series: tuple[str, ...]) -> str:
 
 def _chart(counts: Counts, how: Uncertainty, short_tasks: str) -> Chart:
     """distinct@k and distinct-correct@k over k."""
-    top = supported_k(counts)
-    ks = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int)).tolist()
+    top, points = supported_k(counts), np.arange(1, _CURVE_POINTS + 1)
+    if top > _CURVE_POINTS:
+        points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
+    ks = points[points <= top].tolist()
     metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
     rows = []
     for one in measure(counts, metrics, short_tasks):
@@ -366,7 +368,7 @@ def _chart(counts: Counts, how: Uncertainty, short_tasks: str) -> Chart:
              "high": line.estimate.high, "model": one.name, "kind": f"{one.metric.family}k"}
         )  # fmt: skip
     return curves(
-        rows, x="k", y="solutions", low="low", high="high", colour="model", dash="kind",
+        rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
         title="Different solutions among k attempts", subtitle=how.words(), x_title="k",
         y_title="solutions", y_domain=None,
     )  # fmt: skip

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passk_cli.outcomes.solutions import (
-    merged,
+    by_cell,
     near_duplicates,
     python_form,
     register_python,
+    similar,
     solution_sql,
     unparsed,
 )
@@ -130,7 +131,7 @@ def test_groups_are_what_all_pairs_say(texts: list[str], similarity: float) -> N
         if len(one & other) / len(one | other) >= similarity - 1e-9:
             low, high = sorted((group[i], group[j]))
             group = [low if g == high else g for g in group]
-    assert near_duplicates(texts, similarity).tolist() == group
+    assert similar(texts, similarity).tolist() == group
 
 
 def test_many_texts_of_one_task() -> None:
@@ -138,16 +139,21 @@ def test_many_texts_of_one_task() -> None:
     words = [f"w{i}" for i in range(700)]
     chain = [" ".join(words[i : i + 12]) for i in range(600)]
     alone = [f"other {i} thing {i}" for i in range(5)]
-    group = near_duplicates([*chain[::2], *alone, *chain[1::2]], 0.8)
+    group = similar([*chain[::2], *alone, *chain[1::2]], 0.8)
     assert set(group[:300]) | set(group[305:]) == {0}
     assert group[300:305].tolist() == [300, 301, 302, 303, 304]
 
 
 def test_cells_one_by_one() -> None:
-    rows = [(0, 1, "a b c d"), (0, 1, "a b c d"), (0, 5, "x y z"), (0, 9, "a  b c d"),
-            (3, 1, "x  # one"), (3, 2, "x  # two")]  # fmt: skip
-    plain = [group.tolist() for group in merged(rows, 1.0, "none")]
-    assert plain == [[0, 1, 0], [0, 1]]
-    python = [group.tolist() for group in merged(rows, 1.0, "python")]
-    assert python == [[0, 1, 0], [0, 0]]
-    assert list(merged([], 0.5, "none")) == []
+    rows = [(3, 2, "x  # two"), (0, 1, "a b c d"), (0, 9, "a  b c d"), (0, 1, "a b c d"),
+            (0, 5, "x y z"), (3, 1, "x  # one"), (103, 1, "\ud800")]  # fmt: skip
+    cells = dict(by_cell(rows))
+    assert cells == {
+        0: {1: "a b c d", 9: "a  b c d", 5: "x y z"},
+        3: {2: "x  # two", 1: "x  # one"},
+        103: {1: "\ud800"},
+    }
+    assert near_duplicates(cells[0], 1.0) == {1: 1, 5: 5, 9: 1}
+    assert near_duplicates(cells[3], 1.0) == {1: 1, 2: 2}
+    assert near_duplicates(cells[3], 1.0, "python") == {1: 1, 2: 1}
+    assert list(by_cell([])) == []
