@@ -27,15 +27,16 @@ class Theme:
     series: tuple[str, ...]
 
 
-# The hues of Okabe and Ito (2008), told apart by colour-blind readers; lighter ones on dark paper.
+# The hues of Okabe and Ito (2008), moved so that readers with any colour blindness tell each from
+# every other and all from the paper, and neighbours differ in lightness too, for print in grey.
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
-        ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#555555", "#7a6a00"),
+        ("#16569e", "#dd8300", "#008e4f", "#b23f03", "#00a9f5", "#c582a6", "#222222"),
     ),
     "dark": Theme(
         "#14171a", "#e8ebee", "#a3acb5", "#2c3238",
-        ("#4ba3e3", "#f4793b", "#2fc298", "#e39ac3", "#a5dcf8", "#f2b53c", "#b9bfc6", "#f0e442"),
+        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#b080a8", "#f5f1ec"),
     ),
 }  # fmt: skip
 
@@ -86,7 +87,7 @@ def config(theme: str) -> Spec:
         "range": {"category": list(look.series)},
         "title": {
             "anchor": "start", "frame": "bounds", "color": look.text, "fontSize": 15,
-            "fontWeight": "bold", "offset": 14, "subtitleColor": look.faint,
+            "fontWeight": "bold", "offset": 10, "subtitleColor": look.faint,
             "subtitleFontSize": 11.5, "subtitlePadding": 5,
         },
         "axis": {
@@ -101,6 +102,7 @@ def config(theme: str) -> Spec:
             "labelColor": look.text, "labelFontSize": 12, "labelLimit": 0, "symbolSize": 90,
             "symbolStrokeWidth": 2, "rowPadding": 4, "offset": 20,
         },
+        "facet": {"spacing": 28},
         "header": {
             "labelColor": look.text, "labelFontSize": 12, "labelFontWeight": "bold",
             "labelAnchor": "start", "title": None, "labelPadding": 8,
@@ -108,7 +110,7 @@ def config(theme: str) -> Spec:
         "style": {
             "band": {"opacity": 0.14, "color": accent},
             "curve": {"strokeWidth": 2, "strokeJoin": "round", "color": accent},
-            "marker": {"filled": True, "size": 55, "opacity": 1},
+            "marker": {"filled": True, "size": 45, "opacity": 1},
             "hover": {"filled": True, "size": 140, "opacity": 0},
             "interval": {"strokeWidth": 2.5, "color": accent},
             "estimate": {"filled": True, "size": 60, "opacity": 1, "color": accent},

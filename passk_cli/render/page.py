@@ -8,7 +8,7 @@ from typing import Any
 
 from passk_cli.render.charts import FONT, THEMES, config
 from passk_cli.render.style import signature_line
-from passk_cli.report.model import Report
+from passk_cli.report.model import Report, printable
 
 # The browser is told to load nothing; vega compiles its expressions, hence 'unsafe-eval'.
 _POLICY = (
@@ -68,7 +68,7 @@ again();
 
 
 def page(report: Report) -> str:
-    """A document of all charts, the caption and the signature."""
+    """A document of all charts, with the notes and the signature below."""
     import vl_convert
 
     specs = [
@@ -85,9 +85,9 @@ def page(report: Report) -> str:
         f'<figure id="chart-{place}" aria-label="{html.escape(_name(spec))}"></figure>'
         for place, spec in enumerate(specs)
     )
-    said = "\n".join(
-        f"<p>{html.escape(text)}</p>" for text in (report.caption, signature_line(report)) if text
-    )
+    texts = [f"{note.level}: {printable(note.text)}" for note in report.notes]
+    texts += [signature_line(report)] if report.signature else []
+    said = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
     script = vl_convert.javascript_bundle(_SCRIPT).replace("</script", "<\\/script")
     return f"""<!DOCTYPE html>
 <html lang="en">

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from passk_cli.render.canvas import Canvas, Ruler, rgb
 from passk_cli.render.charts import THEMES
 from passk_cli.render.style import Style, cells_of
 from passk_cli.report.model import Chart, Report
@@ -16,7 +16,7 @@ Spec = Mapping[str, Any]
 Row = Mapping[str, Any]
 
 _WIDEST, _ROWS = 120, 20
-_MARKS = "●■▲◆✚▼▶"
+_MARKS = "●■▲◆✚▼▶◀"
 _DASHES = {(1, 0): "───", (6, 4): "╌╌╌", (2, 3): "┈┈┈", (10, 3, 2, 3): "─·─", (14, 4): "━ ━"}
 # A band is shaded only where few lines could be meant; dots of a braille cell across and down.
 _MOST_BANDS, _ACROSS, _DOWN = 4, 2, 4
@@ -43,6 +43,7 @@ def _drawn(chart: Chart, width: int, colour: bool) -> str:
             lines += ["", str(panel)]
         mine = [row for row in values if row.get("panel") == panel]
         lines += _panel(layers, mine, width, colour)
+    lines += _legend(layers, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -55,82 +56,6 @@ def _panel(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: bo
     return _forest(layers, values, width, colour)
 
 
-@dataclass(frozen=True)
-class _Ruler:
-    """From values to cells: 0 at the low end of the canvas, `cells` at the high one."""
-
-    low: float
-    high: float
-    cells: int
-    log: bool = False
-    ticks: tuple[float, ...] = ()
-    title: str = ""
-
-    @staticmethod
-    def of(channel: Spec, cells: int, values: Iterable[float | None] = ()) -> _Ruler:
-        scale, axis = channel["scale"], channel.get("axis", {})
-        seen = [v for v in values if v is not None]
-        low, high = scale.get("domain") or (min(seen), max(seen))
-        if low == high:
-            low, high = low - 0.5, high + 0.5
-        log = scale.get("type") == "log"
-        ticks = axis.get("values") or _round_ticks(low, high)
-        return _Ruler(low, high, cells, log, tuple(ticks), channel.get("title") or "")
-
-    def at(self, value: float) -> float:
-        low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
-        return self.cells * (value - low) / (high - low)
-
-    def words(self) -> dict[float, str]:
-        """Cell → label of each tick."""
-        return {self.at(v): _number(v) for v in self.ticks}
-
-
-@dataclass
-class _Canvas:
-    """Marks in cells of a terminal, x to the right and y upwards from the lower left corner."""
-
-    cols: int
-    rows: int
-    marks: list[tuple[list[float], list[float], str, str]] = field(default_factory=list)
-
-    def put(self, places: Iterable[tuple[float, float]], sign: str, paint: str = "") -> None:
-        """One sign at each place; "braille" for a dot."""
-        inside = [
-            (min(max(x, 0.0), self.cols - 1e-6), min(max(y, 0.0), self.rows - 1e-6))
-            for x, y in places
-        ]
-        if inside:
-            xs, ys = zip(*inside, strict=True)
-            self.marks.append((list(xs), list(ys), sign, paint))
-
-    def write(self, col: int, y: float, text: str) -> None:
-        """A word from a column on."""
-        for i, sign in enumerate(text):
-            self.put([(col + i + 0.5, y)], sign)
-
-    def built(self, left: Mapping[float, str], below: Mapping[float, str], colour: bool) -> Any:
-        """plotext's matrix of the canvas inside its axes."""
-        import plotext
-
-        figure = plotext.figure
-        plotext.terminal.limit(False, False)
-        figure.clear()
-        figure.theme("colorless")
-        margin = max(map(cells_of, left.values()), default=0)
-        figure.plot_size(margin + 1 + self.cols, self.rows + 2)
-        figure.axes(False, axis=[0, 1], side=1)
-        for axis, cells, words in ((0, self.cols, below), (1, self.rows, left)):
-            ruler = figure.ruler(axis, 0)
-            ruler.lim(0, cells)
-            ruler.alignment(lim="edge")
-            ruler.ticks([min(at, cells - 0.01) for at in words], list(words.values()))
-        for xs, ys, sign, paint in self.marks:
-            pixel = _rgb(paint) if paint and colour else None
-            figure.draw(figure.signal(xs, ys, marker=plotext.marker(sign, pixel)))
-        return figure.build()
-
-
 class _Curves:
     """Lines over a ruler, their bands shaded, with words at their ends or a legend below."""
 
@@ -141,16 +66,12 @@ class _Curves:
         self.rules = [layer for layer in layers if layer["mark"]["style"] in ("reference", "word")]
         self.values, self.colour = values, colour
         self.code = self.layers["curve"]["encoding"]
-        self.up = _Ruler.of(self.code["y"], _ROWS)
+        self.up = Ruler.of(self.code["y"], _ROWS)
         self.margin = max(map(cells_of, self.up.words().values()))
-        self.ends = self.layers["label"]["data"]["values"] if "label" in self.layers else []
-        room = max((cells_of(end["text"]) for end in self.ends), default=-3) + 3
-        if room > width // 3:
-            self.ends, room = [], 0
-        self.room = room
-        self.across = _Ruler.of(self.code["x"], width - self.margin - 1 - room)
+        self.ends, self.room = _ends(layers, width)
+        self.across = Ruler.of(self.code["x"], width - self.margin - 1 - self.room)
         self.series = self.code["color"]["scale"]["domain"] if "color" in self.code else []
-        self.canvas = _Canvas(self.across.cells, self.up.cells)
+        self.canvas = Canvas(self.across.cells, self.up.cells)
 
     def lines(self) -> list[str]:
         self._draw()
@@ -163,8 +84,6 @@ class _Curves:
         found += str(matrix.string(colorless=not self.colour)).rstrip("\n").split("\n")
         if self.across.title:
             found.append(" " * (self.margin + 1) + self.across.title.center(self.across.cells))
-        if not self.ends and len(self.series) > 1:
-            found += _flowed([f"{_mark(i)} {name}" for i, name in enumerate(self.series)], 80)
         return found
 
     def _draw(self) -> None:
@@ -182,7 +101,7 @@ class _Curves:
         for row in self.values:
             if row["drawn"] == "point" and row["y"] is not None:
                 self._point(row)
-        if not self.ends and len(self.series) > 1:
+        if len(self.series) > 1 and not any(row["drawn"] == "point" for row in self.values):
             for (series, _), rows in by_line.items():
                 sign = _mark(self.series.index(series))
                 self.canvas.put(self._spread(rows), sign, self._paint(series))
@@ -229,7 +148,9 @@ class _Curves:
         if row.get("low") is not None and row.get("high") is not None:
             (x, low), (_, high) = self._place(row, "low"), self._place(row, "high")
             self.canvas.put(((x, r + 0.5) for r in range(int(low), math.ceil(high))), "│", paint)
-        self.canvas.put([self._place(row)], "●", paint)
+        several = len(self.series) > 1
+        sign = _mark(self.series.index(row["series"])) if several and "series" in row else "●"
+        self.canvas.put([self._place(row)], sign, paint)
 
     def _rule(self, rule: Spec) -> None:
         row, word = rule["data"]["values"][0], rule["mark"]["style"] == "word"
@@ -253,7 +174,7 @@ class _Curves:
     def _above(self) -> list[str]:
         """The legend of dashes, where words at the ends do not say it."""
         code = self.code.get("strokeDash")
-        if code is None or code["legend"] is None:
+        if code is None or len(code["scale"]["domain"]) < 2 or (self.ends and not code["legend"]):
             return []
         scale = code["scale"]
         kinds = zip(scale["domain"], scale["range"], strict=True)
@@ -271,8 +192,10 @@ class _Curves:
         column = plotext.matrix(self.room, height, plotext.pixel())
         for end, row in zip(ends, rows, strict=True):
             paint = self._paint(end.get("series"))
-            text = plotext.colorize(f" {end['text']}")
-            column.insert(0, row, text.fill(_rgb(paint)) if paint and self.colour else text)
+            several = len(self.series) > 1
+            sign = f"{_mark(self.series.index(end['series']))} " if several else ""
+            text = plotext.colorize(f" {sign}{end['text']}")
+            column.insert(0, row, text.fill(rgb(paint)) if paint and self.colour else text)
         return column
 
     def _paint(self, series: Any) -> str:
@@ -286,13 +209,29 @@ class _Curves:
         return found
 
 
+def _ends(layers: Sequence[Spec], width: int) -> tuple[list[Row], int]:
+    """The words at the ends of lines and the columns they take; none where they take too many."""
+    found = [layer["data"]["values"] for layer in layers if layer["mark"]["style"] == "label"]
+    room = max((cells_of(end["text"]) for end in found[0]), default=0) + 4 if found else 0
+    return (found[0], room) if found and room <= width // 3 else ([], 0)
+
+
+def _legend(layers: Sequence[Spec], width: int) -> list[str]:
+    """The mark of each series, where words at the ends do not say it."""
+    code: Spec = next((la["encoding"] for la in layers if la["mark"]["style"] == "curve"), {})
+    series = code["color"]["scale"]["domain"] if "color" in code else []
+    if len(series) < 2 or _ends(layers, width)[0]:
+        return []
+    return _flowed([f"{_mark(i)} {name}" for i, name in enumerate(series)], width)
+
+
 def _forest(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: bool) -> list[str]:
     """A text row per label: the interval as a line, a filled or hollow point on it."""
     code = next(layer for layer in layers if layer["mark"]["style"] == "interval")["encoding"]
     labels = [str(label) for label in code["y"]["scale"]["domain"]]
     margin = max(map(cells_of, labels))
-    across = _Ruler.of(code["x"], max(width - margin - 1, 20))
-    canvas = _Canvas(across.cells, len(labels))
+    across = Ruler.of(code["x"], max(width - margin - 1, 20))
+    canvas = Canvas(across.cells, len(labels))
     height = {label: len(labels) - i - 0.5 for i, label in enumerate(code["y"]["scale"]["domain"])}
     for layer in layers:
         if layer["mark"]["style"] == "reference":
@@ -315,8 +254,8 @@ def _ridges(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: b
     labels = {3 * row["row"] + 0.5: str(row["label"]) for row in points}
     margin = max(map(cells_of, labels.values()))
     seen = [row.get(name) for row in values for name in ("x", "low", "high")]
-    across = _Ruler.of(area["x"], max(width - margin - 1, 20), seen)
-    canvas = _Canvas(across.cells, 3 * count)
+    across = Ruler.of(area["x"], max(width - margin - 1, 20), seen)
+    canvas = Canvas(across.cells, 3 * count)
     for one in points:
         shape = [row for row in values if row["drawn"] == "area" and row["row"] == one["row"]]
         canvas.put(_filled(shape, across, one["row"]), "braille", _paint(0))
@@ -326,7 +265,7 @@ def _ridges(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: b
     return _finished(canvas, labels, across, margin, colour)
 
 
-def _filled(shape: Sequence[Row], across: _Ruler, base: int) -> Iterator[tuple[float, float]]:
+def _filled(shape: Sequence[Row], across: Ruler, base: int) -> Iterator[tuple[float, float]]:
     """The dots under a density that stands on the text row above its interval."""
     for a, b in pairwise(shape):
         start, end = across.at(a["x"]), across.at(b["x"])
@@ -337,7 +276,7 @@ def _filled(shape: Sequence[Row], across: _Ruler, base: int) -> Iterator[tuple[f
                 yield (col + 0.5) / _ACROSS, 3 * base + 1 + (dot + 0.5) / _DOWN
 
 
-def _interval(canvas: _Canvas, across: _Ruler, row: Row, y: float) -> None:
+def _interval(canvas: Canvas, across: Ruler, row: Row, y: float) -> None:
     if row.get("low") is None or row.get("high") is None:
         return
     low, high = int(across.at(row["low"])), int(across.at(row["high"]))
@@ -345,28 +284,12 @@ def _interval(canvas: _Canvas, across: _Ruler, row: Row, y: float) -> None:
 
 
 def _finished(
-    canvas: _Canvas, left: Mapping[float, str], across: _Ruler, margin: int, colour: bool
+    canvas: Canvas, left: Mapping[float, str], across: Ruler, margin: int, colour: bool
 ) -> list[str]:
     matrix = canvas.built(left, across.words(), colour)
     found = str(matrix.string(colorless=not colour)).rstrip("\n").split("\n")
     title = [" " * (margin + 1) + across.title.center(across.cells)] if across.title else []
     return found + title
-
-
-def _round_ticks(low: float, high: float) -> list[float]:
-    """About five round values inside a range."""
-    step = 10.0 ** math.floor(math.log10((high - low) / 5))
-    step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= 6)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
-
-
-def _number(value: float) -> str:
-    """A tick in words: 0.2, 1,000, 2M."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
-        if abs(value) >= size:
-            return f"{value / (1e3 if letter == 'k' else size):g}{letter}"
-    return f"{value:,.6g}" if value == int(value) else f"{value:g}"
 
 
 def _flowed(words: Sequence[str], width: int) -> list[str]:
@@ -386,7 +309,3 @@ def _mark(place: int) -> str:
 def _paint(place: int) -> str:
     series = THEMES["light"].series
     return series[place % len(series)]
-
-
-def _rgb(paint: str) -> tuple[int, int, int]:
-    return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)

@@ -47,7 +47,7 @@ class Column:
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more), "score" (a number of no known
-        unit) or "p" (a p-value).
+        unit), "p" (a p-value) or "number" (of any size: four significant digits).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
