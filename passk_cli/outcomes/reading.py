@@ -48,6 +48,8 @@ def read(
     cluster: str | None = None,
     format: str | None = None,
     attempts: Sequence[str] = (),
+    normalise: str = "none",
+    similarity: float | None = None,
 ) -> Counts:
     """Counts of attempts and passes per model and task, from result files or a DataFrame.
 
@@ -62,7 +64,11 @@ def read(
     models : keep only these.  cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
     attempts : what is to be known of the attempts besides passing, for metrics that need it:
-        "score" (best@k, worst@k, mean), "answer" (maj@k), "attempt" (their order, for first@k).
+        "score" (best@k, worst@k, mean), "answer" (maj@k), "solution" (distinct@k), "attempt"
+        (their order, for first@k).
+    normalise : solutions are compared as their text ("none"), with single spaces ("space") or as
+        "python" without comments, docstrings and layout.
+    similarity : from what share of common runs of three tokens on solutions are one; in (0, 1].
 
     Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
     for a file that cannot be used.
@@ -85,6 +91,8 @@ def read(
         cluster,
         format,
         tuple(attempts),
+        normalise,
+        similarity,
     )
     return load(data, checked(request))
 

@@ -318,8 +318,8 @@ def _notes(
     """What to know of these numbers, and who gains without variety."""
     known = counts.attempts["solution"]
     if known.unparsed:
-        parts = plural(known.unparsed, "solution")
-        yield Note(f"{parts} did not parse as Python: compared with single spaces")
+        told = "with a solution that is no Python: compared with single spaces"
+        yield Note(f"{plural(known.unparsed, 'attempt')} {told}")
     mixed = int(((known.passed > 0) & (known.passed < known.count)).sum())
     if mixed:
         yield Note(
