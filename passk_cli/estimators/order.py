@@ -197,9 +197,11 @@ def attempts_needed(survival: Floats, share: float) -> int | None:
 def attempts_used(survival: Floats, budget: int) -> float:
     """Mean attempts per task when one stops at the first pass or after `budget`: Σ_{i<b} S_i.
 
-    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts there are.
+    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts there are,
+    unless every task is solved by then.
 
     >>> attempts_used(np.array([1.0, 0.6, 0.4]), 2)
     1.6
     """
-    return float(survival[:budget].sum()) if budget < len(survival) else float("nan")
+    known = budget < len(survival) or survival[-1] == 0
+    return float(survival[:budget].sum()) if known else float("nan")

@@ -13,7 +13,7 @@ from passk_cli.report.notes import plural
 from passk_cli.report.ordered import Findings
 
 DECLINING, IMPROVING, NO_TREND = "declining", "improving", "no trend seen"
-ALIKE, ALTERNATING, UNRELATED = "alike", "alternating", "no tie seen"
+ALIKE, ALTERNATING, UNRELATED = "alike", "alternating", "no link seen"
 COPIES, AGREEING, NO_COPIES = "copies?", "agreeing", "none seen"
 CANNOT_TELL = "cannot tell"
 
@@ -89,8 +89,9 @@ def _trend(one: Findings, level: float) -> Iterator[str]:
     )
     if slope.low is not None and slope.high is not None and slope.low <= 0.0 <= slope.high:
         yield (
-            f"{one.ordered.name}: the interval of its trend holds 0 although the test sees one:"
-            " attempts that depend on each other can look like a trend in few tasks"
+            f"{one.ordered.name}: the interval of its trend holds 0 although the test sees one: the"
+            f" test is about these tasks, of which {one.mixed} can show a trend, the interval about"
+            " new ones; and attempts that depend on each other can look like a trend"
         )
 
 
