@@ -57,7 +57,7 @@ def bootstrap(
     if target is not None:
         export_format(target)
     how = certainty.how()
-    counts = reading.counts(cluster=certainty.cluster)
+    counts = reading.counts(cluster=certainty.cluster, **choice.known)
     methods = choose_methods(counts, wanted.interval, how)
     metrics = choice.of(counts)
     lines, found = distributions(

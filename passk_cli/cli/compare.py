@@ -85,7 +85,8 @@ def compare(
     split = judging.sensitivity
     not_empty("--baseline", [] if judging.baseline is None else [judging.baseline])
     reading = replace(reading, models=with_model(reading.models, judging.baseline))
-    read = reading.counts(cluster=certainty.cluster, more_by=(split,) if split else ())
+    more_by = (split,) if split else ()
+    read = reading.counts(cluster=certainty.cluster, more_by=more_by, **choice.known)
     counts = read.without_group(split) if split else read
     metrics = choice.of(counts)
     extra = None

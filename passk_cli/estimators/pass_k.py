@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Terms of a product evaluated at once: bounds the memory of a block to about 32 MB.
 _BLOCK_TERMS = 1 << 22
+# The logarithm of a probability whose complement is 1 in floating point.
+_NEVER = -40.0
 
 
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
@@ -99,7 +101,10 @@ def _over_terms(
     longest = int(terms.max(initial=0))
     total = np.zeros(n.shape) if logs else np.ones(n.shape)
     width = max(1, _BLOCK_TERMS // max(n.size, 1))
+    settled = _NEVER if logs else 0.0
     for start in range(0, longest, width):
+        if not np.any((terms > start) & (total > settled)):
+            break  # no factor is left that could change a digit
         j = np.arange(start, min(start + width, longest))
         base = n[:, None] - j
         used = j < terms[:, None]

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.metric import Metric
+from passk_cli.estimators.metric import Metric, Multisets
 from passk_cli.estimators.pass_k import unique_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Rows of multisets at once: bounds the memory of a block to about 64 MB.
+_BLOCK_ROWS = 1 << 20
 
 
 def within_variance(
@@ -40,21 +44,50 @@ def within_variance(
     return variance[index]
 
 
-def share_within(
-    metric: Metric,
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    values: NDArray[np.float64],
-) -> float | None:
+def within_variance_of(
+    metric: Metric, attempts: Multisets, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """`within_variance` for a metric that needs more of the attempts than counts.
+
+    (n−1)/n Σ_j (f without attempt j − f)²; equal attempts are left out once and weighted.
+
+    values : (tasks,), the metric of each task.  Returns (tasks,); NaN where n ≤ k.
+    """
+    tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
+    n = np.add.reduceat(attempts.count, attempts.start[:-1])
+    total = np.zeros(len(values))
+    for passing in (0, 1):
+        weight = attempts.passed if passing else attempts.count - attempts.passed
+        rows = np.flatnonzero(weight)
+        # Every copy of a task has its own rows: as many at once as keep a block small.
+        sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
+        for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
+            if not len(block):
+                continue
+            copies = attempts.take(tasks[block])
+            at = copies.start[:-1] + block - attempts.start[tasks[block]]
+            copies.count[at] -= 1
+            copies.passed[at] -= passing
+            left = metric.values_of(copies.without_empty())
+            np.add.at(total, tasks[block], weight[block] * (left - values[tasks[block]]) ** 2)
+    return np.where(n > metric.k, total * (n - 1) / n, np.nan)
+
+
+def share_within(values: NDArray[np.float64], within: NDArray[np.float64]) -> float | None:
     """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
 
     mean within-task variance / variance of the values over tasks; the rest is the choice of tasks.
+
+    values : (tasks,).  within : (tasks,), their variance over repeated attempts; NaN: unknown.
     None where it cannot be told: n ≤ k on some task, one task, or all values equal.
+
+    >>> share_within(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.375, 0.0]))
+    0.5
     """
     if len(values) < 2:
         return None
     total = float(values.var(ddof=1))
-    within = float(within_variance(metric, n, c).mean())
-    if np.isnan(within) or total <= 0:
+    within_mean = float(within.mean())
+    if np.isnan(within_mean) or total <= 0:
         return None
-    return min(within / total, 1.0)
+    return min(within_mean / total, 1.0)

@@ -59,7 +59,7 @@ def decide(
         not_understood=bad,
         varying=_varying(tally, cells),
         where=request.where,
-        threshold=request.threshold,
+        threshold=None if request.scores_only else request.threshold,
     )
     counts = Counts.from_columns(
         series,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -60,6 +61,53 @@ class ReadFacts:
 
 
 @dataclass(frozen=True)
+class Attempts:
+    """What the attempts of every cell were, besides passing: each distinct value and its count.
+
+    cell : int, index into the cells of the Counts; rows are sorted by cell, then value.
+    value : a score (float), the code of an answer or a solution (int, −1 for none), or what orders
+        the attempts: their number, or their time in seconds (float).
+    count : int ≥ 1, attempts of the cell with this value.
+    passed : int, how many of those passed.
+    valueless : attempts without a value, which have code −1.
+    """
+
+    cell: NDArray[np.int64]
+    value: NDArray[Any]
+    count: NDArray[np.int64]
+    passed: NDArray[np.int64]
+    valueless: int = 0
+
+    def moved(self, to: NDArray[np.int64]) -> Attempts:
+        """The same for other cells: to[i] is the new index of cell i, or −1 to leave it out.
+
+        Cells moved to one place are put together.
+        """
+        keep = to[self.cell] >= 0
+        cell, value = to[self.cell[keep]], self.value[keep]
+        order = np.lexsort((value, cell))
+        cell, value = cell[order], value[order]
+        first = np.ones(len(cell), dtype=bool)
+        first[1:] = (np.diff(cell) != 0) | (value[1:] != value[:-1])
+        at = np.flatnonzero(first)
+        count, passed = (
+            np.add.reduceat(a[keep][order], at) if len(at) else a[:0]
+            for a in (self.count, self.passed)
+        )
+        return Attempts(cell[first], value[first], count, passed, self.valueless)
+
+    @classmethod
+    def together(cls, parts: Sequence[Attempts]) -> Attempts:
+        """Those of different cells as one."""
+        order = np.argsort(np.concatenate([a.cell for a in parts]), kind="stable")
+        cell, value, count, passed = (
+            np.concatenate([getattr(a, column) for a in parts])[order]
+            for column in ("cell", "value", "count", "passed")
+        )
+        return cls(cell, value, count, passed, sum(a.valueless for a in parts))
+
+
+@dataclass(frozen=True)
 class Counts:
     """n attempts and c passes of every (series, task) cell; a sum, so shards add up.
 
@@ -72,6 +120,8 @@ class Counts:
         cells are sorted by series, then task.
     n, c : int arrays, one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
     clusters : one cluster name per task, or None.
+    attempts : "score", "answer", "solution" or "attempt" (their order) → Attempts, where asked for;
+        c is 0 where only scores were asked for.
     facts : what reading did.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
@@ -87,6 +137,7 @@ class Counts:
     n: NDArray[np.int64]
     c: NDArray[np.int64]
     clusters: tuple[str, ...] | None = None
+    attempts: Mapping[str, Attempts] = field(default_factory=dict)
     facts: ReadFacts = field(default_factory=ReadFacts)
 
     @classmethod
@@ -162,9 +213,54 @@ class Counts:
             tuple(g for g in self.group_names if g != group),
             self.facts,
         )
+        if self.attempts:
+            to = merged.places([(series[code], task) for code, task in self._coded_cells()])
+            moved = {r: known.moved(np.where(keep, to, -1)) for r, known in self.attempts.items()}
+            merged = replace(merged, attempts=moved)
         if self.clusters is None:
             return merged
         return merged.with_clusters(dict(zip(self.tasks, self.clusters, strict=True)))
+
+    @property
+    def cells(self) -> list[tuple[tuple[str, ...], str]]:
+        """(series, task) of each cell."""
+        return [(self.series[code], task) for code, task in self._coded_cells()]
+
+    def places(self, cells: list[tuple[tuple[str, ...], str]]) -> NDArray[np.int64]:
+        """The index of each (series, task) among the cells, −1 for one that is not there."""
+        place_of = {cell: i for i, cell in enumerate(self.cells)}
+        return np.array([place_of.get(cell, -1) for cell in cells], dtype=np.int64)
+
+    def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
+        """The attempts judged at each threshold, by a group column "threshold".
+
+        An attempt passes when its score is ≥ the threshold (−1e-9), as when files are read.
+        Errors: KeyError when the counts were read without scores.
+        """
+        score = self.attempts["score"]
+        cells, parts, passes = self.cells, [], []
+        for threshold in thresholds:
+            passed = score.count * (score.value >= threshold - 1e-9)
+            passes.append(np.bincount(score.cell, passed, len(cells)).astype(np.int64))
+            parts.append([((*series, f"{threshold:g}"), task) for series, task in cells])
+        split = Counts.from_columns(
+            [series for part in parts for series, _ in part],
+            [task for part in parts for _, task in part],
+            np.tile(self.n, len(parts)),
+            np.concatenate(passes),
+            (*self.group_names, "threshold"),
+            self.facts,
+        )
+        known = Attempts.together([score.moved(split.places(part)) for part in parts])
+        split = replace(split, attempts={"score": known})
+        if self.clusters is None:
+            return split
+        return split.with_clusters(dict(zip(self.tasks, self.clusters, strict=True)))
+
+    def _coded_cells(self) -> list[tuple[int, str]]:
+        """(code of the series, task) of each cell."""
+        codes = zip(self.series_codes.tolist(), self.task_codes.tolist(), strict=True)
+        return [(s, self.tasks[t]) for s, t in codes]
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
         """The same counts, with the cluster each task belongs to."""

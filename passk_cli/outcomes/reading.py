@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import ParameterError
-from passk_cli.outcomes.fields import assign, find
+from passk_cli.outcomes.columns import columns_in
+from passk_cli.outcomes.fields import Roles, assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
 from passk_cli.outcomes.sources import Source, expand, model_names
-from passk_cli.outcomes.tables import Batch, Request, Statement, Tally, columns_in, run
+from passk_cli.outcomes.tables import Batch, Request, Statement, Tally, run
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # Columns of the output that a group must not share its name with.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict".split()
+    " bias best value resample difference p verdict threshold".split()
 )
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
@@ -44,6 +45,7 @@ def read(
     models: Sequence[str] = (),
     cluster: str | None = None,
     format: str | None = None,
+    attempts: Sequence[str] = (),
 ) -> Counts:
     """Counts of attempts and passes per model and task, from result files or a DataFrame.
 
@@ -57,6 +59,8 @@ def read(
     by : columns that split each model further.  where : a DuckDB expression on the columns.
     models : keep only these.  cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
+    attempts : what is to be known of the attempts besides passing, for metrics that need it:
+        "score" (best@k, worst@k, mean), "answer" (maj@k), "attempt" (their order, for first@k).
 
     Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
     for a file that cannot be used.
@@ -78,6 +82,7 @@ def read(
         tuple(models),
         cluster,
         format,
+        tuple(attempts),
     )
     return load(data, checked(request))
 
@@ -99,7 +104,12 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             raise diagnose.explain(error, batches, request) from None
         from passk_cli.outcomes.deciding import decide
 
-        return decide(batches, names, request, tally, tolerant)
+        counts = decide(batches, names, request, tally, tolerant)
+        if not request.attempts:
+            return counts
+        from passk_cli.outcomes.attempts import with_attempts
+
+        return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -128,7 +138,7 @@ def checked(request: Request) -> Request:
         raise ParameterError(
             f"--by {reserved[0]}: the output has a column of that name; rename it in the data"
         )
-    if request.threshold is not None and not math.isfinite(request.threshold):
+    if request.threshold is not None and math.isnan(request.threshold):
         raise ParameterError("the threshold must be a finite number")
     return request
 
@@ -147,7 +157,7 @@ def _batches(
     groups: dict[Any, Batch] = {}
     for source in sources:
         layout = sniff(con, source, request.format)
-        roles = assign(source.name, layout.kinds, request.fields)
+        roles = _roles(source.name, layout, request)
         if roles.model is None or source.label is not None:
             named[source.path] = names[source.path]
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
@@ -158,6 +168,11 @@ def _batches(
         else:
             groups[key] = Batch(layout, roles, (source,))
     return list(groups.values()), named
+
+
+def _roles(place: str, layout: Layout, request: Request) -> Roles:
+    wanted = [role for role in request.attempts if role != "line"]
+    return assign(place, layout.kinds, request.fields, wanted, request.scores_only)
 
 
 def _joined(batch: Batch, layout: Layout, source: Source) -> Batch:
@@ -177,6 +192,6 @@ def _frame(
     con.register("frame", frame)
     columns = typed_columns(con.execute("DESCRIBE SELECT * FROM frame").fetchall())
     layout = Layout("frame", "a DataFrame", columns)
-    roles = assign("DataFrame", layout.kinds, request.fields)
+    roles = _roles("DataFrame", layout, request)
     batch = Batch(layout, roles, (Source("<frame>", "DataFrame", None, "none"),))
     return [batch], {"<frame>": "model"} if roles.model is None else {}

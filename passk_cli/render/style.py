@@ -41,14 +41,16 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     if cell is None:
         return "–", ""
     if isinstance(cell, Estimate):
-        return _estimate(cell, style)
+        return _estimate(cell, style if cell.share else replace(style, percent=False))
+    if column.kind == "score":
+        style = replace(style, percent=False)
     if isinstance(cell, Limits):
         if cell.low is None or cell.high is None:
             return "–", ""
         return "", f"[{share(cell.low, style)}, {share(cell.high, style)}]"
     if isinstance(cell, str):
         return printable(cell), ""
-    if column.kind == "share":
+    if column.kind in ("share", "score"):
         return share(float(cell), style), ""
     if column.kind == "fine":
         return share(float(cell), replace(style, digits=style.decimals + 2)), ""

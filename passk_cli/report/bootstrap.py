@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def distributions(
     if kind not in KINDS:
         raise ParameterError(f"--weights {kind}: it is one of {', '.join(KINDS)}")
     measured = measure(counts, metrics, short_tasks)
-    plain = Uncertainty("none", how.level, how.population, how.cluster)
+    plain = replace(how, interval="none")
     lines = [evaluate(counts, one, plain) for one in measured]
     draws = _draws(counts, measured, how, kind)
     best = _best(counts, measured, draws, how, kind)
@@ -86,9 +86,7 @@ def distributions(
             continue
         intervals = []
         for method in methods:
-            asked = Uncertainty(
-                method, how.level, how.population, how.cluster, how.resamples, how.seed
-            )
+            asked = replace(how, interval=method)
             sample = line.measured.sample(counts, asked)
             intervals.append(interval(sample, method, how.level, how.population))
         found.append(Distribution(line, draws[place], tuple(intervals), best.get(place)))
@@ -222,10 +220,12 @@ def _table(
     counts: Counts, metric: Metric, found: Sequence[Distribution], methods: Sequence[str]
 ) -> Table:
     mine = [d for d in found if d.line.measured.metric == metric]
+    unit = metric.unit
+    fine = "fine" if unit == "share" else unit
     mine.sort(key=lambda d: (-(d.line.estimate.value or 0.0), d.line.series))
     columns = (
-        Column("model"), *(Column(g) for g in counts.group_names), Column("estimate", "share"),
-        Column("bias", "fine"), Column("se", "fine"), *(Column(m, "share") for m in methods),
+        Column("model"), *(Column(g) for g in counts.group_names), Column("estimate", unit),
+        Column("bias", fine), Column("se", fine), *(Column(m, unit) for m in methods),
         Column("best", "share"), Column("from tasks", "share"), Column("from attempts", "share"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []

@@ -109,7 +109,7 @@ def compare_report(
         tables=tuple(tables),
         data=_tidy(counts, found, ranks, turns, how),
         caption=_caption(found, how, rules, len(said), bool(ranks)),
-        notes=(*reading_notes(counts), *_notes(counts, found, rules, baseline)),
+        notes=(*reading_notes(counts), *_notes(counts, found, how, rules, baseline)),
         signature=signature(
             counts,
             metrics,
@@ -128,7 +128,7 @@ def compare_report(
 
 
 def _mean(one: Measured) -> float:
-    return -1.0 if one.values is None else float(one.values.mean())
+    return -math.inf if one.values is None else float(one.values.mean())
 
 
 def _ranks(
@@ -194,7 +194,7 @@ def _against(
     """Each model beside the baseline, benchstat's way: differences that are not there are ~."""
     columns = [Column("model"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
-        columns += [Column(metric.name, "share"), Column("difference", "share", True)]
+        columns += [Column(metric.name, metric.unit), Column("difference", metric.unit, True)]
         columns.append(Column("p", "p", True))
     columns.append(Column("tasks"))
     rows: list[tuple[Cell, ...]] = []
@@ -219,7 +219,7 @@ def _against(
 def _pair_table(counts: Counts, metrics: Sequence[Metric], found: Sequence[Comparison]) -> Table:
     columns = [Column("model"), Column("against"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
-        columns += [Column(metric.name, "share"), Column("p", "p", True)]
+        columns += [Column(metric.name, metric.unit), Column("p", "p", True)]
     columns.append(Column("tasks"))
     rows: list[tuple[Cell, ...]] = []
     for pair in dict.fromkeys((c.first.series, c.second.series) for c in found):
@@ -237,13 +237,14 @@ def _difference_cells(c: Comparison) -> list[Cell]:
     if c.reason or c.interval is None:
         return [Estimate(None, reason=c.reason), None]
     sign = _SIGNS[c.verdict]
-    shown = Estimate(c.difference, low=c.interval.low, high=c.interval.high, signed=True)
+    low, high, share = c.interval.low, c.interval.high, c.first.metric.unit == "share"
+    shown = Estimate(c.difference, low=low, high=high, signed=True, share=share)
     return [sign or shown, None if math.isnan(c.adjusted) else c.adjusted]
 
 
 def _ranking(counts: Counts, metric: Metric, ranks: Sequence[Rank]) -> Table:
     columns = (
-        Column("model"), *(Column(g) for g in counts.group_names), Column(metric.name, "share"),
+        Column("model"), *(Column(g) for g in counts.group_names), Column(metric.name, metric.unit),
         Column("not told apart"), Column("best", "share"), Column("rank"),
     )  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -281,8 +282,9 @@ def _tidy(
         rows.append(
             (
                 *head, metric.name, metric.k, *c.estimates, c.difference, low, high, how.level,
-                how.method, _or_none(c.p), _or_none(c.adjusted), c.test, c.verdict, len(c.tasks),
-                c.only_first, c.only_second, *_place_cells(mine, other), *crosses,
+                c.interval.method if c.interval else how.method, _or_none(c.p),
+                _or_none(c.adjusted), c.test, c.verdict, len(c.tasks), c.only_first,
+                c.only_second, *_place_cells(mine, other), *crosses,
                 c.reason or (c.interval.reason if c.interval else ""),
             )
         )  # fmt: skip
@@ -324,7 +326,11 @@ def _caption(
 
 
 def _notes(
-    counts: Counts, found: Sequence[Comparison], rules: Rules, baseline: str | None
+    counts: Counts,
+    found: Sequence[Comparison],
+    how: Uncertainty,
+    rules: Rules,
+    baseline: str | None,
 ) -> list[Note]:
     notes = []
     lacking = {s[1:] for s in counts.series} - {s[1:] for s in counts.series if s[0] == baseline}
@@ -345,6 +351,10 @@ def _notes(
         )
     for reason in dict.fromkeys(c.reason for c in found if c.reason):
         notes.append(Note(f"not compared: {reason}", "warning"))
+    other = [c for c in found if c.interval and c.interval.method != how.method]
+    if other:
+        metrics = ", ".join(dict.fromkeys(c.first.metric.name for c in other))
+        notes.append(Note(f"{metrics}: {other[0].interval.reason if other[0].interval else ''}"))
     wide = [c for c in found if c.verdict in (BETTER, WORSE) and _holds_zero(c)]
     if wide:
         c = wide[0]

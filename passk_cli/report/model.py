@@ -16,6 +16,7 @@ class Estimate:
     reason : why a value (or limit) is missing, or what qualifies it.
     signed : shown with its sign, as differences are.
     marked : best, and distinguishable from the second; shown bold where bold exists.
+    share : lies in [0, 1] or is a difference of such, and so may be shown as a percentage.
     """
 
     value: float | None
@@ -25,6 +26,7 @@ class Estimate:
     reason: str = ""
     signed: bool = False
     marked: bool = False
+    share: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Column:
     """A column's name and how its values are shown.
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more) or "p" (a p-value).
+        share of which small values matter: two decimals more), "score" (a number of no known
+        unit) or "p" (a p-value).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
