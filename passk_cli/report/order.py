@@ -199,7 +199,8 @@ def _caption(found: Sequence[Findings], how: Uncertainty, adjust: str, tests: in
     each = f"{span(min(n), max(n))} attempt{'s' * (max(n) != 1)} each"
     differences = how.for_differences().method
     also = f", {differences} for trends and differences" if differences != how.method else ""
-    p = f"p of all orders of a task's outcomes, {_ADJUSTED[adjust]} over {plural(tests, 'test')}"
+    p = f"p over all orders of a task's outcomes, {_ADJUSTED[adjust]} over {plural(tests, 'test')}"
+    p = p if tests else "nothing to test: no task has both passes and failures"
     return f"{shown}, {each} · {p} · {how.words()}{also}"
 
 

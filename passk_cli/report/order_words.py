@@ -8,23 +8,29 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from passk_cli.inference.order_tests import MOST_POSITIONS
-from passk_cli.report.model import Note
+from passk_cli.report.model import Estimate, Note
 from passk_cli.report.notes import plural
 from passk_cli.report.ordered import Findings
 
-DECLINING, IMPROVING, NO_TREND = "declining", "improving", "no trend seen"
+DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "no trend seen", "unclear"
 ALIKE, ALTERNATING, UNRELATED = "alike", "alternating", "no link seen"
 COPIES, AGREEING, NO_COPIES = "copies?", "agreeing", "none seen"
 CANNOT_TELL = "cannot tell"
 
 
 def trend_word(one: Findings, level: float) -> str:
-    """declining, improving, no trend seen, or that nothing can be said."""
+    """declining, improving, no trend seen, or why neither can be said.
+
+    The test takes any order as likely as any other; where neighbours are alike, a trend is only
+    called one when its interval, which holds whatever ties attempts have, leaves out 0 as well.
+    """
     p = one.p[0]
     if math.isnan(p):
         return CANNOT_TELL
     if p > level:
         return NO_TREND
+    if neighbour_word(one, level) == ALIKE and _holds_zero(one.slope):
+        return UNCLEAR
     return DECLINING if one.trend.statistic < 0 else IMPROVING
 
 
@@ -78,42 +84,44 @@ def _stopped(one: Findings) -> Iterator[str]:
 
 
 def _trend(one: Findings, level: float) -> Iterator[str]:
-    if not one.p[0] <= level:
-        return
-    slope = one.slope
-    how_often = "less" if one.trend.statistic < 0 else "more"
-    yield (
-        f"{one.ordered.name}: later attempts pass {how_often} often"
-        f" ({_points(slope.value or 0.0)} points per attempt): pass@k and pass^k mix early and late"
-        " ones, first@k does not"
-    )
-    if slope.low is not None and slope.high is not None and slope.low <= 0.0 <= slope.high:
+    name, slope, word = one.ordered.name, one.slope, trend_word(one, level)
+    points = f"{_points(slope.value or 0.0)} points per attempt"
+    if word == UNCLEAR:
         yield (
-            f"{one.ordered.name}: the interval of its trend holds 0 although the test sees one: the"
-            f" test is about these tasks, of which {one.mixed} can show a trend, the interval about"
-            " new ones; and attempts that depend on each other can look like a trend"
+            f"{name}: what looks like a trend ({points}) may only be the likeness of neighbours: its"
+            " interval, which holds whatever ties attempts have, includes 0"
+        )
+    if word not in (DECLINING, IMPROVING):
+        return
+    how_often = "less" if word == DECLINING else "more"
+    yield (
+        f"{name}: later attempts pass {how_often} often ({points}): pass@k and pass^k mix early and"
+        " late ones, first@k does not"
+    )
+    if _holds_zero(slope):
+        yield (
+            f"{name}: the interval of its trend includes 0 although the test sees one: the test is"
+            f" about these tasks, of which {one.mixed} can show a trend, the interval about new ones"
         )
 
 
 def _neighbours(one: Findings, level: float) -> Iterator[str]:
-    if not one.p[1] <= level or one.lag is None:
-        return
-    if one.lag < 0:
+    word, lag, name = neighbour_word(one, level), one.lag or 0.0, one.ordered.name
+    if word == ALTERNATING:
         yield (
-            f"{one.ordered.name}: neighbouring attempts differ more often than chance has it"
-            f" (lag-1 {_signed(one.lag)}): outcomes alternate"
+            f"{name}: neighbouring attempts differ more often than chance has it (lag-1"
+            f" {_signed(lag)}): outcomes alternate"
         )
-        return
-    text = (
-        f"{one.ordered.name}: neighbouring attempts are alike (lag-1 {_signed(one.lag)}), as those"
-        " are that share a session, a cache or a bad hour"
-    )
-    if one.p[0] <= level:
-        text += (
-            f"; some of it may follow from the trend, which alone would bring about"
-            f" {_signed(one.lag_of_trend or 0.0)} if it were straight"
+    if word == ALIKE:
+        text = (
+            f"{name}: neighbouring attempts are alike (lag-1 {_signed(lag)}), as those are that"
+            " share a session, a cache or a bad hour, or were sorted"
         )
-    yield text
+        if one.p[0] <= level:
+            alone = one.lag_of_trend or 0.0
+            follows = "it may follow from the trend: " if alone >= lag / 2 else ""
+            text += f"; {follows}a straight trend alone would bring about {_signed(alone)}"
+        yield text
 
 
 def _copies(one: Findings, level: float) -> Iterator[str]:
@@ -175,6 +183,11 @@ def _short(found: Sequence[Findings], short_tasks: str) -> Iterator[Note]:
                 state = "empty" if b.any.value is None else "without those tasks"
                 told = f"first@{b.k} and pass@{b.k} of {one.ordered.name} {state}: {b.any.reason}"
                 yield Note(told + remedy, "warning")
+
+
+def _holds_zero(estimate: Estimate) -> bool:
+    low, high = estimate.low, estimate.high
+    return low is not None and high is not None and low <= 0.0 <= high
 
 
 def _points(value: float) -> str:

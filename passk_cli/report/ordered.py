@@ -35,7 +35,13 @@ from passk_cli.inference.order_tests import (
 )
 from passk_cli.report.estimate import evaluate
 from passk_cli.report.model import Estimate
-from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
+from passk_cli.report.samples import (
+    Measured,
+    Uncertainty,
+    cluster_codes,
+    measure,
+    multisets,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,33 +149,27 @@ class Findings:
 def in_order(counts: Counts) -> list[Ordered]:
     """Every series with its attempts in order.
 
-    Errors: DataError where attempts at the same time (or number) have different outcomes.
+    Errors: DataError where attempts at the same time (or number) have different outcomes;
+    ParameterError when the counts were read without the order of attempts.
     """
-    attempts = counts.attempts["attempt"]
-    if np.any((attempts.passed > 0) & (attempts.passed < attempts.count)):
-        raise DataError(
-            "attempts",
-            "some of one model at one task came at the same time with different outcomes",
-            "name a column that tells them apart with --field attempt=…",
-        )
-    # Attempts at the same time have the same outcome, whichever came first.
-    cell = np.repeat(attempts.cell, attempts.count)
-    passed = np.repeat((attempts.passed > 0).astype(np.int64), attempts.count)
-    start = np.searchsorted(cell, np.arange(len(counts.n) + 1))
     found = []
     for s, series in enumerate(counts.series):
         rows = counts.rows_of(s)
-        first = start[rows.start : rows.stop + 1]
-        found.append(
-            Ordered(
-                series,
-                counts.task_codes[rows],
-                counts.n[rows],
-                counts.c[rows],
-                first - first[0],
-                passed[first[0] : first[-1]],
+        known = multisets(counts, "attempt", rows)
+        tied = np.flatnonzero((known.passed > 0) & (known.passed < known.count))
+        tasks, n, c = counts.task_codes[rows], counts.n[rows], counts.c[rows]
+        if len(tied):
+            task = tasks[np.searchsorted(known.start, tied[0], side="right") - 1]
+            raise DataError(
+                " ".join(series),
+                f"attempts at task {counts.tasks[task]} came at the same time, some passed and some"
+                " failed",
+                "name a column that tells them apart with --field attempt=…",
             )
-        )
+        # Attempts at the same time that end alike may stand in any order.
+        passed = np.repeat((known.passed > 0).astype(np.int64), known.count)
+        start = np.concatenate([[0], np.cumsum(n)])
+        found.append(Ordered(series, tasks, n, c, start, passed))
     return found
 
 
