@@ -88,8 +88,8 @@ def _trend(one: Findings, level: float) -> Iterator[str]:
     points = f"{_points(slope.value or 0.0)} points per attempt"
     if word == UNCLEAR:
         yield (
-            f"{name}: what looks like a trend ({points}) may only be the likeness of neighbours: its"
-            " interval, which holds whatever ties attempts have, includes 0"
+            f"{name}: what looks like a trend ({points}) may only be the likeness of neighbours:"
+            " its interval, which holds whatever ties attempts have, includes 0"
         )
     if word not in (DECLINING, IMPROVING):
         return
@@ -100,8 +100,9 @@ def _trend(one: Findings, level: float) -> Iterator[str]:
     )
     if _holds_zero(slope):
         yield (
-            f"{name}: the interval of its trend includes 0 although the test sees one: the test is"
-            f" about these tasks, of which {one.mixed} can show a trend, the interval about new ones"
+            f"{name}: the interval of its trend includes 0 although the test sees one: the test"
+            f" is about these tasks, of which {one.mixed} can show a trend, the interval about new"
+            " ones"
         )
 
 
