@@ -87,27 +87,20 @@ def _tables(counts: Counts, found: Sequence[Findings], level: float) -> Iterator
 
 def _summary(head: tuple[Column, ...], found: Sequence[Findings], level: float) -> Table:
     """A line per model: the three tests and their verdicts."""
-    # Slopes of long series are small; they are shown over 10 or 100 attempts.
-    longest = max(int(one.ordered.n.max()) for one in found)
-    unit = 1 if longest <= 20 else 10 if longest <= 200 else 100
     columns = (
-        *head,
-        Column("per attempt" if unit == 1 else f"per {unit} attempts", "share"),
-        Column("p", "p", True), Column("trend", joined=True),
-        Column("lag-1", "share"), Column("p", "p", True), Column("neighbours", joined=True),
-        Column("copies"), Column("mixed tasks"),
+        *head, Column("points per attempt", "score"), Column("p", "p", True),
+        Column("trend", joined=True), Column("lag-1", "score"), Column("p", "p", True),
+        Column("neighbours", joined=True), Column("copies"), Column("mixed tasks"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for one in found:
-        numbers = (one.slope.value, one.slope.se, one.slope.low, one.slope.high)
-        value, se, low, high = (None if x is None else unit * x for x in numbers)
         rows.append(
             (
                 *one.ordered.series,
-                replace(one.slope, value=value, se=se, low=low, high=high),
+                _in_points(one.slope),
                 _or_none(one.p[0]),
                 trend_word(one, level),
-                Estimate(one.lag, signed=True),
+                Estimate(one.lag, signed=True, share=False),
                 _or_none(one.p[1]),
                 neighbour_word(one, level),
                 copies_word(one, level),
@@ -115,6 +108,12 @@ def _summary(head: tuple[Column, ...], found: Sequence[Findings], level: float) 
             )
         )
     return Table(columns, tuple(rows), "are attempts exchangeable?")
+
+
+def _in_points(slope: Estimate) -> Estimate:
+    numbers = (slope.value, slope.se, slope.low, slope.high)
+    value, se, low, high = (None if x is None else 100 * x for x in numbers)
+    return replace(slope, value=value, se=se, low=low, high=high, share=False)
 
 
 def _pair_table(head: tuple[Column, ...], found: Sequence[Findings], level: float) -> Table:
@@ -168,7 +167,7 @@ def _rate_table(found: Sequence[Findings]) -> Table:
 def _beside_table(head: tuple[Column, ...], found: Sequence[Findings]) -> Table:
     columns = (
         *head, Column("k"), Column("first@k", "share"), Column("pass@k", "share"),
-        Column("first − pass", "share"), Column("attempts used", "count"),
+        Column("first − pass", "share"), Column("attempts used", "score"),
     )  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (*one.ordered.series, str(b.k), b.first, b.any, b.difference, b.used)
@@ -290,9 +289,7 @@ def _facts(one: Findings, level: float) -> Iterator[_Fact]:
         yield f"first@{b.k}", b.k, None, b.first, _NO_P, None, b.tasks, b.flaw
         yield f"pass@{b.k}", b.k, None, b.any, _NO_P, None, b.tasks, ""
         yield f"first@{b.k} − pass@{b.k}", b.k, None, b.difference, _NO_P, None, b.tasks, ""
-        short = "" if b.used is not None else "no task has so many attempts"
-        used = Estimate(b.used, reason=short)
-        yield "attempts used", b.k, None, used, _NO_P, None, len(one.ordered.n), ""
+        yield "attempts used", b.k, None, b.used, _NO_P, None, len(one.ordered.n), ""
     yield from _survival_facts(one)
 
 

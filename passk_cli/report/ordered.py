@@ -94,14 +94,14 @@ class Rate:
 class Beside:
     """first@k beside pass@k, their difference, and the attempts used when one stops at success.
 
-    used : mean attempts with a budget of k; None beyond the attempts there are.
+    used : mean attempts with a budget of k; undefined beyond the attempts there are.
     """
 
     k: int
     first: Estimate
     any: Estimate
     difference: Estimate
-    used: float | None
+    used: Estimate
     tasks: int
     flaw: str = ""
 
@@ -223,12 +223,11 @@ def _examined(
 ) -> Findings:
     slope, trend = _slope(counts, one, how), trend_test(one.start, one.passed)
     lag = lag_one(changes(one.start, one.passed), one.n, one.c)
-    survival = unsolved(*first_pass(one.start, one.passed))
     explained = lag_of_trend(slope.value or 0.0, one.n, one.c)
     return Findings(
         one,
         _rates(counts, one, edges, how),
-        tuple(_beside(counts, one, measured, survival, how) for measured in any_order),
+        tuple(_beside(counts, one, measured, how) for measured in any_order),
         slope,
         trend,
         neighbour_test(one.start, one.passed),
@@ -236,7 +235,7 @@ def _examined(
         None if math.isnan(explained) else explained,
         copies_test(one.start, one.passed),
         stopped_at_success(one.start, one.passed),
-        survival,
+        unsolved(*first_pass(one.start, one.passed)),
         int((one.c == 0).sum()),
     )
 
@@ -291,16 +290,34 @@ def _slope(counts: Counts, one: Ordered, how: Uncertainty) -> Estimate:
     return estimate
 
 
-def _beside(
-    counts: Counts, one: Ordered, measured: Measured, survival: Floats, how: Uncertainty
-) -> Beside:
-    k = measured.metric.k
+def _used(counts: Counts, one: Ordered, k: int, how: Uncertainty) -> Estimate:
+    """Attempts per task when one stops at the first pass, or after k."""
+    attempts, solved = first_pass(one.start, one.passed)
+    value = attempts_used(unsolved(attempts, solved), k)
+    if math.isnan(value):
+        return Estimate(None, reason="no task has so many attempts", share=False)
+    if not np.all(solved | (one.n >= k)):
+        return Estimate(value, reason="some tasks have fewer attempts: no interval", share=False)
+    if k == 1:
+        return Estimate(value, reason="k = 1: always one", share=False)
+    sample = Sample(
+        np.minimum(attempts, k).astype(np.float64),
+        low=1.0,
+        high=float(k),
+        clusters=cluster_codes(counts, one.tasks),
+        resamples=how.resamples,
+        seed=how.seed,
+    )
+    estimate, _ = _estimated(sample, how)
+    return replace(estimate, share=False)
+
+
+def _beside(counts: Counts, one: Ordered, measured: Measured, how: Uncertainty) -> Beside:
+    k, used = measured.metric.k, _used(counts, one, measured.metric.k, how)
     line = evaluate(counts, measured, how)
-    used = attempts_used(survival, k)
-    budget = None if math.isnan(used) else used
     if measured.values is None:
         missing = Estimate(None, reason=measured.reason)
-        return Beside(k, missing, missing, missing, budget, len(measured.n))
+        return Beside(k, missing, missing, missing, used, len(measured.n))
     rows = np.arange(one.start[-1], dtype=np.float64)
     once = np.ones(len(rows), dtype=np.int64)
     first = first_at_k(one.start, rows, once, one.passed, k)[np.isin(one.tasks, measured.tasks)]
@@ -323,7 +340,7 @@ def _beside(
             sample, values=first - measured.values, low=-1.0, attempts=None, within=order
         )
         difference, _ = _estimated(apart, how.for_differences(), measured.reason, signed=True)
-    return Beside(k, estimate, line.estimate, difference, budget, len(first), flaw)
+    return Beside(k, estimate, line.estimate, difference, used, len(first), flaw)
 
 
 def _estimated(
@@ -333,8 +350,7 @@ def _estimated(
     if how.method == "none":
         se = sample.se
         if how.population == THESE_TASKS:
-            assert sample.within is not None
-            variance = float(sample.within.sum())
+            variance = math.nan if sample.within is None else float(sample.within.sum())
             se = None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
         return Estimate(sample.mean, se, reason=reason, signed=signed), ""
     found = interval(sample, how.method, how.level, how.population)
