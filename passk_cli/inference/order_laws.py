@@ -2,7 +2,7 @@
 
 Given how many of its attempts passed, the order of a task's outcomes is a random permutation, and
 tasks are independent: every statistic that adds up over tasks has a law that can be computed.
-Nothing is drawn.  Probabilities have an absolute error below 1e-12.
+Nothing is drawn.  Probabilities have an absolute error below 1e-12 (1e-10 at a million tasks).
 """
 
 from __future__ import annotations
