@@ -56,7 +56,7 @@ def order_report(
     notes = [*reading_notes(counts), *order_notes(found, level, short_tasks)]
     if by_lines:
         notes.append(Note("the order of attempts is taken from the order of lines"))
-    metrics = [Metric("pass@", k) for k in ks]
+    metrics = [Metric(family, k) for family in ("first@", "pass@") for k in ks]
     return Report(
         tables=tuple(table for table in _tables(counts, found, level) if table.rows),
         data=_tidy(counts, found, how, level),

@@ -14,7 +14,6 @@ from passk_cli.estimators.metric import Metric
 from passk_cli.estimators.order import (
     attempts_used,
     changes,
-    first_at_k,
     first_pass,
     lag_of_trend,
     lag_one,
@@ -205,8 +204,9 @@ def examine(
         raise ParameterError(f"--adjust {adjust}: it is one of {', '.join(ADJUSTMENTS)}")
     if how.population == THESE_TASKS and how.method == "percentile":
         raise ParameterError("percentile draws new attempts, which have no order; use jackknife")
+    metrics = [Metric(family, k) for k in ks for family in ("first@", "pass@")]
     by_series: dict[tuple[str, ...], list[Measured]] = {}
-    for one in measure(counts, [Metric("pass@", k) for k in ks], short_tasks):
+    for one in measure(counts, metrics, short_tasks):
         by_series.setdefault(one.series, []).append(one)
     edges = _edges(int(counts.n.max()))
     found = [_examined(counts, o, by_series[o.series], edges, how) for o in orders]
@@ -219,7 +219,7 @@ def examine(
 
 
 def _examined(
-    counts: Counts, one: Ordered, any_order: Sequence[Measured], edges: Ints, how: Uncertainty
+    counts: Counts, one: Ordered, measured: Sequence[Measured], edges: Ints, how: Uncertainty
 ) -> Findings:
     slope, trend = _slope(counts, one, how), trend_test(one.start, one.passed)
     lag = lag_one(changes(one.start, one.passed), one.n, one.c)
@@ -227,7 +227,10 @@ def _examined(
     return Findings(
         one,
         _rates(counts, one, edges, how),
-        tuple(_beside(counts, one, measured, how) for measured in any_order),
+        tuple(
+            _beside(counts, one, first, any_k, how)
+            for first, any_k in zip(measured[::2], measured[1::2], strict=True)
+        ),
         slope,
         trend,
         neighbour_test(one.start, one.passed),
@@ -312,35 +315,29 @@ def _used(counts: Counts, one: Ordered, k: int, how: Uncertainty) -> Estimate:
     return replace(estimate, share=False)
 
 
-def _beside(counts: Counts, one: Ordered, measured: Measured, how: Uncertainty) -> Beside:
-    k, used = measured.metric.k, _used(counts, one, measured.metric.k, how)
-    line = evaluate(counts, measured, how)
-    if measured.values is None:
-        missing = Estimate(None, reason=measured.reason)
-        return Beside(k, missing, missing, missing, used, len(measured.n))
-    rows = np.arange(one.start[-1], dtype=np.float64)
-    once = np.ones(len(rows), dtype=np.int64)
-    first = first_at_k(one.start, rows, once, one.passed, k)[np.isin(one.tasks, measured.tasks)]
-    # Given c, first@k of a random order is 1 with probability pass@k.
-    order = measured.values * (1 - measured.values)
-    clusters = cluster_codes(counts, measured.tasks)
-    sample = Sample(
-        first,
-        attempts=np.ones_like(measured.n),
-        within=order + measured.within,
-        clusters=clusters,
-        resamples=how.resamples,
-        seed=how.seed,
-    )
-    estimate, flaw = _estimated(sample, how, measured.reason)
-    if np.all(measured.n == k):
-        difference = Estimate(0.0, reason="k = n: they are the same", signed=True)
-    else:
-        apart = replace(
-            sample, values=first - measured.values, low=-1.0, attempts=None, within=order
-        )
-        difference, _ = _estimated(apart, how.for_differences(), measured.reason, signed=True)
-    return Beside(k, estimate, line.estimate, difference, used, len(first), flaw)
+def _beside(
+    counts: Counts, one: Ordered, first: Measured, any_k: Measured, how: Uncertainty
+) -> Beside:
+    k = any_k.metric.k
+    lines = [evaluate(counts, measured, how) for measured in (first, any_k)]
+    difference = Estimate(None, reason=any_k.reason)
+    if first.values is not None and any_k.values is not None:
+        if np.all(any_k.n == k):
+            difference = Estimate(0.0, reason="k = n: they are the same", signed=True)
+        else:
+            sample = Sample(
+                first.values - any_k.values,
+                low=-1.0,
+                # Given c, first@k of a random order is 1 with probability pass@k.
+                within=any_k.values * (1 - any_k.values),
+                clusters=cluster_codes(counts, any_k.tasks),
+                resamples=how.resamples,
+                seed=how.seed,
+            )
+            differences = how.for_differences()
+            difference, _ = _estimated(sample, differences, any_k.reason, signed=True)
+    used, flaw = _used(counts, one, k, how), lines[0].flaw
+    return Beside(k, lines[0].estimate, lines[1].estimate, difference, used, len(any_k.n), flaw)
 
 
 def _estimated(
