@@ -121,6 +121,8 @@ def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
 
     2c(n−c)/n changes are expected when every order of a task's outcomes is as likely as any
     other, so that it is 0 on average then: above 0 neighbours are alike, below they alternate.
+    Where they are alike it is less than their correlation, the more so the fewer attempts there
+    are: part of it goes with the task's own pass rate.
 
     changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN where no task
     has both passes and failures.
