@@ -138,7 +138,7 @@ def _copies(one: Findings, level: float) -> Iterator[str]:
     copied = [i for i in pairs if one.pairs.copied[i]]
     for which, looks in (
         (copied, "they look like copies (one seed, cached responses, a run read twice)"),
-        ([] if copied else pairs, "more than chance has it, less than copies would"),
+        ([] if copied else pairs, "as attempts do that share more than the task, if only a pass rate of their own"),
     ):
         if which:
             # The most striking one stands for all.

@@ -107,7 +107,10 @@ def test_pairs_are_counted_and_their_p_is_its_definition(tasks: Tasks) -> None:
         drawn = np.array([differ(order, i, j) for order in every])
         assert pairs.differ[place] == differ(seen, i, j)
         assert pairs.expected[place] == pytest.approx(drawn.mean(), abs=1e-10)
-        assert pairs.tasks[place] == sum(len(task) > j for task in seen)
+        both = [task for task in seen if len(task) > j]
+        assert pairs.tasks[place] == len(both)
+        apart = sum(a[i] != b[j] for a, b in product(both, repeat=2)) / max(len(both), 1)
+        assert pairs.by_rates[place] == pytest.approx(apart, abs=1e-12)
         p = np.mean(drawn <= pairs.differ[place])
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
     if found:
@@ -237,6 +240,13 @@ def test_copies_are_seen_and_likeness_is_not_called_that() -> None:
     told = pairs.adjusted <= 0.05
     assert told.sum() == 6
     assert not pairs.copied[told].any()
+    # Nor are attempts that always pass, of which two never differ.
+    x = rng.random((100, 6)) < np.where(np.arange(6) < 3, 1.0, 0.6)
+    pairs = copies_test(*rows(x))
+    told = pairs.adjusted <= 0.05
+    assert pairs.differ[told].tolist() == [0, 0, 0]
+    assert pairs.by_rates[told].tolist() == [0.0, 0.0, 0.0]
+    assert not pairs.copied.any()
 
 
 def test_every_attempt_sticks_to_the_one_before() -> None:
