@@ -125,8 +125,8 @@ def size_rows(models: int) -> Iterator[tuple[object, ...]]:
 def power_rows(models: int) -> Iterator[tuple[object, ...]]:
     cases: dict[str, Make] = {
         "drift 0.02": drifting(0.02), "drift −0.02": drifting(-0.02),
-        "drift −0.01": drifting(-0.01), "sticky 0.1": sticky(0.1), "sticky 0.3": sticky(0.3), "copy": copied(1.0),
-        "half copied": copied(0.5), "break": broken,
+        "drift −0.01": drifting(-0.01), "sticky 0.1": sticky(0.1), "sticky 0.3": sticky(0.3),
+        "copy": copied(1.0), "half copied": copied(0.5), "break": broken,
     }  # fmt: skip
     for name, make in cases.items():
         for family in FAMILIES:

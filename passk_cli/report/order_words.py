@@ -137,17 +137,17 @@ def _copies(one: Findings, level: float) -> Iterator[str]:
     pairs = [i for _, i in told_pairs([one], level)]
     copied = [i for i in pairs if one.pairs.copied[i]]
     for which, looks in (
-        (copied, "they look like copies (one seed, cached responses, a run read twice)"),
-        ([] if copied else pairs, "as attempts do that share more than the task, if only a pass rate of their own"),
+        (copied, "as copies do (one seed, cached responses, a run read twice)"),
+        ([] if copied else pairs, "as attempts that share more than the task, if only a pass rate"),
     ):
         if which:
             # The most striking one stands for all.
             i = min(which, key=lambda i: one.pairs.p[i])
-            more = f", and {plural(len(which) - 1, 'more pair')}" if len(which) > 1 else ""
+            more = f", as {plural(len(which) - 1, 'more pair')} do" if len(which) > 1 else ""
             yield (
-                f"{name}: attempts {one.pairs.first[i] + 1} and {one.pairs.second[i] + 1}{more}"
-                f" agree too often, differing on {one.pairs.differ[i]} tasks where"
-                f" {one.pairs.expected[i]:.3g} are expected: {looks}"
+                f"{name}: attempts {one.pairs.first[i] + 1} and {one.pairs.second[i] + 1} agree too"
+                f" often{more}; they differ on {one.pairs.differ[i]} tasks where"
+                f" {one.pairs.expected[i]:.3g} are expected, {looks}"
             )
 
 
@@ -186,8 +186,11 @@ def _short(found: Sequence[Findings], short_tasks: str) -> Iterator[Note]:
                 yield Note(told + remedy, "warning")
 
 
-def _holds_zero(estimate: Estimate) -> bool:
-    low, high = estimate.low, estimate.high
+def _holds_zero(slope: Estimate) -> bool:
+    """Whether the interval of a slope (two standard errors without one) includes 0."""
+    low, high = slope.low, slope.high
+    if slope.value is not None and slope.se is not None:
+        low, high = slope.value - 2 * slope.se, slope.value + 2 * slope.se
     return low is not None and high is not None and low <= 0.0 <= high
 
 

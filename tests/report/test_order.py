@@ -148,7 +148,8 @@ def test_copies_of_an_attempt() -> None:
     x[:, 3] = x[:, 1]
     report = told(counted(m=x))
     assert words(report)[2] == "copies?"
-    assert "attempts 2 and 4 agree too often, differing on 0 tasks where" in warnings(report)
+    assert "attempts 2 and 4 agree too often; they differ on 0 tasks where" in warnings(report)
+    assert "as copies do" in warnings(report)
     pairs = report.tables[1]
     assert pairs.title == "attempts that agree too often"
     assert [row[1] for row in pairs.rows] == ["2 and 4"]
