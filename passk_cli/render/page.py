@@ -8,7 +8,7 @@ from typing import Any
 
 from passk_cli.render.charts import FONT, THEMES, config
 from passk_cli.render.style import signature_line
-from passk_cli.report.model import Report
+from passk_cli.report.model import Report, printable
 
 # The browser is told to load nothing; vega compiles its expressions, hence 'unsafe-eval'.
 _POLICY = (
@@ -42,12 +42,13 @@ async function draw() {
   for (const [place, spec] of charts.entries()) {
     const figure = document.getElementById("chart-" + place);
     const room = figure.clientWidth;
-    const fits = spec.columns ? { columns: Math.max(1, Math.min(spec.columns, Math.floor(room / 300))) } : {};
+    const columns = Math.max(1, Math.min(spec.columns || 1, Math.floor(room / 300)));
+    const fits = spec.columns ? { columns } : {};
     const options = { mode: "vega-lite", config: theme, renderer: "svg", actions: false };
     const { view } = await vegaEmbed(figure, { ...spec, ...fits }, options);
-    const signal = spec.spec ? "child_width" : "width", panels = fits.columns || 1;
+    const signal = spec.spec ? "child_width" : "width";
     const spare = room - figure.querySelector("svg").width.baseVal.value;
-    const width = Math.floor(view.signal(signal) + spare / panels);
+    const width = Math.floor(view.signal(signal) + spare / columns);
     await view.signal(signal, Math.max(140, Math.min(width, widest))).resize().runAsync();
     views.push(view);
   }
@@ -67,7 +68,7 @@ again();
 
 
 def page(report: Report) -> str:
-    """A document of all charts, the caption and the signature."""
+    """A document of all charts, with the notes and the signature below."""
     import vl_convert
 
     specs = [
@@ -84,10 +85,10 @@ def page(report: Report) -> str:
         f'<figure id="chart-{place}" aria-label="{html.escape(_name(spec))}"></figure>'
         for place, spec in enumerate(specs)
     )
-    said = "\n".join(
-        f"<p>{html.escape(text)}</p>" for text in (report.caption, signature_line(report)) if text
-    )
-    library = vl_convert.javascript_bundle().replace("</script", "<\\/script")
+    texts = [f"{note.level}: {printable(note.text)}" for note in report.notes]
+    texts += [signature_line(report)] if report.signature else []
+    said = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
+    script = vl_convert.javascript_bundle(_SCRIPT).replace("</script", "<\\/script")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -105,8 +106,7 @@ def page(report: Report) -> str:
 </footer>
 {_data("charts", specs)}
 {_data("themes", {name: config(name) for name in THEMES})}
-<script>{library}</script>
-<script>{_SCRIPT}</script>
+<script>{script}</script>
 </body>
 </html>
 """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from dataclasses import dataclass, replace
 
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table, printable
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return share(float(cell), replace(style, digits=style.decimals + 2)), ""
     if column.kind == "p":
         return ("<0.0001", "") if cell < 1e-4 else (f"{cell:.4f}", "")
+    if column.kind == "number":
+        return significant(float(cell)), ""
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
 
 
@@ -69,6 +72,19 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.se is not None:
         return value, f"±{share(cell.se, style)}"
     return value, ""
+
+
+def significant(value: float) -> str:
+    """A number of any size with at least four significant digits, zeros at the end included.
+
+    >>> significant(11.5), significant(0.0365123), significant(32372.4), significant(0.0)
+    ('11.50', '0.03651', '32,372', '0')
+    """
+    if value == 0:
+        return "0"
+    if abs(value) < 1e-9:
+        return f"{value:.3e}"
+    return f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
 
 
 def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -86,17 +102,6 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
             )
         )
     return columns
-
-
-def printable(text: str) -> str:
-    """The text with control characters as their codes: a name must not move the cursor.
-
-    >>> printable("a\\tb")
-    'a\\\\tb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def cells_of(text: str) -> int:

@@ -13,6 +13,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference.ranking import best_shares, letters, rank_limits
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.report.compare_chart import differences
 from passk_cli.report.crossings import Turns, crossing_table, find_crossings
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
@@ -109,6 +110,7 @@ def compare_report(
         tables=tuple(tables),
         data=_tidy(counts, found, ranks, turns, how),
         caption=_caption(found, how, rules, len(said), bool(ranks)),
+        charts=differences(found, rules, baseline, _judged(found, how, rules, len(said))),
         notes=(*reading_notes(counts), *_notes(counts, found, how, rules, baseline)),
         signature=signature(
             counts,
@@ -307,22 +309,27 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _caption(
-    found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int, ranked: bool
-) -> str:
+def _judged(found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int) -> list[str]:
+    """At what level, on how many tasks, with which intervals."""
     sizes = [len(c.tasks) for c in found]
     adjusted = {"holm": "after Holm", "bh": "after Benjamini–Hochberg", "none": "unadjusted,"}
-    parts = [
-        f"~ not distinguishable at {100 * how.level:g} % {adjusted[rules.adjust]}"
+    return [
+        f"not distinguishable at {100 * how.level:g} % {adjusted[rules.adjust]}"
         f" over {plural(tests, 'test')}",
         f"{span(min(sizes), max(sizes))} shared task{'s' * (max(sizes) != 1)}",
         how.words(),
     ]
+
+
+def _caption(
+    found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int, ranked: bool
+) -> str:
+    first, *parts = _judged(found, how, rules, tests)
     if ranked:
         parts.append(f"best, rank: {how.resamples:,} resamples of the tasks, unadjusted")
     if rules.margin:
-        parts.insert(1, f"= equivalent: inside ±{rules.margin:g}")
-    return " · ".join(parts)
+        parts.insert(0, f"= equivalent: inside ±{rules.margin:g}")
+    return " · ".join([f"~ {first}", *parts])
 
 
 def _notes(

@@ -47,7 +47,7 @@ class Column:
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more), "score" (a number of no known
-        unit) or "p" (a p-value).
+        unit), "p" (a p-value) or "number" (of any size: four significant digits).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
@@ -119,3 +119,14 @@ class Report:
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     charts: tuple[Chart, ...] = ()
+
+
+def printable(text: str) -> str:
+    """The text with control characters as their codes: a name must not move the cursor.
+
+    >>> printable("a\\tb")
+    'a\\\\tb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -63,7 +63,8 @@ def fitted(
     """The axis that holds these values; undefined ones count for nothing.
 
     log : None for logarithmic when the values span two decades; then only positive ones count.
-    zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends, as a share.
+    zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends
+        that are not that zero, as a share of the range.
 
     >>> fitted([1, 10, 100], log=None).ticks
     (1, 10, 100)
@@ -79,21 +80,26 @@ def fitted(
     if low == high:
         low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     axis = Axis(low, high, title, log)
-    axis = Axis(axis.at(-margin), axis.at(1 + margin), title, log)
+    ends = [axis.at(-margin), axis.at(1 + margin)]
+    if zero and not log:
+        ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
+    axis = Axis(ends[0], ends[1], title, log)
     return Axis(axis.low, axis.high, title, log, _ticks(axis, seen))
 
 
 def _ticks(axis: Axis, seen: Sequence[float]) -> tuple[float, ...]:
     """The values themselves where they are few and apart; round ones on a logarithmic axis."""
-    if axis.log and len(seen) > _MOST_TICKS:
+    choices = [seen]
+    if axis.log:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-        factors = (1, 2, 5) if len(decades) <= 4 else (1,)
-        seen = [f * 10.0**d for d in decades for f in factors]
-        seen = [v for v in seen if axis.low <= v <= axis.high]
-    gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(seen)]
-    if len(seen) > _MOST_TICKS or min(gaps, default=1.0) < _CLOSEST:
-        return ()
-    return tuple(int(v) if v == int(v) else v for v in seen)
+        choices.append([f * 10.0**d for d in decades for f in (1, 2, 5)])
+        choices += [[10.0**d for d in decades if d % step == 0] for step in range(1, len(decades))]
+    for values in choices:
+        inside = [v for v in values if axis.low <= v <= axis.high]
+        gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
+        if 2 <= len(inside) <= _MOST_TICKS and min(gaps) >= _CLOSEST:
+            return tuple(int(v) if v == int(v) else v for v in inside)
+    return tuple(seen) if len(seen) == 1 else ()
 
 
 def apart(places: Sequence[float], least: float) -> list[float]:

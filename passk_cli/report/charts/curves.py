@@ -27,10 +27,16 @@ from passk_cli.report.model import Chart
 # Lines of these kinds look the same in every chart; others take what is left, in their order.
 _KINDS = {"pass^k": [1, 0], "pass@k": [6, 4]}
 _DASHES = ([1, 0], [6, 4], [2, 3], [10, 3, 2, 3], [14, 4])
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+# One more than there are colours, so that the pairs begin again only after all of both.
+_SHAPES = (
+    "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
+    "triangle-left",
+)  # fmt: skip
 # Labels at the ends of lines need this many pixels each, and may be moved by that many.
 _LINE_OF_TEXT, _MOVABLE, _MOST_LABELS = 14.0, 40.0, 12
-_MARKERS = 8
+# Names longer than this stand below the chart.
+_LONG = 36
+_MARKERS = 12
 
 
 def curves(
@@ -59,11 +65,12 @@ def curves(
         keys in them.  An undefined y (None, NaN) breaks the line; an undefined limit, the band.
     colour : whose line it is, as the model.  dash : which kind; pass@k is dashed, pass^k solid.
     facet : a panel for each of its values.
-    points : rows drawn as points with their intervals, under the same keys (dash may be left out);
-        they may be `rows`.
+    points : rows drawn as points under the same keys, with low and high as bars; other than x and
+        y, a key that not all of them have is left out.
     rules : reference lines.
     subtitle : what was counted and how sure; a lone series is named there too.
-    log_x : None for a logarithmic axis when x spans two decades.
+    log_x : None for a logarithmic axis when x spans two decades.  log_y : one for y.
+        On such an axis there is no place for what is not positive: it counts as undefined.
     y_domain : None to fit the data, zero included unless log_y.
 
     >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
@@ -74,34 +81,46 @@ def curves(
     names = {
         "x": x, "y": y, "low": low, "high": high, "series": colour, "kind": dash, "panel": facet,
     }  # fmt: skip
+    known = {key: name for key, name in names.items() if all(name in row for row in points)}
     lines = tidy(rows, names, "line")
-    known = names if all(dash in row for row in points) else names | {"kind": ""}
-    dots = tidy(points, known, "point")
-    dots += [] if points else [row | {"drawn": "point"} for row in _lonely(lines)]
+    dots = tidy(points, known, "point") if points else _lonely(lines)
     values = lines + dots
+    if log_y:
+        _only_positive(values)
     across = fitted([*all_of(values, "x"), *(r.x for r in rules)], x_title, log=log_x)
-    up = fitted(
-        [*all_of(values, "y", "low", "high"), *(r.y for r in rules)], y_title, log=log_y, zero=True
-    )
-    if y_domain is not None:
-        up = Axis(*y_domain, y_title, log_y)
+    up = _upright(values, rules, Axis(*(y_domain or (0.0, 0.0)), y_title, log_y))
     series = distinct(values, "series")
     labels = [] if facet else _end_labels(lines, across, up)
-    legend = not labels and len(series) > 1
-    if legend and not points:
+    shaped = len(series) > 1 and not points
+    if shaped:
         _mark_some(lines, across)
-    look = _look(series, distinct(values, "kind"), legend, bool(labels))
-    draw = _Drawing(across, up, look, bool(low and high), names)
+    look = _look(series, distinct(values, "kind"), bool(labels))
+    draw = _Drawing(across, up, look, names, known)
     layers = [
         *rule_layers(rules, across, up),
         *draw.lines(),
-        *(draw.points("shape" in look and bool(points)) if dots else ()),
-        *([draw.markers()] if legend and not points else ()),
+        *(draw.points() if dots else ()),
+        *([draw.markers()] if shaped else ()),
         draw.hover(),
         *draw.labels(labels),
     ]
     lone = str(series[0]) if len(series) == 1 else ""
     return picture(values, layers, title, " · ".join(filter(None, (lone, subtitle))), facet)
+
+
+def _only_positive(values: Sequence[Spec]) -> None:
+    for row in values:
+        for key in ("y", "low", "high"):
+            if key in row and not (row[key] and row[key] > 0):
+                row[key] = None
+
+
+def _upright(values: Sequence[Spec], rules: Sequence[Rule], asked: Axis) -> Axis:
+    """The axis asked for; one that fits the values when its ends are equal."""
+    if asked.low != asked.high:
+        return asked
+    seen = [*all_of(values, "y", "low", "high"), *(rule.y for rule in rules)]
+    return fitted(seen, asked.title, log=asked.log, zero=True, margin=0.03)
 
 
 def _by_line(lines: Iterable[Spec]) -> dict[tuple[Any, ...], list[Spec]]:
@@ -118,7 +137,7 @@ def _lonely(lines: Sequence[Spec]) -> list[Spec]:
     for rows in _by_line(lines).values():
         known = [False, *(row["y"] is not None for row in rows), False]
         found += [
-            row
+            row | {"drawn": "point"}
             for i, row in enumerate(rows, 1)
             if known[i] and not known[i - 1] and not known[i + 1]
         ]
@@ -136,6 +155,14 @@ def _mark_some(lines: Sequence[Spec], across: Axis) -> None:
                 row["marked"] = True
 
 
+def _longest(texts: Sequence[Any]) -> int:
+    return max((len(str(text)) for text in texts), default=0)
+
+
+def _has_interval(names: Mapping[str, str]) -> bool:
+    return bool(names.get("low") and names.get("high"))
+
+
 def _end_labels(lines: Sequence[Spec], across: Axis, up: Axis) -> list[Spec]:
     """What stands at the end of each line, moved apart; empty when it does not fit there."""
     by_line = _by_line(lines)
@@ -143,7 +170,7 @@ def _end_labels(lines: Sequence[Spec], across: Axis, up: Axis) -> list[Spec]:
     last = [end[0] for end in ends if end]
     several = len({key[0] for key in by_line}) > 1
     texts = [row.get("series" if several else "kind") for row in last]
-    if not 1 < len(last) <= _MOST_LABELS or None in texts:
+    if not 1 < len(last) <= _MOST_LABELS or None in texts or _longest(texts) > _LONG:
         return []
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
@@ -158,13 +185,15 @@ def _end_labels(lines: Sequence[Spec], across: Axis, up: Axis) -> list[Spec]:
     ]
 
 
-def _look(series: list[Any], kinds: list[Any], legend: bool, labelled: bool) -> Spec:
+def _look(series: list[Any], kinds: list[Any], labelled: bool) -> Spec:
     """The scales that tell lines apart: colour and shape by series, dash by kind."""
     look: Spec = {}
-    right = {"title": None} if legend else None
+    right: Spec | None = None if labelled or len(series) < 2 else {"title": None}
+    if right and _longest(series) > _LONG:
+        right |= {"orient": "bottom", "columns": 1}
     if series:
         look["color"] = scaled("series", series, right)
-    if legend:
+    if len(series) > 1:
         shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(series))]
         look["shape"] = scaled("series", series, right, shapes)
     if kinds:
@@ -179,18 +208,18 @@ def _look(series: list[Any], kinds: list[Any], legend: bool, labelled: bool) -> 
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What the layers of a chart share: axes, scales, and the names for hovering."""
+    """What the layers of a chart share: axes, scales, and what lines and points have."""
 
     across: Axis
     up: Axis
     look: Spec
-    interval: bool
-    names: Mapping[str, str]
+    on_lines: Mapping[str, str]
+    on_points: Mapping[str, str]
 
     def lines(self) -> list[Spec]:
         x, only = self.across.channel("x"), drawn("line")
         found = []
-        if self.interval:
+        if _has_interval(self.on_lines):
             band = layer("band", "area", x=x, y=self.up.channel("low"), y2={"field": "high"})
             band["encoding"] |= self._scales("color")
             if "strokeDash" in self.look:
@@ -204,19 +233,19 @@ class _Drawing:
         marker = layer("marker", "point", **self._at("y"), **self._scales("color", "shape"))
         return marker | {"transform": [{"filter": "datum.marked"}]}
 
-    def points(self, shaped: bool) -> list[Spec]:
-        look = self._scales("color", "shape") if shaped else self._scales("color")
+    def points(self) -> list[Spec]:
+        look = self._scales("color", "shape")
         found = []
-        if self.interval:
+        if _has_interval(self.on_points):
             bar = layer("interval", "rule", **self._at("low"), **self._scales("color"))
             bar["encoding"]["y2"] = {"field": "high"}
             found.append(bar | drawn("point"))
-        point = layer("estimate", "point", **self._at("y"), **look, tooltip=tooltip(self.names))
+        point = layer("estimate", "point", **self._at("y"), **look, tooltip=tooltip(self.on_points))
         return [*found, point | drawn("point")]
 
     def hover(self) -> Spec:
         """Unseen points that answer the mouse."""
-        values = tooltip(self.names)
+        values = tooltip(self.on_lines)
         look = self._scales("color")
         return layer("hover", "point", **self._at("y"), **look, tooltip=values) | drawn("line")
 
