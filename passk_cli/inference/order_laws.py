@@ -24,7 +24,7 @@ SMALLEST = 1e-12
 # Beyond so many standard deviations lies less than 2 exp(−72) = 1e-31 of a sum of rank sums.
 _REACH = 12.0
 # Frequencies evaluated at once, and the size of a characteristic function that is as good as 0.
-_FREQUENCIES = 1 << 9
+_FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
 # −log of what is neglected in Bernstein's inequality.
 _NEGLIGIBLE = 36.0

@@ -56,6 +56,7 @@ def order_report(
     notes = [*reading_notes(counts), *order_notes(found, level, short_tasks)]
     if by_lines:
         notes.append(Note("the order of attempts is taken from the order of lines"))
+    differences = how.for_differences().method
     metrics = [Metric(family, k) for family in ("first@", "pass@") for k in ks]
     return Report(
         tables=tuple(table for table in _tables(counts, found, level) if table.rows),
@@ -67,6 +68,7 @@ def order_report(
             metrics,
             **how.signature(),
             **{
+                "differences": None if differences == how.method else differences,
                 "order": "lines" if by_lines else "attempt",
                 "adjust": f"{adjust} over {tests}",
                 "short tasks": short_tasks if short_tasks != "empty" else None,
