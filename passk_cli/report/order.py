@@ -19,7 +19,7 @@ from passk_cli.report.order_words import (
     told_pairs,
     trend_word,
 )
-from passk_cli.report.ordered import Findings, examine, in_order
+from passk_cli.report.ordered import STOPPED, Findings, examine, in_order
 from passk_cli.report.samples import Uncertainty
 from passk_cli.report.signature import signature, span
 
@@ -124,8 +124,12 @@ def _pair_table(head: tuple[Column, ...], found: Sequence[Findings], level: floa
         *head, Column("attempts"), Column("differ on", "count"), Column("expected", "count"),
         Column("of tasks", "count"), Column("p", "p"),
     )  # fmt: skip
+    told, title = list(told_pairs(found, level)), "attempts that agree too often"
+    if len(told) > _PAIRS_SHOWN:
+        told.sort(key=lambda pair: float(pair[0].pairs.p[pair[1]]))
+        title += f": {_PAIRS_SHOWN} of {len(told)} pairs, the others in csv and json"
     rows: list[tuple[Cell, ...]] = []
-    for one, i in told_pairs(found, level):
+    for one, i in told[:_PAIRS_SHOWN]:
         pairs = one.pairs
         rows.append(
             (
@@ -137,11 +141,7 @@ def _pair_table(head: tuple[Column, ...], found: Sequence[Findings], level: floa
                 float(pairs.adjusted[i]),
             )
         )
-    title = "attempts that agree too often"
-    if len(rows) > _PAIRS_SHOWN:
-        rows.sort(key=lambda row: row[-1])  # type: ignore[arg-type, return-value]
-        title += f": {_PAIRS_SHOWN} of {len(rows)} pairs, the others in csv and json"
-    return Table(columns, tuple(rows[:_PAIRS_SHOWN]), title)
+    return Table(columns, tuple(rows), title)
 
 
 def _rate_table(found: Sequence[Findings]) -> Table:
@@ -267,9 +267,7 @@ _NO_P = (math.nan, math.nan)
 
 def _facts(one: Findings, level: float) -> Iterator[_Fact]:
     """(fact, k, k_to, estimate, (p, adjusted), verdict, tasks, flaw), one by one."""
-    stopped = "attempts were made until the first pass" if one.stopped else ""
-    never = "no task has passes and failures" if not one.mixed else ""
-    why = stopped or never
+    why = STOPPED if one.stopped else "" if one.mixed else "no task has passes and failures"
     p = _NO_P if one.stopped else (one.trend.p, one.p[0])
     yield "trend", None, None, one.slope, p, trend_word(one, level), one.mixed, why
     p = _NO_P if one.stopped else (one.neighbours.p, one.p[1])

@@ -57,6 +57,9 @@ _POSITIONS = 20
 _TASKS, _OF_EITHER, _ATTEMPTS = 20, 5, 3
 
 
+STOPPED = "attempts were made until the first pass"
+
+
 @dataclass(frozen=True)
 class Ordered:
     """One model (and group) with its attempts in the order they were made.
@@ -109,10 +112,10 @@ class Beside:
 class Findings:
     """What the order of one model's attempts shows.
 
+    stopped : attempts were made until the first pass, so that nothing can be said about order.
     slope : change of the pass rate per attempt.  lag : correlation of neighbours; None where no
     task has both outcomes.  lag_of_trend : what of it a straight trend alone brings about.
     p : adjusted p-values of trend, neighbours, copies; NaN where nothing can be said.
-    stopped : attempts were made until the first pass, so that nothing can be said about order.
     survival : share of tasks unsolved after 0, 1, … attempts.  never : tasks never solved.
     """
 
@@ -221,9 +224,10 @@ def examine(
 def _examined(
     counts: Counts, one: Ordered, measured: Sequence[Measured], edges: Ints, how: Uncertainty
 ) -> Findings:
-    slope, trend = _slope(counts, one, how), trend_test(one.start, one.passed)
+    slope, stopped = _slope(counts, one, how), stopped_at_success(one.start, one.passed)
     lag = lag_one(changes(one.start, one.passed), one.n, one.c)
     explained = lag_of_trend(slope.value or 0.0, one.n, one.c)
+    untold = stopped or math.isnan(lag)
     return Findings(
         one,
         _rates(counts, one, edges, how),
@@ -231,13 +235,13 @@ def _examined(
             _beside(counts, one, first, any_k, how)
             for first, any_k in zip(measured[::2], measured[1::2], strict=True)
         ),
-        slope,
-        trend,
+        Estimate(None, reason=STOPPED) if stopped else slope,
+        trend_test(one.start, one.passed),
         neighbour_test(one.start, one.passed),
-        None if math.isnan(lag) else lag,
-        None if math.isnan(explained) else explained,
+        None if untold else lag,
+        None if untold else explained,
         copies_test(one.start, one.passed),
-        stopped_at_success(one.start, one.passed),
+        stopped,
         unsolved(*first_pass(one.start, one.passed)),
         int((one.c == 0).sum()),
     )

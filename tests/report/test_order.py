@@ -174,7 +174,8 @@ def test_attempts_until_the_first_pass() -> None:
     report = told(counted(m=[*([0] * (m - 1) + [int(m < 6)] for m in made), [0] * 6]))
     assert words(report) == ("cannot tell",) * 3
     assert "attempts were made until the first pass" in facts(report)["trend"]["note"]
-    assert facts(report)["trend"]["p"] is None
+    assert facts(report)["trend"]["p"] is facts(report)["trend"]["estimate"] is None
+    assert facts(report)["lag-1"]["estimate"] is None
     assert "pass@k is biased" in warnings(report)
     # Stopping is just what the product limit is for: 1 − 0.6² are solved by two attempts.
     assert facts(report)["unsolved after 2"]["estimate"] == pytest.approx(0.36, abs=0.15)
