@@ -286,8 +286,8 @@ def _facts(one: Findings, level: float) -> Iterator[_Fact]:
     for rate in one.rates:
         yield "rate", rate.first, rate.last, rate.estimate, _NO_P, None, rate.tasks, rate.flaw
     for b in one.beside:
-        yield f"first@{b.k}", b.k, None, b.first, _NO_P, None, b.tasks, b.flaw
-        yield f"pass@{b.k}", b.k, None, b.any, _NO_P, None, b.tasks, ""
+        yield f"first@{b.k}", b.k, None, b.first, _NO_P, None, b.tasks, b.flaws[0]
+        yield f"pass@{b.k}", b.k, None, b.any, _NO_P, None, b.tasks, b.flaws[1]
         yield f"first@{b.k} − pass@{b.k}", b.k, None, b.difference, _NO_P, None, b.tasks, ""
         yield "attempts used", b.k, None, b.used, _NO_P, None, len(one.ordered.n), ""
     yield from _survival_facts(one)

@@ -167,8 +167,8 @@ def _sizes(found: Sequence[Findings]) -> Iterator[str]:
 def _flaws(found: Sequence[Findings]) -> Iterator[str]:
     """What is special about intervals, once each, with how many numbers it is said of."""
     said = [rate.flaw for one in found for rate in one.rates]
-    said += [b.flaw for one in found for b in one.beside]
-    shown = [one.slope for one in found]
+    said += [flaw for one in found for b in one.beside for flaw in b.flaws]
+    shown = [one.slope for one in found if not one.stopped]
     shown += [b.difference for one in found for b in one.beside if b.first.value is not None]
     said += [e.reason for e in shown if e.low is None and not e.reason.startswith("k = n")]
     for flaw in dict.fromkeys(filter(None, said)):

@@ -97,6 +97,7 @@ class Beside:
     """first@k beside pass@k, their difference, and the attempts used when one stops at success.
 
     used : mean attempts with a budget of k; undefined beyond the attempts there are.
+    flaws : what is special about the intervals of first@k and pass@k.
     """
 
     k: int
@@ -105,7 +106,7 @@ class Beside:
     difference: Estimate
     used: Estimate
     tasks: int
-    flaw: str = ""
+    flaws: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -340,8 +341,8 @@ def _beside(
             )
             differences = how.for_differences()
             difference, _ = _estimated(sample, differences, any_k.reason, signed=True)
-    used, flaw = _used(counts, one, k, how), lines[0].flaw
-    return Beside(k, lines[0].estimate, lines[1].estimate, difference, used, len(any_k.n), flaw)
+    used, flaws = _used(counts, one, k, how), (lines[0].flaw, lines[1].flaw)
+    return Beside(k, lines[0].estimate, lines[1].estimate, difference, used, len(any_k.n), flaws)
 
 
 def _estimated(
