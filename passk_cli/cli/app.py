@@ -13,6 +13,7 @@ from passk_cli import __version__
 from passk_cli.cli.bootstrap import bootstrap
 from passk_cli.cli.compare import compare
 from passk_cli.cli.describe import describe
+from passk_cli.cli.diversity import diversity
 from passk_cli.cli.estimate import estimate
 from passk_cli.cli.gate import gate
 from passk_cli.cli.groups import grouped
@@ -31,7 +32,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
 )
-for command in (estimate, compare, gate, bootstrap, temperature, order, describe):
+COMMANDS = (
+    estimate, compare, gate, bootstrap, order, diversity, temperature, describe,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(grouped(command))
 
 
