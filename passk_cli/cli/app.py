@@ -16,6 +16,7 @@ from passk_cli.cli.describe import describe
 from passk_cli.cli.estimate import estimate
 from passk_cli.cli.gate import gate
 from passk_cli.cli.groups import grouped
+from passk_cli.cli.plan import plan
 from passk_cli.errors import PasskError
 
 EXIT_INTERNAL = 4
@@ -29,7 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
 )
-for command in (estimate, compare, gate, bootstrap, describe):
+for command in (estimate, compare, gate, bootstrap, plan, describe):
     app.command()(grouped(command))
 
 

@@ -294,16 +294,34 @@ def fitted_rates(n: NDArray[np.int64], c: NDArray[np.int64]) -> BetaRates | None
     return BetaRates(mean, math.sqrt(min(max(pairs - squared, 0.0), mean * (1.0 - mean))))
 
 
+def relative_error(values: NDArray[np.float64]) -> float:
+    """Relative standard error of a sample's standard deviation: ½ √((kurtosis − 1) / T).
+
+    How well a pilot knows the standard errors it predicts; where a few tasks make all the
+    difference it is large, and still too small.
+
+    values : (tasks,), not all equal.
+    Source: the delta method on the variance of a sample variance.
+
+    >>> round(relative_error(np.array([0.0, 0.5, 1.0, 0.5])), 3)
+    0.25
+    """
+    off = values - values.mean()
+    kurtosis = float((off**4).mean() / (off**2).mean() ** 2)
+    return 0.5 * math.sqrt(max(kurtosis - 1.0, 0.0) / len(values))
+
+
 def splits(budget: int, least: int, most_tasks: int | None = None) -> list[tuple[int, int]]:
     """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
 
-    Every n up to 64 more than the least and in steps of 5 % beyond, and the n that gives every one
-    of most_tasks as much as there is.  What does not divide evenly stays unspent.
+    Every n up to 64 more than the least, then in steps of 5 % up to 100 times the least (little is
+    left of luck by then), and the n that spends most on most_tasks.  What does not divide evenly
+    stays unspent.
 
     >>> splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
     """
-    last = budget // 2
+    last = min(budget // 2, 100 * least)
     ns = set(range(least, min(least + 64, last) + 1))
     at = float(least + 64)
     while at <= last:

@@ -94,7 +94,7 @@ def _rejects(away: float, degrees: int, level: float) -> float:
     """P(|Z + away| > t·S), S² = χ²/degrees: |t'| beyond its critical value.
 
     The mean of Φ(away − tS) + Φ(−away − tS) by the trapezoidal rule over u = log S, whose density
-    ∝ exp(ν (u − e^{2u}/2)) falls fast on both sides.  (scipy 1.17's `nctdtr` is NaN here and there.)
+    ∝ exp(ν (u − e^{2u}/2)) falls fast on both sides.  (`nctdtr` of scipy 1.17 is NaN in places.)
     """
     from scipy.special import ndtr, stdtrit
 

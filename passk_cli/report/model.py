@@ -44,7 +44,8 @@ class Column:
     """A column's name and how its values are shown.
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more) or "p" (a p-value).
+        share of which small values matter: two decimals more), "amount" (money or a ratio: two
+        decimals) or "p" (a p-value).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
