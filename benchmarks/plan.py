@@ -1,6 +1,6 @@
 """What `passk plan` predicts against simulation: standard errors, and power of the paired tests.
 
-Run: python benchmarks/plan.py [--draws 20000000] [--pilots 1000] [--comparisons 10000]
+Run: python benchmarks/plan.py [--draws 20000000] [--pilots 500] [--comparisons 4000]
 Writes the tables into benchmarks/plan.md.
 """
 
@@ -23,7 +23,8 @@ from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
 from passk_cli.estimators.metric import Metric, parse, task_values
-from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted
+from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted, relative_error
+from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
 from passk_cli.inference.power import detectable, lattice_step, power
 from passk_cli.outcomes.reading import read
@@ -36,6 +37,7 @@ DESIGNS = ((5, 1), (10, 5), (20, 10))
 LEVEL, CORRELATION = 0.95, 0.5
 # Sign patterns of a simulated test: enough that the p-value's noise is far below its level.
 RESAMPLES = 2000
+GUARDS = 200
 
 
 def rates_of(a: float, b: float) -> BetaRates:
@@ -68,8 +70,12 @@ def error_rows(draws: int) -> Iterator[tuple[object, ...]]:
             found = float(off.std())
             noise = sqrt(((off**4).mean() / found**4 - 1) / 4 / repetitions)
             predicted = sqrt(Assumed(metric, rates_of(a, b)).variance(n) / tasks)
+            p = rng.beta(a, b, size=(GUARDS, tasks))
+            guards = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
+            width = float(np.mean([(g.high or 0.0) - (g.low or 0.0) for g in guards]))
             yield (f"Beta({a:g}, {b:g})", tasks, n, metric.name, f"{predicted:.5f}",
-                   f"{found:.5f}", f"{predicted / found:.3f}", f"{noise:.3f}")  # fmt: skip
+                   f"{found:.5f}", f"{predicted / found:.3f}", f"{noise:.3f}",
+                   f"{width / (2 * norm.ppf(0.975) * predicted):.2f}")  # fmt: skip
 
 
 def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
@@ -79,7 +85,7 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
             rng = np.random.default_rng([round(10 * a), round(10 * b), n, have])
             for metric in metrics_of(k):
                 true = Assumed(metric, rates_of(a, b)).variance(n)
-                found, silent = [], 0
+                found, told, silent = [], [], 0
                 for _ in range(pilots):
                     c = rng.binomial(have, rng.beta(a, b, size=50))
                     pilot = Piloted(metric, np.full(50, have), c)
@@ -87,12 +93,52 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                         silent += 1
                     else:
                         found.append(sqrt(pilot.variance(n) / true))
-                told: tuple[object, ...] = ("–", "–")
+                        told.append(100 * relative_error(pilot.values))
+                shown: tuple[object, ...] = ("–", "–", "–")
                 if found:
                     low, middle, high = np.quantile(found, (0.1, 0.5, 0.9))
-                    told = (f"{middle:.3f}", f"{low:.2f}–{high:.2f}")
-                silence = f"{100 * silent / pilots:.1f}"
-                yield (f"Beta({a:g}, {b:g})", have, n, metric.name, *told, silence)
+                    shown = (f"{middle:.3f}", f"{low:.2f}–{high:.2f}", f"{np.median(told):.0f}")
+                expected = Assumed(metric, rates_of(a, b)).expected
+                yield (f"Beta({a:g}, {b:g})", have, n, metric.name, f"{expected:.3f}", *shown,
+                       f"{100 * silent / pilots:.1f}")  # fmt: skip
+
+
+def cruxeval() -> Iterator[tuple[str, list[tuple[str, NDArray[np.int64]]]]]:
+    """Temperature, and each model with its passes of ten attempts at 800 tasks."""
+    for temperature in ("0.2", "0.8"):
+        counts = read(SAMPLE, where=f"temperature = {temperature}")
+        yield temperature, [(s[0], counts.c[counts.rows_of(i)])
+                            for i, s in enumerate(counts.series)]  # fmt: skip
+
+
+def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
+    """Standard errors at n = 10 carried on from fewer attempts, against those of all ten."""
+    cells = (("pass@1", 2), ("pass@2", 2), ("pass^2", 2), ("pass@3", 3), ("pass^3", 3),
+             ("pass@5", 5), ("pass^5", 5))  # fmt: skip
+    for temperature, models in cruxeval():
+        for name, c in models:
+            row: list[object] = [name, temperature]
+            rng = np.random.default_rng(0)
+            for metric, have in ((parse(each), have) for each, have in cells):
+                true = Piloted(metric, np.full(len(c), 10), c).variance(10)
+                found = [
+                    Piloted(metric, np.full(len(c), have), rng.hypergeometric(c, 10 - c, have))
+                    .variance(10) for _ in range(thinnings)
+                ]  # fmt: skip
+                row.append(f"{sqrt(np.mean(found) / true):.3f}")
+            yield tuple(row)
+
+
+def correlation_rows() -> Iterator[tuple[object, ...]]:
+    """Correlation of two models' true values over tasks, as all ten attempts tell it."""
+    for temperature, models in cruxeval():
+        for (first, c), (second, d) in itertools.combinations(models, 2):
+            row: list[object] = [f"{first} − {second}", temperature]
+            for metric in map(parse, ("pass@1", "pass@2", "pass^2", "pass@5", "pass^5")):
+                one, other = (Piloted(metric, np.full(len(e), 10), e) for e in (c, d))
+                shared = float(np.cov(one.values, other.values)[0, 1])
+                row.append(f"{shared / sqrt(one.between * other.between):.2f}")
+            yield tuple(row)
 
 
 class Coupled:
@@ -181,9 +227,7 @@ def power_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
 
 def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
     """CRUXEval models: tasks drawn from the 800, n of their ten attempts, tested as pairs."""
-    for temperature in ("0.2", "0.8"):
-        counts = read(SAMPLE, where=f"temperature = {temperature}")
-        cells = [(s[0], counts.c[counts.rows_of(i)]) for i, s in enumerate(counts.series)]
+    for temperature, cells in cruxeval():
         for (first, c), (second, d) in itertools.combinations(cells, 2):
             ten = np.full(len(c), 10)
             for (name, n), tasks in itertools.product(
@@ -219,39 +263,57 @@ def write(section: str, note: str, head: tuple[str, ...], rows: list[tuple[objec
     keep(section, text, file="plan.md")
 
 
+def simulate_errors(draws: int, pilots: int) -> None:
+    rows = list(error_rows(draws))
+    worst = max(abs(float(row[6]) - 1) for row in rows)
+    write("errors", f"{draws:,} tasks drawn a cell; worst ratio off by {100 * worst:.1f} %",
+          ("rates", "tasks", "n", "metric", "predicted", "simulated", "ratio",
+           "Monte-Carlo error of the ratio", "guard width / predicted width"), rows)  # fmt: skip
+    write("pilots", f"{pilots:,} pilots a cell",
+          ("rates", "pilot's n", "n", "metric", "expected", "median ratio", "80 % of the pilots",
+           "± it says, %", "nothing to plan from, %"), list(pilot_rows(pilots)))  # fmt: skip
+    write("carried", "Means over 20 random choices of the attempts",
+          ("model", "temperature", "pass@1 from 2", "pass@2 from 2", "pass^2 from 2",
+           "pass@3 from 3", "pass^3 from 3", "pass@5 from 5", "pass^5 from 5"),
+          list(carried_rows(20)))  # fmt: skip
+    write("correlations", "800 tasks × 10 attempts",
+          ("pair", "temperature", "pass@1", "pass@2", "pass^2", "pass@5", "pass^5"),
+          list(correlation_rows()))  # fmt: skip
+
+
+def simulate_power(comparisons: int) -> None:
+    noise = 100 * sqrt(0.25 / comparisons)
+    note = f"{comparisons:,} comparisons a cell; Monte-Carlo error at most {noise:.1f} points"
+    rows = list(power_rows(comparisons))
+    pairs = ((6, 7), (6, 8), (9, 10), (9, 11))
+    claimed = [row for row in rows if int(str(row[1])) >= 100 and float(str(row[5])) <= 0.12]
+    write("power", f"{note}; from 100 tasks on and differences up to 0.12: {over(claimed, pairs)};"
+          f" all: {over(rows, pairs)}",
+          ("rates", "tasks", "n", "metric", "expected", "difference", "sign flip: predicted",
+           "shared", "copula", "t: predicted", "shared", "copula"), rows)  # fmt: skip
+    rows = list(real_rows(comparisons))
+    write("real", f"{note}; {over(rows, ((6, 7), (8, 9)))}",
+          ("pair", "temperature", "tasks", "n", "metric", "difference", "sign flip: predicted",
+           "simulated", "t: predicted", "simulated"), rows)  # fmt: skip
+
+
+def over(rows: list[tuple[object, ...]], pairs: tuple[tuple[int, int], ...]) -> str:
+    """How far predictions are from what was simulated."""
+    off = [abs(float(str(row[i])) - float(str(row[j]))) for row in rows for i, j in pairs]
+    many = sum(each > 3 for each in off)
+    return f"furthest off {max(off):.1f} points, {many} of {len(off)} by more than 3"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20_000_000)
-    parser.add_argument("--pilots", type=int, default=1000)
-    parser.add_argument("--comparisons", type=int, default=10_000)
+    parser.add_argument("--pilots", type=int, default=500)
+    parser.add_argument("--comparisons", type=int, default=4000)
     arguments = parser.parse_args()
     start = time.perf_counter()
-    rows = list(error_rows(arguments.draws))
-    worst = max(abs(float(row[6]) - 1) for row in rows)
-    write("errors", f"{arguments.draws:,} tasks drawn a cell; worst ratio off by"
-          f" {100 * worst:.1f} %", ("rates", "tasks", "n", "metric", "predicted", "simulated",
-          "ratio", "Monte-Carlo error of the ratio"), rows)  # fmt: skip
-    rows = list(pilot_rows(arguments.pilots))
-    write("pilots", f"{arguments.pilots:,} pilots a cell", ("rates", "pilot's n", "n", "metric",
-          "median ratio", "80 % of the pilots", "nothing to plan from %"), rows)  # fmt: skip
-    noise = 100 * sqrt(0.25 / arguments.comparisons)
-    note = f"{arguments.comparisons:,} comparisons a cell; Monte-Carlo error at most {noise:.1f}"
-    rows = list(power_rows(arguments.comparisons))
-    off = [abs(float(row[i]) - float(row[j])) for row in rows
-           for i, j in ((6, 7), (6, 8), (9, 10), (9, 11))]  # fmt: skip
-    write("power", f"{note} points; furthest off {max(off):.1f} points, {over(off)}",
-          ("rates", "tasks", "n", "metric", "expected", "difference", "sign flip: predicted",
-           "shared", "copula", "t: predicted", "shared", "copula"), rows)  # fmt: skip
-    rows = list(real_rows(arguments.comparisons))
-    off = [abs(float(row[i]) - float(row[j])) for row in rows for i, j in ((6, 7), (8, 9))]
-    write("real", f"{note} points; furthest off {max(off):.1f} points, {over(off)}",
-          ("pair", "temperature", "tasks", "n", "metric", "difference", "sign flip: predicted",
-           "simulated", "t: predicted", "simulated"), rows)  # fmt: skip
+    simulate_errors(arguments.draws, arguments.pilots)
+    simulate_power(arguments.comparisons)
     print(f"{time.perf_counter() - start:.0f} s")
-
-
-def over(off: list[float]) -> str:
-    return f"{sum(each > 3 for each in off)} of {len(off)} by more than 3"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import typer
 
 from passk_cli.cli.options import Choice, Reading, not_empty, option
 from passk_cli.cli.output import Output
+from passk_cli.errors import ParameterError
 
 if TYPE_CHECKING:
     from passk_cli.report.designs import Aims
@@ -37,19 +38,11 @@ class Assuming:
     ] = None
     spread: Annotated[
         float | None,
-        option(
-            "--spread",
-            metavar="S",
-            help="Without a pilot: standard deviation of success rates over tasks, often 0.3–0.45.",
-        ),
+        option("--spread", metavar="S", help="Without one: standard deviation of the rates."),
     ] = None
     correlation: Annotated[
         float | None,
-        option(
-            "--correlation",
-            metavar="R",
-            help="Of two models over tasks. Default: that of the pilot's models; of one, 0.5.",
-        ),
+        option("--correlation", metavar="R", help="Of two models. Default: the pilot's, or 0.5."),
     ] = None
 
 
@@ -67,11 +60,7 @@ class Designing:
     ] = None
     budget: Annotated[
         float | None,
-        option(
-            "--budget",
-            metavar="N",
-            help="Attempts to split into tasks × attempts; money with --cost-per-attempt.",
-        ),
+        option("--budget", metavar="N", help="Attempts to split; money with --cost-per-attempt."),
     ] = None
     max_tasks: Annotated[
         int | None, option("--max-tasks", metavar="N", help="Tasks there are to split it on.")
@@ -97,8 +86,8 @@ class Designing:
         """The same for the report, checked."""
         from passk_cli.report.designs import Aims, parse_sizes
 
-        tasks = parse_sizes("--tasks", self.tasks, 2)
-        attempts = parse_sizes("--attempts", self.attempts, 1)
+        tasks = parse_sizes("--tasks", self.tasks, 2, 10**9)
+        attempts = parse_sizes("--attempts", self.attempts, 1, 10**5)
         split = tasks, attempts, self.budget, self.max_tasks
         return Aims(*split, self.detect, self.power, self.level, self.cost).checked()
 
@@ -116,6 +105,8 @@ def plan(
     output.check(pilot.files)
     aims = designing.aims()
     rates = assumed_rates(assuming.mean, assuming.spread, bool(pilot.files))
+    if rates and (pilot != Pilot() or choice.short_tasks != "empty"):
+        raise ParameterError("without a PILOT file there is nothing to read or leave out; name one")
     counts = None if rates else pilot.counts()
     asked = [
         ",".join(not_empty(name, given))

@@ -32,6 +32,8 @@ _BLOCK_ELEMENTS = 1 << 22
 # Below this share of the largest possible spread, the largest itself was meant: √(m(1−m)) is
 # rarely a number that can be written.
 _AT_MOST = 1e-6
+# A share of the variance that is rounding.
+_NO_LUCK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,9 @@ class Piloted:
             return math.nan
         model = Assumed(self.metric, self.rates)
         start = model.within(self.fewest)
-        return self.within(self.fewest) * (model.within(n) / start if start > 0 else 0.0)
+        # A model whose rates are all 0 or 1 knows no luck; then as for k = 1.
+        known = start > _NO_LUCK * model.variance(self.fewest)
+        return self.within(self.fewest) * (model.within(n) / start if known else self.fewest / n)
 
     def variance(self, n: int) -> float:
         """Variance of a random task's value with n attempts; NaN where n < k or not known."""
@@ -277,7 +281,8 @@ class Difference:
 def fitted_rates(n: NDArray[np.int64], c: NDArray[np.int64]) -> BetaRates | None:
     """The Beta model with a pilot's mean success rate and the spread that luck does not explain.
 
-    spread² = mean of c(c−1)/(n(n−1)) − (E p)², both unbiased, kept within what is possible.
+    spread² = E p − (E p)² − E p(1−p), the last the mean of c(n−c)/(n(n−1)) over tasks with two
+    attempts; each part is unbiased, the whole is kept within what is possible.
     n, c : int arrays (tasks,), T ≥ 2.  None where no task has two attempts, or all outcomes are
     the same.
 
@@ -289,44 +294,41 @@ def fitted_rates(n: NDArray[np.int64], c: NDArray[np.int64]) -> BetaRates | None
     mean, twice = float(rate.mean()), n >= 2
     if not 0.0 < mean < 1.0 or not twice.any():
         return None
-    pairs = float((c[twice] * (c[twice] - 1) / (n[twice] * (n[twice] - 1))).mean())
+    n_, c_ = n[twice], c[twice]
+    luck = float((c_ * (n_ - c_) / (n_ * (n_ - 1))).mean())
     squared = (len(n) * mean**2 - float((rate**2).mean())) / (len(n) - 1)
-    return BetaRates(mean, math.sqrt(min(max(pairs - squared, 0.0), mean * (1.0 - mean))))
+    return BetaRates(mean, math.sqrt(min(max(mean - squared - luck, 0.0), mean * (1.0 - mean))))
 
 
 def relative_error(values: NDArray[np.float64]) -> float:
-    """Relative standard error of a sample's standard deviation: ½ √((kurtosis − 1) / T).
+    """Relative standard error of a standard deviation: ½ √((kurtosis − (T−3)/(T−1)) / T).
 
     How well a pilot knows the standard errors it predicts; where a few tasks make all the
     difference it is large, and still too small.
 
-    values : (tasks,), not all equal.
-    Source: the delta method on the variance of a sample variance.
+    values : (tasks,), T ≥ 2, not all equal.
+    Source: the variance of a sample variance, and the delta method.
 
     >>> round(relative_error(np.array([0.0, 0.5, 1.0, 0.5])), 3)
-    0.25
+    0.323
     """
     off = values - values.mean()
     kurtosis = float((off**4).mean() / (off**2).mean() ** 2)
-    return 0.5 * math.sqrt(max(kurtosis - 1.0, 0.0) / len(values))
+    tasks = len(values)
+    return 0.5 * math.sqrt((kurtosis - (tasks - 3) / (tasks - 1)) / tasks)
 
 
 def splits(budget: int, least: int, most_tasks: int | None = None) -> list[tuple[int, int]]:
     """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
 
-    Every n up to 64 more than the least, then in steps of 5 % up to 100 times the least (little is
-    left of luck by then), and the n that spends most on most_tasks.  What does not divide evenly
-    stays unspent.
+    n in steps of 5 % from the least to 4 times that or 200 (little is left of luck by then), and
+    the n that spends most on most_tasks.  What does not divide evenly stays unspent.
 
     >>> splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
     """
-    last = min(budget // 2, 100 * least)
-    ns = set(range(least, min(least + 64, last) + 1))
-    at = float(least + 64)
-    while at <= last:
-        ns.add(int(at))
-        at *= 1.05
+    steps = math.ceil(math.log(max(4.0, 200.0 / least)) / math.log(1.05))
+    ns = {math.floor(least * 1.05**i) for i in range(steps + 1)}
     if most_tasks is not None:
         ns.add(budget // most_tasks)
     found = ((min(budget // n, most_tasks or budget), n) for n in sorted(ns) if n >= least)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.model import Counts
 
 USUAL_CORRELATION = 0.5
+_ONE_ATTEMPT = "one attempt per task in the pilot cannot tell luck from how tasks differ"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +58,21 @@ class Basis:
         """Why there is no standard error at n attempts; empty when there is one."""
         if n < self.metric.k:
             return f"n={n} < k={self.metric.k}"
-        if math.isnan(self.values.variance(n)):
-            return "the pilot has one attempt per task, which cannot tell what more would change"
-        return ""
+        return _ONE_ATTEMPT if math.isnan(self.variances(n)[0]) else ""
+
+    def unknown_difference(self, n: int) -> str:
+        """Why nothing can be said of differences at n attempts; empty when it can."""
+        return self.unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
+
+    def variances(self, n: int) -> tuple[float, float]:
+        """Of a task's value and of its difference, at n attempts; computed once."""
+        if n not in self._variances:
+            self._variances[n] = self.values.variance(n), self.difference.variance(n)
+        return self._variances[n]
+
+    @cached_property
+    def _variances(self) -> dict[int, tuple[float, float]]:
+        return {}
 
 
 def assumed_rates(mean: float | None, spread: float | None, piloted: bool) -> BetaRates | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import splits
+from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.power import detectable, lattice_step, tasks_needed
 from passk_cli.report.basis import Basis
 
@@ -63,17 +64,19 @@ class Aims:
         return math.floor((self.budget or 0.0) / (self.cost or 1.0) * (1.0 + 1e-12))
 
 
-def parse_sizes(option: str, text: str | None, least: int) -> tuple[int, ...]:
+def parse_sizes(option: str, text: str | None, least: int, most: int) -> tuple[int, ...]:
     """`"50,200"` → (50, 200), ascending and each once; empty for None.
 
-    >>> parse_sizes("--tasks", "200,50", 2)
+    >>> parse_sizes("--tasks", "200,50", 2, 1000)
     (50, 200)
     """
     if text is None:
         return ()
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and least <= int(part) <= 10**9 for part in parts):
-        raise ParameterError(f"{option} {text}: whole numbers from {least} to 10⁹, as in 50,200")
+    if not all(part.isdecimal() and least <= int(part) <= most for part in parts):
+        raise ParameterError(
+            f"{option} {text}: whole numbers from {least} to {most:,}, as in 50,200"
+        )
     return tuple(sorted({int(part) for part in parts}))
 
 
@@ -101,6 +104,10 @@ class Line:
         """Attempts in all."""
         models = 2 if self.plan == DETECT else 1
         return None if self.tasks is None else models * self.tasks * self.attempts
+
+    def width(self, aims: Aims) -> float | None:
+        """Of the normal interval: twice the quantile times the standard error."""
+        return None if self.se is None else 2 * NORMAL.inv_cdf((1 + aims.level) / 2) * self.se
 
     @property
     def expected(self) -> float:
@@ -134,37 +141,33 @@ def with_usual(aims: Aims, bases: Sequence[Basis]) -> Aims:
 
 def in_design(plan: str, basis: Basis, aims: Aims, tasks: int, n: int, purpose: str = "") -> Line:
     """A metric in a design: its standard error and the smallest difference it detects."""
-    line = Line(plan, basis, tasks, n, purpose=purpose, reason=basis.unknown(n))
-    if line.reason:
+    why = basis.unknown_difference(n)
+    line = Line(plan, basis, tasks, n, purpose=purpose, reason=why)
+    if basis.unknown(n):
         return line
-    least = detectable(
-        basis.difference.variance(n),
-        tasks,
-        aims.power,
-        level=aims.level,
-        step=lattice_step(n, basis.metric.k),
-    )
-    se = math.sqrt(basis.values.variance(n) / tasks)
-    if not least <= 1.0:
-        return replace(line, se=se, reason="too few tasks to detect any difference")
-    return replace(line, se=se, difference=least)
+    line = replace(line, se=math.sqrt(basis.variances(n)[0] / tasks))
+    if why:
+        return line
+    step = lattice_step(n, basis.metric.k)
+    variance = basis.variances(n)[1]
+    least = detectable(variance, tasks, aims.power, level=aims.level, step=step)
+    if least > 1.0:
+        return replace(line, reason="too few tasks to detect any difference")
+    return replace(line, difference=least)
 
 
 def needed(basis: Basis, aims: Aims, n: int) -> Line:
     """The tasks that detect the difference asked for, with n attempts of either model."""
-    line = Line(DETECT, basis, None, n, difference=aims.difference, reason=basis.unknown(n))
-    if line.reason:
+    why = basis.unknown_difference(n)
+    line = Line(DETECT, basis, None, n, difference=aims.difference, reason=why)
+    if why:
         return line
-    tasks = tasks_needed(
-        aims.difference,
-        basis.difference.variance(n),
-        aims.power,
-        level=aims.level,
-        step=lattice_step(n, basis.metric.k),
-    )
+    step = lattice_step(n, basis.metric.k)
+    variance = basis.variances(n)[1]
+    tasks = tasks_needed(aims.difference, variance, aims.power, level=aims.level, step=step)
     if tasks is None:
         return replace(line, reason="more than a billion tasks")
-    return replace(line, tasks=tasks, se=math.sqrt(basis.values.variance(n) / tasks))
+    return replace(line, tasks=tasks, se=math.sqrt(basis.variances(n)[0] / tasks))
 
 
 def best_splits(bases: Sequence[Basis], aims: Aims) -> list[Line]:
@@ -197,7 +200,7 @@ def best_splits(bases: Sequence[Basis], aims: Aims) -> list[Line]:
 
 def _error(basis: Basis, tasks: int, n: int) -> float:
     """The standard error; infinite where there is none."""
-    error = math.sqrt(basis.values.variance(n) / tasks)
+    error = math.sqrt(basis.variances(n)[0] / tasks)
     return math.inf if math.isnan(error) else max(error, 1e-300)
 
 

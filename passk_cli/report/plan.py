@@ -10,25 +10,20 @@ import numpy as np
 
 from passk_cli import __version__
 from passk_cli.errors import ParameterError
-from passk_cli.inference.design import relative_error
-from passk_cli.inference.exact import NORMAL
 from passk_cli.report.basis import Basis, assumed_basis, pilot_basis
 from passk_cli.report.charts import curves
 from passk_cli.report.designs import DESIGN, Aims, Line, best_splits, in_design, needed, with_usual
 from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.plan_notes import plan_notes
 from passk_cli.report.signature import short_names, signature, span
 
 if TYPE_CHECKING:
     from passk_cli.estimators.metric import Metric
-    from passk_cli.inference.design import BetaRates, Piloted
+    from passk_cli.inference.design import BetaRates
     from passk_cli.outcomes.model import Counts
 
 _CHART_POINTS = 30
-# Predicted powers are rough nearer to 0 or 1 than this, and with fewer tasks: benchmarks/plan.md.
-_ROUGH, _FEW_TASKS = 0.1, 100
-# A pilot that knows its standard errors no better than this is worth a warning.
-_UNSURE = 0.2
 
 
 def plan_report(
@@ -72,7 +67,7 @@ def plan_report(
         tables=(*tables, _needed_table(detected, bases, aims)),
         data=_tidy(lines, aims),
         caption=_caption(bases, aims, rates),
-        notes=(*notes, *_notes(bases, aims, designs, split)),
+        notes=(*notes, *plan_notes(bases, aims, designs, split)),
         signature=_signature(bases, aims, counts, rates),
         charts=_charts(bases, aims),
     )
@@ -92,7 +87,7 @@ def _bases_table(bases: Sequence[Basis]) -> Table:
         row: list[Cell] = [basis.metric.name, basis.values.expected,
                            _known(basis.values.between**0.5), basis.correlation]  # fmt: skip
         if len(bases) > 1:
-            row.append(_known(basis.values.variance(n) / first.values.variance(n)))
+            row.append(_known(basis.variances(n)[0] / first.variances(n)[0]))
         if several:
             row += [basis.model, " − ".join(basis.pair or ())]
         rows.append(tuple(row))
@@ -166,13 +161,7 @@ def _line_columns(bases: Sequence[Basis]) -> tuple[Column, ...]:
 
 
 def _line_cells(lines: Sequence[Line], aims: Aims) -> tuple[Cell, ...]:
-    return tuple(
-        cell for line in lines for cell in (line.se, _width(line.se, aims), line.difference)
-    )
-
-
-def _width(se: float | None, aims: Aims) -> float | None:
-    return None if se is None else 2.0 * NORMAL.inv_cdf((1.0 + aims.level) / 2.0) * se
+    return tuple(cell for line in lines for cell in (line.se, line.width(aims), line.difference))
 
 
 def _price(line: Line, aims: Aims) -> float | None:
@@ -192,7 +181,7 @@ def _tidy(lines: Sequence[Line], aims: Aims) -> Table:
         (
             line.plan, line.purpose, line.basis.metric.name, line.basis.metric.k, line.tasks,
             line.attempts, line.total, _price(line, aims), line.expected, line.se,
-            _width(line.se, aims), aims.level, line.difference, aims.power,
+            line.width(aims), aims.level, line.difference, aims.power,
             line.basis.correlation, line.basis.source(line.attempts), line.reason,
         )
         for line in lines
@@ -210,7 +199,8 @@ def _caption(bases: Sequence[Basis], aims: Aims, rates: BetaRates | None) -> str
     tasks = [len(pilot.n) for pilot in pilots]
     n = np.concatenate([pilot.n for pilot in pilots])
     start = f"pilot of {span(min(tasks), max(tasks))} tasks"
-    start += f", {span(int(n.min()), int(n.max()))} attempts each"
+    attempts = span(int(n.min()), int(n.max()))
+    start += f", {attempts} attempt{'s' * (attempts != '1')} each"
     if (like := pilots[0].rates) is not None:
         start += f"; {bases[0].model} is like --mean {like.mean:.4g} --spread {like.spread:.4g}"
     return f"{start} · {width} · {test}"
@@ -252,7 +242,7 @@ def _charts(bases: Sequence[Basis], aims: Aims) -> tuple[Chart, ...]:
             for tasks in sizes:
                 line = in_design(DESIGN, basis, aims, tasks, n)
                 rows.append({
-                    "tasks": tasks, "width": _width(line.se, aims), "difference": line.difference,
+                    "tasks": tasks, "width": line.width(aims), "difference": line.difference,
                     "attempts": plural(n, "attempt"), "metric": basis.metric.name,
                 })  # fmt: skip
     rows = [row for row in rows if row["width"] is not None]
@@ -268,117 +258,3 @@ def _charts(bases: Sequence[Basis], aims: Aims) -> tuple[Chart, ...]:
             ("difference", f"Smallest difference detected with power {aims.power:g}"),
         )
     )  # fmt: skip
-
-
-def _notes(
-    bases: Sequence[Basis], aims: Aims, designs: Sequence[Line], split: Sequence[Line]
-) -> list[Note]:
-    """What is assumed, where the pilot ends, and where approximations are off."""
-    notes = _difference_notes(bases) + _pilot_notes(bases, aims)
-    if not split:
-        notes.append(
-            Note(f"{plural(aims.spend, 'attempt')} do not reach for two tasks × k", "warning")
-        )
-    if any(line.attempts == 1 for line in split):
-        notes.append(
-            Note(
-                "k = 1: an attempt at a new task tells more than another one at the same;"
-                " attempts help only where tasks run out (--max-tasks)"
-            )
-        )
-    return [*notes, *_rough_notes(bases, aims, designs)]
-
-
-def _difference_notes(bases: Sequence[Basis]) -> list[Note]:
-    """Which two models a difference is of."""
-    alike = [basis for basis in bases if basis.pair is None]
-    notes = []
-    if alike:
-        notes.append(
-            Note(
-                "differences: of two models alike, half the difference above and half below, whose"
-                f" true values correlate by {alike[0].correlation:g} over tasks at every k"
-                " (assumed; --correlation, or a pilot of two models)"
-            )
-        )
-    if len(alike) < len(bases):
-        notes.append(
-            Note(
-                "of several models the plan is for the one whose values vary most, and the pair"
-                " whose differences do; --model chooses others"
-            )
-        )
-    return notes
-
-
-def _pilot_notes(bases: Sequence[Basis], aims: Aims) -> list[Note]:
-    """What the pilot itself does not tell."""
-    piloted = [(basis, pilot) for basis in bases if (pilot := basis.pilot) is not None]
-    if not piloted:
-        return []
-    notes = []
-    ends = [b for b, _ in piloted if "model" in " ".join(map(b.source, aims.attempts))]
-    if ends:
-        n = min(pilot.fewest for _, pilot in piloted)
-        notes.append(
-            Note(
-                f"{_names(ends)}: the pilot ends at {plural(n, 'attempt')}; beyond, Beta rates"
-                " with its mean and spread carry on from there"
-            )
-        )
-    guessed = [b for b, pilot in piloted if b.pair is None and not pilot.measures_between]
-    if guessed:
-        notes.append(
-            Note(
-                f"differences in {_names(guessed)}: the pilot has fewer than 2k attempts per task,"
-                " so the share of the variance that is luck is taken from that model"
-            )
-        )
-    lucky = [b for b, pilot in piloted if pilot.raw_between < 0 or b.difference.raw_between < 0]
-    if lucky:
-        notes.append(
-            Note(
-                f"{_names(lucky)}: the pilot's tasks differ no more than luck explains; their true"
-                " values are taken to be equal",
-                "warning",
-            )
-        )
-    return [*notes, _unsure_note(piloted)]
-
-
-def _unsure_note(piloted: Sequence[tuple[Basis, Piloted]]) -> Note:
-    """How well the pilot knows the standard errors it predicts."""
-    unsure = [(basis.metric.name, relative_error(pilot.values)) for basis, pilot in piloted]
-    tasks = span(*(f(len(pilot.n) for _, pilot in piloted) for f in (min, max)))
-    told = ", ".join(f"±{100 * share:.2g} % ({name})" for name, share in unsure)
-    few = any(share > _UNSURE for _, share in unsure)
-    return Note(
-        f"a pilot of {tasks} tasks knows standard errors to {told}", "warning" if few else "note"
-    )
-
-
-def _rough_notes(bases: Sequence[Basis], aims: Aims, designs: Sequence[Line]) -> list[Note]:
-    """Where the normal approximations are off."""
-    reached: dict[str, int] = {}
-    for line in designs:
-        half = (_width(line.se, aims) or 0.0) / 2.0
-        if not half <= line.expected <= 1.0 - half:
-            name = line.basis.metric.name
-            reached[name] = max(reached.get(name, 0), line.tasks or 0)
-    notes = []
-    if reached:
-        told = ", ".join(f"{name} (up to {plural(t, 'task')})" for name, t in reached.items())
-        notes.append(
-            Note(f"{told}: these intervals reach 0 or 1, where guard intervals differ", "warning")
-        )
-    near = [b for b in bases if not _ROUGH <= b.values.expected <= 1.0 - _ROUGH]
-    few = min(aims.tasks) < _FEW_TASKS
-    where = [f"below {_FEW_TASKS} tasks"] if few else []
-    where += [f"for {_names(near)}, expected near 0 or 1"] if near else []
-    if where:
-        notes.append(Note(f"powers and what is detected are rough {' and '.join(where)}"))
-    return notes
-
-
-def _names(bases: Sequence[Basis]) -> str:
-    return ", ".join(basis.metric.name for basis in bases)
