@@ -18,6 +18,7 @@ from passk_cli.cli.estimate import estimate
 from passk_cli.cli.gate import gate
 from passk_cli.cli.groups import grouped
 from passk_cli.cli.order import order
+from passk_cli.cli.plan import plan
 from passk_cli.cli.temperature import temperature
 from passk_cli.errors import PasskError
 
@@ -33,7 +34,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
 )
 COMMANDS = (
-    estimate, compare, gate, bootstrap, order, diversity, temperature, describe,
+    estimate, compare, gate, bootstrap, order, diversity, temperature, plan, describe,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(grouped(command))
