@@ -12,6 +12,7 @@ import typer
 from passk_cli import __version__
 from passk_cli.cli.bootstrap import bootstrap
 from passk_cli.cli.compare import compare
+from passk_cli.cli.curve import curve
 from passk_cli.cli.describe import describe
 from passk_cli.cli.diversity import diversity
 from passk_cli.cli.estimate import estimate
@@ -34,7 +35,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
 )
 COMMANDS = (
-    estimate, compare, gate, bootstrap, order, diversity, temperature, plan, describe,
+    estimate, compare, gate, bootstrap, curve, order, diversity, temperature, plan, describe,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(grouped(command))
