@@ -336,15 +336,15 @@ def _notes(
             if fact.estimate.value is None:
                 yield Note(f"{fact.name} of {_name(series)}: {fact.estimate.reason}")
     for series, found in gains.items():
-        told = [
+        flagged = [
             f"{one.variety:.2f} of {one.k} (at least {one.least:.2f})"
             for one in found
             if one.flag and one.variety is not None
         ]
-        if told:
+        if flagged:
             yield Note(
                 f"{_name(series)} gains from further attempts with little variety; different"
-                f" solutions that come with the gain: {', '.join(told)}",
+                f" solutions that come with the gain: {', '.join(flagged)}",
                 "warning",
             )
 
