@@ -9,6 +9,7 @@ import typer
 
 from passk_cli.cli.options import Certainty, Interval, Reading, not_empty, option
 from passk_cli.cli.output import Charting, Output
+from passk_cli.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,10 @@ class Shape:
     delta: Annotated[
         bool, option("--delta", help="What uneven tasks do: Δ_k, coverage deficit, moments.")
     ] = False
+    metrics: Annotated[
+        list[str],
+        option("-m", "--metric", metavar="NAMES", help="Further curves, as maj@k,gpass@k:0.5."),
+    ] = field(default_factory=list)
     short_tasks: Annotated[
         str,
         option(
@@ -90,18 +95,24 @@ def curve(
 
     Example: passk curve results.jsonl --delta --chart curves.html
     """
+    from passk_cli.estimators.metric import needs
     from passk_cli.outcomes.rates import exact_rates
     from passk_cli.report.curve import Plan
     from passk_cli.report.curve_counts import curve_report
+    from passk_cli.report.curve_more import parse_curves
     from passk_cli.report.curve_rates import rates_report
 
     output.check(reading.files, charting=charting)
-    plan = Plan.of(shape.points, shape.max_k, shape.band, shape.delta, shape.short_tasks)
+    more = parse_curves(",".join(not_empty("-m", shape.metrics)))
+    plan = Plan.of(shape.points, shape.max_k, shape.band, shape.delta, shape.short_tasks, more)
     how = certainty.how(method.interval)
     given = not_empty("--rates", shape.rates)
     families = exact_rates(given, reading.files, reading.request(cluster=certainty.cluster))
+    if families and more:
+        raise ParameterError("-m: exact rates say nothing of what attempts are; leave it out")
     if families:
         report = rates_report(families, plan)
     else:
-        report = curve_report(reading.counts(cluster=certainty.cluster), how, plan)
+        counts = reading.counts(cluster=certainty.cluster, attempts=needs(more))
+        report = curve_report(counts, how, plan)
     output.write(report, charting)
