@@ -95,7 +95,7 @@ class Charting:
         from passk_cli.render.charts import picture
 
         with working("drawing"):
-            content = picture(report, self.suffix, self.chart_theme)
+            content = picture(report, self.suffix, self.chart_theme, style.percent)
         write_whole(Path(self.chart), content)
 
 

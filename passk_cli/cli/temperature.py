@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passk_cli.cli.options import Adjusting, Certainty, Interval, not_empty
 from passk_cli.cli.output import Charting, Output
@@ -45,7 +45,8 @@ def temperature(
 
     rules = Rules(adjust=adjusting.adjust).checked()
     how = certainty.how(method.interval, required=True)
-    read, column = _read(reading, heat.temperature, certainty.cluster)
+    known = {"cluster": certainty.cluster, **choice.known}
+    read, column = _read(reading, heat.temperature, known)
     counts, naming = by_temperature(read, column)
     report = temperature_report(
         counts,
@@ -70,7 +71,7 @@ def _toy(toy: Toy, choice: PassAtK) -> Report:
     return model.toy_report(families, spreads, gamma, choice.ks or model.DEFAULT_KS)
 
 
-def _read(reading: Files, column: str | None, cluster: str | None) -> tuple[Counts, str | None]:
+def _read(reading: Files, column: str | None, known: dict[str, Any]) -> tuple[Counts, str | None]:
     """The counts by the column of temperatures, and its name; None where the files have none."""
     from passk_cli.report.temperature.names import COLUMNS
 
@@ -80,10 +81,10 @@ def _read(reading: Files, column: str | None, cluster: str | None) -> tuple[Coun
     reading = replace(reading, by=[name for name in asked if name not in wanted])
     for name in wanted:
         try:
-            return reading.counts(cluster=cluster, more_by=(name,)), name
+            return reading.counts(more_by=(name,), **known), name
         except DataError as error:
             # What comes through a pipe cannot be read a second time.
             once = any(file == "-" or file.endswith("=-") for file in reading.files)
             if column is not None or once or error.problem != f"no column {name!r}":
                 raise
-    return reading.counts(cluster=cluster), None
+    return reading.counts(**known), None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from passk_cli.render.style import cells_of
+from passk_cli.report.model import SHARES
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Ruler:
     log: bool = False
     ticks: tuple[float, ...] = ()
     title: str = ""
+    share: bool = False
 
     @staticmethod
     def of(channel: Mapping[str, Any], cells: int, values: Iterable[float | None] = ()) -> Ruler:
@@ -31,15 +33,18 @@ class Ruler:
             low, high = low - 0.5, high + 0.5
         log = scale.get("type") == "log"
         ticks = axis.get("values") or ((low, high) if log else _round_ticks(low, high))
-        return Ruler(low, high, cells, log, tuple(ticks), channel.get("title") or "")
+        title, share = channel.get("title") or "", axis.get("format") == SHARES
+        return Ruler(low, high, cells, log, tuple(ticks), title, share)
 
     def at(self, value: float) -> float:
         """The cell of a value, with its fraction."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.cells * (value - low) / (high - low)
 
-    def words(self) -> dict[float, str]:
-        """Cell → label of each tick."""
+    def words(self, percent: bool) -> dict[float, str]:
+        """Cell → label of each tick; shares as percentages when asked."""
+        if percent and self.share:
+            return {self.at(v): f"{_number(round(100 * v, 10))}%" for v in self.ticks}
         return {self.at(v): _number(v) for v in self.ticks}
 
 

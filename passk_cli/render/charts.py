@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from passk_cli.report.model import Chart, Report
+from passk_cli.report.model import SHARES, Chart, Report
 
 Spec = dict[str, Any]
 
 # Liberation Sans comes with vl-convert, Arial has the same widths: no file depends on the machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+PERCENT = ",.4~%"
 
 
 @dataclass(frozen=True)
@@ -32,31 +33,34 @@ class Theme:
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
-        ("#16569e", "#dd8300", "#008e4f", "#b23f03", "#00a9f5", "#c582a6", "#222222"),
+        ("#16569e", "#dd8300", "#008e4f", "#b23f03", "#00a9f5", "#222222", "#c582a6"),
     ),
     "dark": Theme(
         "#14171a", "#e8ebee", "#a3acb5", "#2c3238",
-        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#b080a8", "#f5f1ec"),
+        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#f5f1ec", "#b080a8"),
     ),
 }  # fmt: skip
 
 
-def picture(report: Report, suffix: str, theme: str = "light") -> bytes:
+def picture(report: Report, suffix: str, theme: str = "light", percent: bool = False) -> bytes:
     """The charts of a report, one under the other, as the contents of a file.
 
     suffix : one of `passk_cli.render.PICTURES`.  theme : "light" or "dark"; html follows its
-        reader instead.
+        reader instead.  percent : shares as percentages.
     """
+    charts = (
+        [Chart(_in_percent(chart.spec)) for chart in report.charts] if percent else report.charts
+    )
     if suffix == ".json":
-        spec = stacked(report.charts, theme)
+        spec = stacked(charts, theme)
         return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
     if suffix == ".html":
         from passk_cli.render.page import page
 
-        return page(report).encode()
+        return page(replace(report, charts=tuple(charts))).encode()
     import vl_convert
 
-    still = _without_hover(stacked(report.charts, theme))
+    still = _without_hover(stacked(charts, theme))
     if suffix == ".png":
         return bytes(vl_convert.vegalite_to_png(still, scale=2, allowed_base_urls=[]))
     if suffix == ".pdf":
@@ -72,7 +76,10 @@ def stacked(charts: Sequence[Chart], theme: str) -> Spec:
     schema = specs[0]["$schema"]
     parts = [{key: value for key, value in spec.items() if key != "$schema"} for spec in specs]
     own = {"resolve": {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")}}
-    return {"$schema": schema, "vconcat": parts, "spacing": 36, **own, "config": config(theme)}
+    look = config(theme)
+    # The plots line up, so the titles do when each stands over its plot.
+    look["title"]["frame"] = "group"
+    return {"$schema": schema, "vconcat": parts, "spacing": 36, **own, "config": look}
 
 
 def config(theme: str) -> Spec:
@@ -127,12 +134,23 @@ def config(theme: str) -> Spec:
     }  # fmt: skip
 
 
+def _in_percent(node: Any) -> Any:
+    """The specification with percentages where it shows shares; data is left alone."""
+    if isinstance(node, Mapping):
+        return {
+            key: PERCENT if key == "format" and value == SHARES
+            else value if key == "values" else _in_percent(value)
+            for key, value in node.items()
+        }  # fmt: skip
+    return [_in_percent(each) for each in node] if isinstance(node, list) else node
+
+
 def _without_hover(node: Any) -> Any:
     """The specification without the layers that only answer the mouse; data is left alone."""
     if isinstance(node, Mapping):
-        return {key: _without_hover(value) for key, value in node.items() if key != "values"} | (
-            {"values": node["values"]} if "values" in node else {}
-        )
+        return {
+            key: value if key == "values" else _without_hover(value) for key, value in node.items()
+        }
     if isinstance(node, list):
         return [_without_hover(each) for each in node if not _is_hover(each)]
     return node

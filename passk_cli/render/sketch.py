@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -27,10 +28,11 @@ _DOTS = 0.6
 def sketch(report: Report, style: Style) -> str:
     """Every chart of a report, as wide as the terminal (80 columns in a pipe)."""
     width = min(style.width or 80, _WIDEST)
-    return "\n".join(_drawn(chart, width, style.colour) for chart in report.charts)
+    style = replace(style, width=width)
+    return "\n".join(_drawn(chart, style) for chart in report.charts)
 
 
-def _drawn(chart: Chart, width: int, colour: bool) -> str:
+def _drawn(chart: Chart, style: Style) -> str:
     spec, lines = chart.spec, []
     title = spec.get("title", {})
     for text in (title.get("text", ""), *title.get("subtitle", ())):
@@ -42,46 +44,46 @@ def _drawn(chart: Chart, width: int, colour: bool) -> str:
         if panel is not None:
             lines += ["", str(panel)]
         mine = [row for row in values if row.get("panel") == panel]
-        lines += _panel(layers, mine, width, colour)
-    lines += _legend(layers, width)
+        lines += _panel(layers, mine, style)
+    lines += _legend(layers, style.width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _panel(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: bool) -> list[str]:
+def _panel(layers: Sequence[Spec], values: Sequence[Row], style: Style) -> list[str]:
     styles = {layer["mark"]["style"] for layer in layers}
     if "density" in styles:
-        return _ridges(layers, values, width, colour)
+        return _ridges(layers, values, style)
     if "curve" in styles:
-        return _Curves(layers, values, width, colour).lines()
-    return _forest(layers, values, width, colour)
+        return _Curves(layers, values, style).lines()
+    return _forest(layers, values, style)
 
 
 class _Curves:
     """Lines over a ruler, their bands shaded, with words at their ends or a legend below."""
 
-    def __init__(
-        self, layers: Sequence[Spec], values: Sequence[Row], width: int, colour: bool
-    ) -> None:
+    def __init__(self, layers: Sequence[Spec], values: Sequence[Row], style: Style) -> None:
         self.layers = {layer["mark"]["style"]: layer for layer in layers}
         self.rules = [layer for layer in layers if layer["mark"]["style"] in ("reference", "word")]
-        self.values, self.colour = values, colour
+        self.values, self.style = values, style
         self.code = self.layers["curve"]["encoding"]
         self.up = Ruler.of(self.code["y"], _ROWS)
-        self.margin = max(map(cells_of, self.up.words().values()))
-        self.ends, self.room = _ends(layers, width)
-        self.across = Ruler.of(self.code["x"], width - self.margin - 1 - self.room)
+        self.heights = self.up.words(style.percent)
+        self.margin = max(map(cells_of, self.heights.values()))
+        self.ends, self.room = _ends(layers, style.width)
+        self.across = Ruler.of(self.code["x"], style.width - self.margin - 1 - self.room)
         self.series = self.code["color"]["scale"]["domain"] if "color" in self.code else []
         self.canvas = Canvas(self.across.cells, self.up.cells)
 
     def lines(self) -> list[str]:
         self._draw()
-        left = {min(at, self.up.cells - 0.5): text for at, text in self.up.words().items()}
-        matrix = self.canvas.built(left, self.across.words(), self.colour)
+        left = {min(at, self.up.cells - 0.5): text for at, text in self.heights.items()}
+        below = self.across.words(self.style.percent)
+        matrix = self.canvas.built(left, below, self.style.colour)
         if self.ends:
             matrix = matrix + self._labels(matrix.height())
         found = [" " * (self.margin + 1) + word for word in self._above()]
         found += [self.up.title] if self.up.title else []
-        found += str(matrix.string(colorless=not self.colour)).rstrip("\n").split("\n")
+        found += str(matrix.string(colorless=not self.style.colour)).rstrip("\n").split("\n")
         if self.across.title:
             found.append(" " * (self.margin + 1) + self.across.title.center(self.across.cells))
         return found
@@ -195,7 +197,7 @@ class _Curves:
             several = len(self.series) > 1
             sign = f"{_mark(self.series.index(end['series']))} " if several else ""
             text = plotext.colorize(f" {sign}{end['text']}")
-            column.insert(0, row, text.fill(rgb(paint)) if paint and self.colour else text)
+            column.insert(0, row, text.fill(rgb(paint)) if paint and self.style.colour else text)
         return column
 
     def _paint(self, series: Any) -> str:
@@ -225,28 +227,28 @@ def _legend(layers: Sequence[Spec], width: int) -> list[str]:
     return _flowed([f"{_mark(i)} {name}" for i, name in enumerate(series)], width)
 
 
-def _forest(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: bool) -> list[str]:
+def _forest(layers: Sequence[Spec], values: Sequence[Row], style: Style) -> list[str]:
     """A text row per label: the interval as a line, a filled or hollow point on it."""
     code = next(layer for layer in layers if layer["mark"]["style"] == "interval")["encoding"]
     labels = [str(label) for label in code["y"]["scale"]["domain"]]
     margin = max(map(cells_of, labels))
-    across = Ruler.of(code["x"], max(width - margin - 1, 20))
+    across = Ruler.of(code["x"], max(style.width - margin - 1, 20))
     canvas = Canvas(across.cells, len(labels))
     height = {label: len(labels) - i - 0.5 for i, label in enumerate(code["y"]["scale"]["domain"])}
-    for layer in layers:
-        if layer["mark"]["style"] == "reference":
-            at = across.at(layer["data"]["values"][0]["x"])
-            canvas.put(((at, row + 0.5) for row in range(len(labels))), "┊")
+    rules = [la["data"]["values"][0]["x"] for la in layers if la["mark"]["style"] == "reference"]
+    canvas.put(((across.at(x), y) for x in rules for y in height.values()), "┊")
     for row in values:
         y = height[row["label"]]
         _interval(canvas, across, row, y)
+        crossed = [x for x in rules if row["low"] is not None and row["low"] <= x <= row["high"]]
+        canvas.put(((across.at(x), y) for x in crossed), "┼", _paint(0))
         if row["x"] is not None:
             canvas.put([(across.at(row["x"]), y)], "●" if row.get("told", True) else "○", _paint(0))
     left = {len(labels) - i - 0.5: label for i, label in enumerate(labels)}
-    return _finished(canvas, left, across, margin, colour)
+    return _finished(canvas, left, across, margin, style)
 
 
-def _ridges(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: bool) -> list[str]:
+def _ridges(layers: Sequence[Spec], values: Sequence[Row], style: Style) -> list[str]:
     """Three text rows per label: the density in dots over the interval and the estimate."""
     area = next(layer for layer in layers if layer["mark"]["style"] == "density")["encoding"]
     points = [row for row in values if row["drawn"] == "point"]
@@ -254,7 +256,7 @@ def _ridges(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: b
     labels = {3 * row["row"] + 0.5: str(row["label"]) for row in points}
     margin = max(map(cells_of, labels.values()))
     seen = [row.get(name) for row in values for name in ("x", "low", "high")]
-    across = Ruler.of(area["x"], max(width - margin - 1, 20), seen)
+    across = Ruler.of(area["x"], max(style.width - margin - 1, 20), seen)
     canvas = Canvas(across.cells, 3 * count)
     for one in points:
         shape = [row for row in values if row["drawn"] == "area" and row["row"] == one["row"]]
@@ -262,7 +264,7 @@ def _ridges(layers: Sequence[Spec], values: Sequence[Row], width: int, colour: b
         _interval(canvas, across, one, 3 * one["row"] + 0.5)
         if one["x"] is not None:
             canvas.put([(across.at(one["x"]), 3 * one["row"] + 0.5)], "●", _paint(0))
-    return _finished(canvas, labels, across, margin, colour)
+    return _finished(canvas, labels, across, margin, style)
 
 
 def _filled(shape: Sequence[Row], across: Ruler, base: int) -> Iterator[tuple[float, float]]:
@@ -284,10 +286,10 @@ def _interval(canvas: Canvas, across: Ruler, row: Row, y: float) -> None:
 
 
 def _finished(
-    canvas: Canvas, left: Mapping[float, str], across: Ruler, margin: int, colour: bool
+    canvas: Canvas, left: Mapping[float, str], across: Ruler, margin: int, style: Style
 ) -> list[str]:
-    matrix = canvas.built(left, across.words(), colour)
-    found = str(matrix.string(colorless=not colour)).rstrip("\n").split("\n")
+    matrix = canvas.built(left, across.words(style.percent), style.colour)
+    found = str(matrix.string(colorless=not style.colour)).rstrip("\n").split("\n")
     title = [" " * (margin + 1) + across.title.center(across.cells)] if across.title else []
     return found + title
 

@@ -47,7 +47,8 @@ class Column:
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more), "score" (a number of no known
-        unit), "p" (a p-value) or "number" (of any size: four significant digits).
+        unit), "amount" (money or a ratio: two decimals), "number" (of any size: four significant
+        digits) or "p" (a p-value).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
@@ -86,6 +87,11 @@ class Check:
     verdict: str
     detail: str = ""
     failing: bool = False
+
+
+# The number format of axes and hovering that show shares, in the notation of Vega-Lite; a reader
+# who asks for percentages gets them there.
+SHARES = ",.6~f"
 
 
 @dataclass(frozen=True)

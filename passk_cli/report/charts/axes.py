@@ -8,19 +8,25 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-# Distinct values become ticks when they are few and no two of them closer than this share.
-_MOST_TICKS, _CLOSEST = 12, 0.045
+from passk_cli.report.model import SHARES
+
+# Ticks are few, no two of them closer than this share, and values among them have few digits.
+_MOST_TICKS, _CLOSEST, _DIGITS = 12, 0.045, 4
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values, its title, and whether it is drawn in proportion to the logarithm."""
+    """A range of values, its title, and whether it is drawn in proportion to the logarithm.
+
+    share : whether the values are shares, or differences of such.
+    """
 
     low: float
     high: float
     title: str = ""
     log: bool = False
     ticks: tuple[float, ...] = ()
+    share: bool = False
 
     def place(self, value: float) -> float:
         """0 at the low end, 1 at the high one.
@@ -40,6 +46,7 @@ class Axis:
     def channel(self, field: str) -> dict[str, Any]:
         """The Vega-Lite encoding of a field on this axis."""
         axis: dict[str, Any] = {"format": "~s" if self.high >= 1e5 else ",~r"}
+        axis |= {"format": SHARES} if self.share else {}
         axis |= {"values": list(self.ticks)} if self.ticks else {"tickCount": 5}
         scale: dict[str, Any] = {"domain": [self.low, self.high], "nice": False}
         scale |= {"type": "log"} if self.log else {"zero": False}
@@ -59,15 +66,17 @@ def fitted(
     log: bool | None = False,
     zero: bool = False,
     margin: float = 0.0,
+    at_values: bool = False,
 ) -> Axis:
     """The axis that holds these values; undefined ones count for nothing.
 
     log : None for logarithmic when the values span two decades; then only positive ones count.
     zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends
         that are not that zero, as a share of the range.
+    at_values : ticks at the values themselves, where they are few, apart and short.
 
-    >>> fitted([1, 10, 100], log=None).ticks
-    (1, 10, 100)
+    >>> fitted([1, 4, 16, 256], log=None, at_values=True).ticks
+    (1, 4, 16, 256)
     """
     seen = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -84,11 +93,12 @@ def fitted(
     if zero and not log:
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
     axis = Axis(ends[0], ends[1], title, log)
-    return Axis(axis.low, axis.high, title, log, _ticks(axis, seen))
+    short = all(v == float(f"{v:.{_DIGITS}g}") for v in seen)
+    return Axis(axis.low, axis.high, title, log, _ticks(axis, seen if at_values and short else []))
 
 
 def _ticks(axis: Axis, seen: Sequence[float]) -> tuple[float, ...]:
-    """The values themselves where they are few and apart; round ones on a logarithmic axis."""
+    """These values where they are few and apart; else round ones on a logarithmic axis."""
     choices = [seen]
     if axis.log:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)

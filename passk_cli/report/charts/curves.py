@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis, apart, fitted
@@ -58,6 +58,7 @@ def curves(
     log_x: bool | None = None,
     log_y: bool = False,
     y_domain: tuple[float, float] | None = (0.0, 1.0),
+    shares: bool = False,
 ) -> Chart:
     """Lines over x with their intervals as bands.
 
@@ -66,29 +67,39 @@ def curves(
     colour : whose line it is, as the model.  dash : which kind; pass@k is dashed, pass^k solid.
     facet : a panel for each of its values.
     points : rows drawn as points under the same keys, with low and high as bars; other than x and
-        y, a key that not all of them have is left out.
+        y, a key that not all of them have is left out.  `rows` itself marks every point of the
+        lines, whose bands say the rest.
     rules : reference lines.
     subtitle : what was counted and how sure; a lone series is named there too.
-    log_x : None for a logarithmic axis when x spans two decades.  log_y : one for y.
-        On such an axis there is no place for what is not positive: it counts as undefined.
-    y_domain : None to fit the data, zero included unless log_y.
+    log_x : None for a logarithmic axis when x spans two decades.
+    log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
+    y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
+    shares : whether y is a share, or a difference of such, on another range as well.
 
     >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
     >>> chart = curves(rows, x="k", y="value", colour="model", x_title="k")
     >>> chart.spec["data"]["values"][0]
-    {'x': 1, 'y': 0.4, 'series': 'm', 'drawn': 'line'}
+    {'series': 'm', 'x': 1, 'y': 0.4, 'drawn': 'line'}
     """
     names = {
-        "x": x, "y": y, "low": low, "high": high, "series": colour, "kind": dash, "panel": facet,
+        "series": colour, "kind": dash, "panel": facet, "x": x, "y": y, "low": low, "high": high,
     }  # fmt: skip
     known = {key: name for key, name in names.items() if all(name in row for row in points)}
+    if points is rows:
+        known |= {"low": "", "high": ""}
     lines = tidy(rows, names, "line")
     dots = tidy(points, known, "point") if points else _lonely(lines)
     values = lines + dots
     if log_y:
         _only_positive(values)
-    across = fitted([*all_of(values, "x"), *(r.x for r in rules)], x_title, log=log_x)
-    up = _upright(values, rules, Axis(*(y_domain or (0.0, 0.0)), y_title, log_y))
+    places = [*all_of(values, "x"), *(r.x for r in rules)]
+    across = fitted(places, x_title, log=log_x, at_values=True)
+    share = shares or y_domain == (0, 1)
+    if y_domain is None:
+        seen = [*all_of(values, "y", "low", "high"), *(r.y for r in rules)]
+        up = replace(fitted(seen, y_title, log=log_y, zero=True, margin=0.03), share=share)
+    else:
+        up = Axis(*y_domain, y_title, log_y, share=share)
     series = distinct(values, "series")
     labels = [] if facet else _end_labels(lines, across, up)
     shaped = len(series) > 1 and not points
@@ -113,14 +124,6 @@ def _only_positive(values: Sequence[Spec]) -> None:
         for key in ("y", "low", "high"):
             if key in row and not (row[key] and row[key] > 0):
                 row[key] = None
-
-
-def _upright(values: Sequence[Spec], rules: Sequence[Rule], asked: Axis) -> Axis:
-    """The axis asked for; one that fits the values when its ends are equal."""
-    if asked.low != asked.high:
-        return asked
-    seen = [*all_of(values, "y", "low", "high"), *(rule.y for rule in rules)]
-    return fitted(seen, asked.title, log=asked.log, zero=True, margin=0.03)
 
 
 def _by_line(lines: Iterable[Spec]) -> dict[tuple[Any, ...], list[Spec]]:
@@ -240,12 +243,13 @@ class _Drawing:
             bar = layer("interval", "rule", **self._at("low"), **self._scales("color"))
             bar["encoding"]["y2"] = {"field": "high"}
             found.append(bar | drawn("point"))
-        point = layer("estimate", "point", **self._at("y"), **look, tooltip=tooltip(self.on_points))
+        values = tooltip(self.on_points, self._shares)
+        point = layer("estimate", "point", **self._at("y"), **look, tooltip=values)
         return [*found, point | drawn("point")]
 
     def hover(self) -> Spec:
         """Unseen points that answer the mouse."""
-        values = tooltip(self.on_lines)
+        values = tooltip(self.on_lines, self._shares)
         look = self._scales("color")
         return layer("hover", "point", **self._at("y"), **look, tooltip=values) | drawn("line")
 
@@ -260,6 +264,10 @@ class _Drawing:
         text = layer("label", "text", **self._at("at"), text={"field": "text"})
         text["mark"] |= {"align": "left", "dx": 15, "baseline": "middle"}
         return [data | leader, data | text]
+
+    @property
+    def _shares(self) -> tuple[str, ...]:
+        return ("y", "low", "high") if self.up.share else ()
 
     def _at(self, field: str) -> Spec:
         return {"x": self.across.channel("x"), "y": self.up.channel(field)}

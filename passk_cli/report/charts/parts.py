@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis
-from passk_cli.report.model import Chart, printable
+from passk_cli.report.model import SHARES, Chart, printable
 
 Row = Mapping[str, Any]
 Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-WIDTH, HEIGHT, PANEL = 480, 300, 220
+WIDTH, HEIGHT, PANEL, PANEL_HEIGHT = 480, 300, 220, 190
 # Letters of a subtitle that fit on a line, and what its parts are joined by.
 _LETTERS, _LETTERS_A_PANEL, _BETWEEN = 92, 44, " · "
 _COLUMNS = 3
@@ -46,13 +46,15 @@ def picture(
     size : of the plot, or of each panel.  own_x : whether each panel has a range of its own.
     """
     panels = distinct(values, "panel") if facet else []
-    columns = min(len(panels), _COLUMNS)
+    columns = 2 if len(panels) == 4 else min(len(panels), _COLUMNS)
     spec: Spec = {"$schema": SCHEMA}
     if title or subtitle:
         letters = max(columns * _LETTERS_A_PANEL, _LETTERS)
         spec["title"] = {"text": printable(title), "subtitle": _broken(subtitle, letters)}
     spec["data"] = {"values": values}
-    size = {"width": PANEL if len(panels) > 1 else WIDTH, "height": HEIGHT} | (size or {})
+    several = len(panels) > 1
+    usual = (PANEL, PANEL_HEIGHT) if several else (WIDTH, HEIGHT)
+    size = dict(zip(("width", "height"), usual, strict=True)) | (size or {})
     if not facet:
         return Chart(spec | size | {"layer": list(layers)})
     spec["facet"] = {"field": "panel", "type": "nominal", "sort": panels, "title": None}
@@ -98,15 +100,20 @@ def distinct(values: Iterable[Spec], field: str) -> list[Any]:
     return list(dict.fromkeys(row[field] for row in values if row.get(field) is not None))
 
 
-def tooltip(names: Mapping[str, str]) -> list[Spec]:
-    """What hovering shows: each value under its name in the caller's rows."""
-    return [
-        {"field": field, "title": printable(name), "type": "quantitative", "format": ".4~g"}
-        if field in _QUANTITIES
-        else {"field": field, "title": printable(name), "type": "nominal"}
-        for field, name in names.items()
-        if name
-    ]
+def tooltip(names: Mapping[str, str], shares: Sequence[str] = ()) -> list[Spec]:
+    """What hovering shows: each value under its name in the caller's rows.
+
+    shares : the fields that hold shares.
+    """
+    found: list[Spec] = []
+    for field, name in names.items():
+        if name:
+            tip = {"field": field, "title": printable(name), "type": "nominal"}
+            if field in _QUANTITIES:
+                form = SHARES if field in shares else ".4~g"
+                tip |= {"type": "quantitative", "format": form}
+            found.append(tip)
+    return found
 
 
 def scaled(

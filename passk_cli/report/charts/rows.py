@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from passk_cli.inference.density import density
-from passk_cli.report.charts.axes import Axis, fitted
+from passk_cli.report.charts.axes import fitted
 from passk_cli.report.charts.parts import (
     Row,
     Rule,
@@ -23,7 +24,10 @@ from passk_cli.report.charts.parts import (
     tidy,
     tooltip,
 )
-from passk_cli.report.model import Chart
+from passk_cli.report.model import SHARES, Chart
+
+# What holds shares, or differences of such.
+_SHARES = ("x", "low", "high")
 
 
 def forest(
@@ -54,8 +58,7 @@ def forest(
     names = {"label": label, "x": value, "low": low, "high": high, "panel": facet, "told": told}
     values = tidy(rows, names, "point")
     seen = [*all_of(values, "x", "low", "high"), *(rule.x for rule in rules)]
-    across = fitted(seen, x_title, margin=0.03)
-    across = Axis(across.low, across.high, across.title)
+    across = replace(fitted(seen, x_title, margin=0.03), share=True)
     up: Spec = {
         "field": "label",
         "type": "nominal",
@@ -63,7 +66,7 @@ def forest(
         "axis": {"grid": False},
         "scale": {"domain": distinct(values, "label")},
     }
-    hover = tooltip({key: name for key, name in names.items() if key != "told"})
+    hover = tooltip({key: name for key, name in names.items() if key != "told"}, _SHARES)
     layers = [
         *rule_layers(rules, across, None),
         layer(
@@ -132,13 +135,13 @@ def densities(
         },
     }
     x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None}
-    x |= {"scale": {"zero": False, "nice": False}, "axis": {"tickCount": 4}}
+    x |= {"scale": {"zero": False, "nice": False}, "axis": {"tickCount": 4, "format": SHARES}}
     area = layer("density", "area", x=x, y=up, y2={"field": "top"}, detail={"field": "label"})
     layers = [
         area | drawn("area"),
         layer("interval", "rule", x=x | {"field": "low"}, x2={"field": "high"}, y=up)
         | drawn("point"),
-        layer("estimate", "point", x=x, y=up, tooltip=tooltip(names)) | drawn("point"),
+        layer("estimate", "point", x=x, y=up, tooltip=tooltip(names, _SHARES)) | drawn("point"),
     ]
     size = {"height": 44 * len(labels)}
     return picture(values, layers, title, subtitle, facet, size, own_x=True)
