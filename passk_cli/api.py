@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from passk_cli.estimators.metric import Metric, needs, parse_list, scores_only
 from passk_cli.outcomes.model import Counts
 from passk_cli.outcomes.reading import read
 from passk_cli.report.compare import compare_report
@@ -44,9 +46,10 @@ def estimate(
     >>> estimate(frame, "pass@1,pass^2")[["metric", "estimate"]].values.tolist()
     [['pass@1', 0.5], ['pass^2', 0.25]]
     """
-    counts = data if isinstance(data, Counts) else read(data)
+    named = parse_list(_names(metrics))
+    counts = data if isinstance(data, Counts) else _read(data, named)
     how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
-    chosen = choose_metrics(counts, (), _names(metrics))
+    chosen = choose_metrics(counts, (), named)
     return _frame(estimate_report(counts, chosen, how, short_tasks=short_tasks))
 
 
@@ -80,12 +83,18 @@ def compare(
     >>> compare(frame, "pass@1")[["model", "against", "verdict", "p"]].values.tolist()
     [['a', 'b', 'better', 0.0078125]]
     """
-    counts = data if isinstance(data, Counts) else read(data)
+    named = parse_list(_names(metrics))
+    counts = data if isinstance(data, Counts) else _read(data, named)
     how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
     rules = Rules(test, adjust, margin).checked()
-    chosen = choose_metrics(counts, (), _names(metrics))
+    chosen = choose_metrics(counts, (), named)
     report = compare_report(counts, chosen, how, rules, baseline=baseline, short_tasks=short_tasks)
     return _frame(report)
+
+
+def _read(data: pd.DataFrame, metrics: Sequence[Metric]) -> Counts:
+    threshold = math.inf if scores_only(metrics) else None
+    return read(data, threshold=threshold, attempts=needs(metrics))
 
 
 def _clustered(counts: Counts) -> str | None:

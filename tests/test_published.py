@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from fractions import Fraction
 from math import comb
 
@@ -98,3 +99,21 @@ def test_every_cruxeval_value_against_fractions() -> None:
         ) / len(counts.tasks)
         found = passk_cli.estimate(counts, f"pass@{k}").estimate[0]
         assert found == pytest.approx(float(exact), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("suite", "metric", "published"),
+    [
+        ("gpqa", "pass@1", 50.0), ("gpqa", "pass@2", 62.5), ("gpqa", "pass@3", 68.75),
+        ("gpqa", "pass@4", 75.0), ("gpqa", "maj@4", 50.0),
+        ("hendrycks_math", "pass@1", 71.42857142857143),
+        ("hendrycks_math", "pass@3", 85.71428571428571),
+        ("hendrycks_math", "maj@3", 76.19047619047618),
+    ],
+)  # fmt: skip
+def test_majority_of_the_harness(passk: Passk, suite: str, metric: str, published: float) -> None:
+    """NeMo-Skills' own metrics.json beside these attempts (its majority@k is over the first k)."""
+    where = f"benchmark = '{suite}'"
+    done = passk("estimate", SAMPLES / "answers.csv", "--where", where, "-m", metric, "-f", "json")
+    (row,) = json.loads(done.out)["rows"]
+    assert 100 * row["estimate"] == pytest.approx(published, abs=1e-10)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from passk_cli.cli.options import Certainty, Choice, Reading, option
-from passk_cli.cli.output import Output
+from passk_cli.cli.output import Charting, Output
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,12 @@ class Draws:
 
 
 def bootstrap(
-    reading: Reading, choice: Choice, wanted: Draws, certainty: Certainty, output: Output
+    reading: Reading,
+    choice: Choice,
+    wanted: Draws,
+    certainty: Certainty,
+    charting: Charting,
+    output: Output,
 ) -> None:
     """Bias, errors, every interval side by side, who is best.
 
@@ -52,12 +57,12 @@ def bootstrap(
         draw_columns,
     )
 
-    output.check(reading.files, wanted.draws)
+    output.check(reading.files, wanted.draws, charting=charting)
     target = Path(wanted.draws) if wanted.draws else None
     if target is not None:
         export_format(target)
     how = certainty.how()
-    counts = reading.counts(cluster=certainty.cluster)
+    counts = reading.counts(cluster=certainty.cluster, **choice.known)
     methods = choose_methods(counts, wanted.interval, how)
     metrics = choice.of(counts)
     lines, found = distributions(
@@ -65,4 +70,5 @@ def bootstrap(
     )
     if target is not None:
         write_columns(target, draw_columns(counts, found))
-    output.write(bootstrap_report(counts, metrics, how, methods, lines, found, wanted.weights))
+    report = bootstrap_report(counts, metrics, how, methods, lines, found, wanted.weights)
+    output.write(report, charting)

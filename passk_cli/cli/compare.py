@@ -15,7 +15,7 @@ from passk_cli.cli.options import (
     option,
     with_model,
 )
-from passk_cli.cli.output import Output
+from passk_cli.cli.output import Charting, Output
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ def compare(
     adjusting: Adjusting,
     method: Interval,
     certainty: Certainty,
+    charting: Charting,
     output: Output,
 ) -> None:
     """Which model is better; which cannot be told apart.
@@ -79,13 +80,14 @@ def compare(
     from passk_cli.report.pairs import Rules
     from passk_cli.report.sensitivity import sensitivity_table
 
-    output.check(reading.files)
+    output.check(reading.files, charting=charting)
     rules = Rules(judging.test, adjusting.adjust, judging.margin, judging.unpaired).checked()
     how = certainty.how(method.interval, required=True)
     split = judging.sensitivity
     not_empty("--baseline", [] if judging.baseline is None else [judging.baseline])
     reading = replace(reading, models=with_model(reading.models, judging.baseline))
-    read = reading.counts(cluster=certainty.cluster, more_by=(split,) if split else ())
+    more_by = (split,) if split else ()
+    read = reading.counts(cluster=certainty.cluster, more_by=more_by, **choice.known)
     counts = read.without_group(split) if split else read
     metrics = choice.of(counts)
     extra = None
@@ -103,4 +105,4 @@ def compare(
         crossings=judging.crossings,
         extra=extra,
     )
-    output.write(report)
+    output.write(report, charting)

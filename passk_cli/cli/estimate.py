@@ -39,7 +39,7 @@ def estimate(
 
     output.check(reading.files)
     how = certainty.how(method.interval)
-    counts = reading.counts(cluster=certainty.cluster)
+    counts = reading.counts(cluster=certainty.cluster, **choice.known)
     report = estimate_report(
         counts,
         choice.of(counts),

@@ -71,6 +71,7 @@ def gate(
 
     Example: passk gate new.jsonl --baseline old.jsonl --max-drop pass@1=0.02 --min pass@10=0.8
     """
+    from passk_cli.estimators.metric import needs, scores_only
     from passk_cli.report.gate import GateRules, failed, gate_report, parse_limits
     from passk_cli.report.pairs import Rules
 
@@ -86,7 +87,13 @@ def gate(
     how = certainty.how(method.interval, required=True)
     files, baseline = with_baseline(reading.files, ruling.baseline)
     kept = with_model(reading.models, baseline)
-    counts = replace(reading, files=files, models=kept).counts(cluster=certainty.cluster)
+    metrics = rules.metrics(choice.named)
+    standard = rules.no_regression and not choice.named
+    counts = replace(reading, files=files, models=kept).counts(
+        cluster=certainty.cluster,
+        attempts=needs(metrics),
+        scores_only=scores_only(metrics) and not standard,
+    )
     report = gate_report(
         counts, baseline, rules, how, judging, choice.of(counts), choice.short_tasks
     )

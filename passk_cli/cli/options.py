@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from passk_cli.errors import ParameterError
 
 if TYPE_CHECKING:
+    from passk_cli.estimators.metric import Metric
     from passk_cli.outcomes.model import Counts
     from passk_cli.outcomes.tables import Request
     from passk_cli.report.samples import Uncertainty
@@ -25,6 +27,17 @@ def not_empty(name: str, values: list[str]) -> list[str]:
     if not all(value.strip() for value in values):
         raise ParameterError(f"{name} is empty; leave it out or give it a value")
     return values
+
+
+def parse_bounds(text: str) -> tuple[float, float]:
+    """Two numbers from "0,1"; ParameterError for anything else."""
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ParameterError(f"--bounds {text}: write LOW,HIGH, as in 0,1")
+    return low, high
 
 
 def with_model(models: list[str], name: str | None) -> list[str]:
@@ -49,13 +62,17 @@ class Reading:
         option(
             "--field",
             metavar="ROLE=COLUMN",
-            help="The column behind a role: task, outcome, attempt, model, n, c;"
-            " a.b looks inside a record. Repeatable.",
+            help="The column behind a role: task, outcome, attempt, model, n, c, score, answer,"
+            " solution; a.b looks inside a record. Repeatable.",
         ),
     ] = field(default_factory=list)
     threshold: Annotated[
-        float | None,
-        option("--threshold", metavar="X", help="A score passes when ≥ X."),
+        str | None,
+        option(
+            "--threshold",
+            metavar="X[,X…]",
+            help="A score passes when ≥ X. Several: every number at each of them.",
+        ),
     ] = None
     missing: Annotated[
         str,
@@ -104,7 +121,9 @@ class Reading:
         ),
     ] = None
 
-    def request(self, more_by: tuple[str, ...] = (), **more: Any) -> Request:
+    def request(
+        self, more_by: tuple[str, ...] = (), scores_only: bool = False, **more: Any
+    ) -> Request:
         """The request the reading layer takes; ParameterError for what makes no sense."""
         from passk_cli.outcomes.fields import parse_overrides
         from passk_cli.outcomes.reading import checked
@@ -113,10 +132,20 @@ class Reading:
         where = not_empty("--where", self.where)
         asked = [c.strip() for text in not_empty("--by", self.by) for c in text.split(",")]
         by = tuple(dict.fromkeys((*asked, *more_by)))
+        thresholds = self.thresholds
+        threshold = thresholds[0] if thresholds else None
+        if len(thresholds) > 1:
+            more["attempts"] = tuple(dict.fromkeys(("score", *more.get("attempts", ()))))
+            if more["attempts"] != ("score",):
+                raise ParameterError(
+                    "several thresholds go with metrics of passes or scores; choose one"
+                )
+        if len(thresholds) > 1 or (scores_only and threshold is None):
+            threshold = math.inf
         return checked(
             Request(
                 fields=parse_overrides(self.fields),
-                threshold=self.threshold,
+                threshold=threshold,
                 missing=self.missing,
                 duplicates=self.duplicates,
                 skip_bad=self.skip_bad,
@@ -135,7 +164,35 @@ class Reading:
 
         request = self.request(**more)
         with working("reading"):
-            return load(self.files, request, tolerant=tolerant)
+            counts = load(self.files, request, tolerant=tolerant)
+        return counts.at_thresholds(self.thresholds) if len(self.thresholds) > 1 else counts
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The thresholds asked for, in order; none when no score is judged."""
+        if self.threshold is None:
+            return ()
+        try:
+            found = {float(part) for part in self.threshold.split(",")}
+        except ValueError:
+            found = {math.nan}
+        if not all(map(math.isfinite, found)):
+            raise ParameterError(f"--threshold {self.threshold}: write a number, or 0.2,0.5,0.8")
+        return tuple(sorted(found))
+
+
+@dataclass(frozen=True)
+class OptionalReading(Reading):
+    """The same where there may be no files, because something else stands in for them."""
+
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE...]",
+            help="Paths, globs, directories, label=path, or - for stdin.",
+            show_default=False,
+        ),
+    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -165,6 +222,21 @@ class Choice:
         ),
     ] = "empty"
 
+    @property
+    def named(self) -> tuple[Metric, ...]:
+        """The metrics asked for by name."""
+        from passk_cli.estimators.metric import parse_list
+
+        return parse_list(",".join(not_empty("-m", self.metrics)))
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What reading has to find out of the attempts for these metrics."""
+        from passk_cli.estimators.metric import needs, scores_only
+
+        named = self.named
+        return {"attempts": needs(named), "scores_only": not self.k and scores_only(named)}
+
     def of(self, counts: Counts) -> Any:
         """The metrics for this data."""
         from passk_cli.estimators.metric import parse_ks
@@ -176,7 +248,7 @@ class Choice:
                 f"--short-tasks {self.short_tasks}: it is one of {', '.join(SHORT_TASKS)}"
             )
         ks = parse_ks(",".join(not_empty("-k", self.k))) if self.k else ()
-        return choose_metrics(counts, ks, ",".join(not_empty("-m", self.metrics)))
+        return choose_metrics(counts, ks, self.named)
 
     def hint(self, counts: Counts) -> str:
         """Which of the usual k's the data does not support, when no others were asked for."""
@@ -240,6 +312,14 @@ class Certainty:
     seed: Annotated[
         int, option("--seed", metavar="N", min=0, show_default=True, help="Seed of the draws.")
     ] = 0
+    bounds: Annotated[
+        str | None,
+        option(
+            "--bounds",
+            metavar="LOW,HIGH",
+            help="What scores cannot pass, as 0,1; guard intervals of best@k and mean need it.",
+        ),
+    ] = None
 
     def how(self, interval: str | None = None, *, required: bool = False) -> Uncertainty:
         """The uncertainty asked for, checked; required where verdicts rest on intervals."""
@@ -252,7 +332,13 @@ class Certainty:
 
         not_empty("--cluster", [self.cluster] if self.cluster is not None else [])
         chosen = Uncertainty(
-            interval, self.level, self.population, self.cluster, self.resamples, self.seed
+            interval,
+            self.level,
+            self.population,
+            self.cluster,
+            self.resamples,
+            self.seed,
+            None if self.bounds is None else parse_bounds(self.bounds),
         )
         _ = chosen.method
         return chosen

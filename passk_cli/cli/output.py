@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import os
 import shutil
@@ -14,11 +15,88 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from passk_cli.cli.options import option
+from passk_cli.cli.progress import working
 from passk_cli.errors import ParameterError
-from passk_cli.render import FORMATS, SUFFIXES, renderer
+from passk_cli.render import FORMATS, PICTURES, SUFFIXES, THEMES, renderer
 
 if TYPE_CHECKING:
+    from passk_cli.render.style import Style
     from passk_cli.report.model import Report
+
+# Formats on stdout after which a chart can stand; None is the one for a terminal or a pipe.
+_FOR_PEOPLE = (None, "table", "plain")
+
+
+@dataclass(frozen=True)
+class Charting:
+    """Whether the result is drawn, and where; for commands whose report has charts."""
+
+    chart: Annotated[
+        str | None,
+        option(
+            "--chart",
+            metavar="FILE|terminal",
+            help=f"Draw it: {', '.join(PICTURES)}, or in the terminal (also -).",
+        ),
+    ] = None
+    chart_theme: Annotated[
+        str,
+        option(
+            "--chart-theme",
+            metavar="light|dark",
+            show_default=True,
+            help="Of the picture; html follows its reader.",
+        ),
+    ] = "light"
+
+    @property
+    def in_terminal(self) -> bool:
+        """Whether the chart goes to stdout, in characters."""
+        return self.chart in ("-", "terminal")
+
+    @property
+    def file(self) -> str | None:
+        """The picture to write, if any."""
+        return None if self.in_terminal else self.chart
+
+    @property
+    def suffix(self) -> str:
+        """What kind of picture."""
+        return Path(self.chart or "").suffix.lower()
+
+    def check(self) -> None:
+        """Refuse before any work is done what cannot be drawn here."""
+        if self.chart_theme not in THEMES:
+            raise ParameterError(f"--chart-theme {self.chart_theme}: it is light or dark")
+        if self.chart is None:
+            return
+        if not self.in_terminal and self.suffix not in PICTURES:
+            raise ParameterError(
+                f"--chart {self.chart}: no picture has this suffix; use {', '.join(PICTURES)},"
+                " or --chart terminal"
+            )
+        module = "plotext" if self.in_terminal else PICTURES[self.suffix]
+        if module and importlib.util.find_spec(module) is None:
+            raise ParameterError(
+                f"--chart {self.chart} needs the extra \"plot\": pip install 'passk-cli[plot]'"
+            )
+
+    def write(self, report: Report, style: Style) -> None:
+        """Draw the report's charts where they were asked for."""
+        if self.chart is None:
+            return
+        if not report.charts:
+            raise ParameterError("--chart: there is nothing to draw, as no value could be computed")
+        if self.in_terminal:
+            from passk_cli.render.sketch import sketch
+
+            _to_stdout(f"\n{sketch(report, style)}")
+            return
+        from passk_cli.render.charts import picture
+
+        with working("drawing"):
+            content = picture(report, self.suffix, self.chart_theme, style.percent)
+        write_whole(Path(self.chart), content)
 
 
 @dataclass(frozen=True)
@@ -46,17 +124,24 @@ class Output:
     percent: Annotated[bool, option("--percent", help="Show shares as percentages.")] = False
     quiet: Annotated[bool, option("-q", "--quiet", help="No notes on stderr.")] = False
 
-    def check(self, inputs: Sequence[str] = (), other: str | None = None) -> None:
+    def check(
+        self,
+        inputs: Sequence[str] = (),
+        other: str | None = None,
+        charting: Charting | None = None,
+    ) -> None:
         """Refuse before any work is done what could not, or must not, be written afterwards.
 
-        inputs : the files that are read.  other : a second output of the same command.
+        inputs : the files that are read.  other, charting : further outputs of the same command.
         """
         if self.format is not None and self.format not in FORMATS:
             known = ", ".join(FORMATS)
             raise ParameterError(f"-f {self.format}: no such format; there are {known}")
         from passk_cli.outcomes.sources import read_paths
 
-        targets = [t for t in (self._target, other) if t is not None]
+        charting = charting or Charting()
+        charting.check()
+        targets = [t for t in (self._target, other, charting.file) if t is not None]
         for target in targets:
             folder = os.path.dirname(target) or "."
             if not os.path.isdir(folder):
@@ -67,12 +152,19 @@ class Output:
                 raise ParameterError(
                     f"{target} is read as well; choose another name for the output"
                 )
-        if len(targets) == 2 and os.path.realpath(targets[0]) == os.path.realpath(targets[1]):
-            raise ParameterError(f"{targets[0]} is named for two outputs")
+        places = [os.path.realpath(target) for target in targets]
+        for place, target in zip(places, targets, strict=True):
+            if places.count(place) > 1:
+                raise ParameterError(f"{target} is named for two outputs")
         guessed = self._target is not None and self.format is None
         if guessed and stat.S_ISREG(_mode(targets[0])) and self._suffix not in SUFFIXES:
             known = ", ".join(SUFFIXES)
             raise ParameterError(f"{targets[0]}: no format has this suffix; add -f, or use {known}")
+        if charting.in_terminal and self._target is None and self.format not in _FOR_PEOPLE:
+            raise ParameterError(
+                f"--chart {charting.chart} would stand in the {self.format} on stdout;"
+                " write that with -o FILE, or the chart to a file"
+            )
 
     @property
     def _target(self) -> str | None:
@@ -83,26 +175,30 @@ class Output:
     def _suffix(self) -> str:
         return Path(self._target or "").suffix.lower()
 
-    def write(self, report: Report) -> None:
-        """Notes to stderr, the report to stdout or whole into the file."""
-        from passk_cli.render.style import Style, printable
+    def write(self, report: Report, charting: Charting | None = None) -> None:
+        """Notes to stderr, the report to stdout or whole into the file, then its charts."""
+        from passk_cli.report.model import printable
 
         if not self.quiet:
             for note in report.notes:
                 print(f"passk: {note.level}: {printable(note.text)}", file=sys.stderr)
         terminal = self._target is None and sys.stdout.isatty()
         name = self.format or SUFFIXES.get(self._suffix) or ("table" if terminal else "plain")
-        style = Style(
-            self.digits,
-            self.percent,
-            shutil.get_terminal_size((80, 24)).columns if name == "table" else 0,
-            terminal and not os.environ.get("NO_COLOR"),
-        )
+        style = self._style(name == "table", terminal)
         text = renderer(name)(report, style)
         if self._target is None:
             _to_stdout(text)
         else:
             write_whole(Path(self._target), text)
+        if charting is not None:
+            charting.write(report, self._style(sys.stdout.isatty(), sys.stdout.isatty()))
+
+    def _style(self, wide: bool, coloured: bool) -> Style:
+        """The reader's choices; as wide as the terminal and coloured where that is welcome."""
+        from passk_cli.render.style import Style
+
+        width = shutil.get_terminal_size((80, 24)).columns if wide else 0
+        return Style(self.digits, self.percent, width, coloured and not os.environ.get("NO_COLOR"))
 
     def append(self, report: Report, format: str, path: str) -> None:
         """Add the report to the end of a file, as a step summary is written."""
@@ -115,22 +211,23 @@ class Output:
             raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write beside the file and move it into place, so that no half-written file is ever seen.
 
     A link is followed, an existing file keeps its mode, and what is no plain file (a pipe, a
     device) is written to directly.
     """
     path = Path(os.path.realpath(path))
+    data = content.encode() if isinstance(content, str) else content
     try:
         if not stat.S_ISREG(_mode(str(path))):
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(data)
             return
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
             os.chmod(beside, mode)
             os.replace(beside, path)
         except BaseException:

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.metric import Metric
+from passk_cli.estimators.metric import Metric, Multisets
 from passk_cli.estimators.pass_k import unique_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Rows of multisets at once: bounds the memory of a block to about 64 MB.
+_BLOCK_ROWS = 1 << 20
 
 
 def within_variance(
@@ -30,31 +34,84 @@ def within_variance(
     [0.0625]
     """
     un, uc, index = unique_pairs(n, c)
-    value = metric.values(un, uc)
-    fewer = np.maximum(un - 1, 0)
-    one_pass_less = metric.values(fewer, np.maximum(uc - 1, 0))
-    one_failure_less = metric.values(fewer, np.minimum(uc, fewer))
-    spread = np.where(uc > 0, uc * (one_pass_less - value) ** 2, 0.0)
-    spread += np.where(uc < un, (un - uc) * (one_failure_less - value) ** 2, 0.0)
-    variance = np.where(un > metric.k, spread * fewer / np.maximum(un, 1), np.nan)
+    fewer, pass_less, failure_less = one_less(un, uc)
+    values = [
+        metric.values(*pair) for pair in ((un, uc), (fewer, pass_less), (fewer, failure_less))
+    ]
+    variance = np.where(un > metric.k, jackknife_variance(un, uc, *values), np.nan)
     return variance[index]
 
 
-def share_within(
-    metric: Metric,
+def one_less(
+    n: NDArray[np.int64], c: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """n − 1, and the passes left when the attempt left out passed, and when it failed."""
+    fewer = np.maximum(n - 1, 0)
+    return fewer, np.maximum(c - 1, 0), np.minimum(c, fewer)
+
+
+def jackknife_variance(
     n: NDArray[np.int64],
     c: NDArray[np.int64],
-    values: NDArray[np.float64],
-) -> float | None:
+    value: NDArray[np.float64],
+    pass_less: NDArray[np.float64],
+    failure_less: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Variance over repeated attempts from the values with one attempt left out (`one_less`).
+
+    n, c : (cells,).  The others : (…, cells).  See `within_variance` for the formula.
+    """
+    spread = np.where(c > 0, c * (pass_less - value) ** 2, 0.0)
+    spread += np.where(c < n, (n - c) * (failure_less - value) ** 2, 0.0)
+    variance: NDArray[np.float64] = spread * np.maximum(n - 1, 0) / np.maximum(n, 1)
+    return variance
+
+
+def within_variance_of(
+    metric: Metric, attempts: Multisets, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """`within_variance` for a metric that needs more of the attempts than counts.
+
+    (n−1)/n Σ_j (f without attempt j − f)²; equal attempts are left out once and weighted.
+
+    values : (tasks,), the metric of each task.  Returns (tasks,); NaN where n ≤ k.
+    """
+    tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
+    n = np.add.reduceat(attempts.count, attempts.start[:-1])
+    total = np.zeros(len(values))
+    enough = (n > metric.k)[tasks]
+    for passing in (0, 1):
+        weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
+        rows = np.flatnonzero(weight)
+        # Every copy of a task has its own rows: as many at once as keep a block small.
+        sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
+        for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
+            if not len(block):
+                continue
+            copies = attempts.take(tasks[block])
+            at = copies.start[:-1] + block - attempts.start[tasks[block]]
+            copies.count[at] -= 1
+            copies.passed[at] -= passing
+            left = metric.values_of(copies.without_empty())
+            np.add.at(total, tasks[block], weight[block] * (left - values[tasks[block]]) ** 2)
+    return np.where(n > metric.k, total * (n - 1) / n, np.nan)
+
+
+def share_within(values: NDArray[np.float64], within: NDArray[np.float64]) -> float | None:
     """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
 
     mean within-task variance / variance of the values over tasks; the rest is the choice of tasks.
+
+    values : (tasks,).  within : (tasks,), their variance over repeated attempts; NaN: unknown.
     None where it cannot be told: n ≤ k on some task, one task, or all values equal.
+
+    >>> share_within(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.375, 0.0]))
+    0.5
     """
     if len(values) < 2:
         return None
     total = float(values.var(ddof=1))
-    within = float(within_variance(metric, n, c).mean())
-    if np.isnan(within) or total <= 0:
+    within_mean = float(within.mean())
+    if np.isnan(within_mean) or total <= 0:
         return None
-    return min(within / total, 1.0)
+    return min(within_mean / total, 1.0)

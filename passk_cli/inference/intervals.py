@@ -22,13 +22,15 @@ NEW_TASKS, THESE_TASKS = "new-tasks", "these-tasks"
 # lies far inside its bounds of ±1, so there half-weight atoms on both sides at once suffice.
 DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "jackknife"}
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: "jeffreys", THESE_TASKS: "jackknife"}
+# Methods that put atoms on the bounds, and so have to know them.
+_GUARDED = ("guard", "gaffke", "jeffreys")
 
 
 @dataclass(frozen=True)
 class Sample:
     """What an interval is made from: the values of one metric over tasks.
 
-    values : (tasks,) finite.  low, high : bounds no value can pass.
+    values : (tasks,) finite.  low, high : bounds no value can pass; infinite where none are known.
     attempts : attempts per task, where the values are of pass/fail outcomes; else None.
     within : (tasks,) variance of each value over repeated attempts, for "these tasks"; else None.
     clusters : a code 0 … G−1 per task, or None.
@@ -122,7 +124,8 @@ def interval(
     level : coverage wanted, in (0, 1).
     population : "new-tasks" (the tasks are a sample of those it is about) or "these-tasks" (the
         tasks are what it is about; only the attempts could have gone otherwise).
-    Edge cases: a method that cannot answer returns None limits and the reason.
+    Edge cases: a method that cannot answer returns None limits and the reason; where scores have
+    no known bounds, methods that lean on bounds give way to BCa and say so.
     Errors: ParameterError for a method that does not exist or answers the other question.
 
     >>> found = interval(Sample(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
@@ -130,12 +133,16 @@ def interval(
     (0.185, 0.944)
     """
     name = check(method, level, population)
+    told = ""
+    if name in _GUARDED and not (math.isfinite(sample.low) and math.isfinite(sample.high)):
+        name, told = "bca", f"bca, since {name} needs bounds of the scores (--bounds LOW,HIGH)"
     known = METHODS[name]
     reason = known.refusal(sample)
     if not reason:
         try:
             low, high = known.limits(sample, (1.0 - level) / 2.0)
-            return Interval(low, high, level, name, population, _degenerate(sample, population))
+            told = "; ".join(filter(None, (told, _degenerate(sample, population))))
+            return Interval(low, high, level, name, population, told)
         except _Undefined as undefined:
             reason = str(undefined)
     return Interval(None, None, level, name, population, reason)
@@ -287,7 +294,7 @@ def _spread(sample: Sample) -> str:
 def _repeatable(sample: Sample) -> str:
     within = sample.within
     if within is None or np.isnan(within).any():
-        return "n = k on some task: no attempt can be left out; needs n > k"
+        return "no attempt can be left out: n = k on some task (it needs n > k), or order matters"
     return ""
 
 

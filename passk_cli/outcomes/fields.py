@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from passk_cli.errors import DataError, ParameterError
@@ -32,10 +32,25 @@ NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "seed",
         ),
         ("model", "model model_name model_id system agent agent_name engine", ""),
+        ("score", "score scores reward rewards points grade", ""),
+        (
+            "answer",
+            "predicted_answer predicted answer_extracted extracted_answer final_answer prediction"
+            " pred model_answer answers",
+            "answer output",
+        ),
+        (
+            "solution",
+            "solution solutions completion completions generation generations generated_code code"
+            " code_list program raw_generations",
+            "response output text patch",
+        ),
         ("n", "n num_samples n_samples num_attempts n_attempts attempts total", ""),
         ("c", "c num_correct n_correct num_passed n_passed passes correct", ""),
     )
 }
+# Roles that are read only when something asks for them.
+OF_ATTEMPTS = ("score", "answer", "solution")
 # Settings under which the same model is really several: pooling them deserves a word.
 SETTINGS = ("temperature", "temp", "top_p", "prompt_id", "mode", "reasoning_effort")
 
@@ -50,6 +65,13 @@ FAIL_WORDS = (
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a")
 SLACK = 1e-9
+
+_PLURALS = {
+    "score": "scores",
+    "answer": "answers",
+    "solution": "solutions",
+    "attempt": "attempt numbers",
+}
 
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
 # ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
@@ -70,6 +92,9 @@ class Roles:
     model: str | None = None
     n: str | None = None
     c: str | None = None
+    score: str | None = None
+    answer: str | None = None
+    solution: str | None = None
 
     def used(self) -> dict[str, str]:
         """Role → column, for the roles that have one."""
@@ -92,10 +117,18 @@ def parse_overrides(texts: list[str]) -> dict[str, str]:
     return chosen
 
 
-def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, str]) -> Roles:
+def assign(
+    place: str,
+    columns: Mapping[str, set[str]],
+    overrides: Mapping[str, str],
+    wanted: Sequence[str] = (),
+    scores_only: bool = False,
+) -> Roles:
     """The role of each column, from the usual names and the overrides.
 
     columns : column → the kinds of values seen in it (bool, number, text, list, record, null).
+    wanted : what is to be known of the attempts besides passing: score, answer, solution, attempt.
+    scores_only : whether they pass does not matter, so the scores stand for the outcomes.
     Errors: DataError at `place` when a needed role has no column, or two.
     """
     for role, column in overrides.items():
@@ -104,7 +137,10 @@ def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, 
     found = {
         role: [overrides[role]] if role in overrides else _candidates(role, columns)
         for role in NAMES
+        if role not in OF_ATTEMPTS or role in wanted
     }
+    if "score" in wanted:
+        _score_or_outcome(found, overrides, scores_only)
     if "c" not in overrides:
         found["c"] = [c for c in found["c"] if columns[c] <= {"number", "text"}]
     counted = bool(found["n"] and found["c"]) and "outcome" not in overrides
@@ -124,7 +160,7 @@ def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, 
             found["outcome"] = ["passed"]
     # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
     found["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
-    one = {role: _single(place, role, found[role]) for role in NAMES}
+    one = {role: _single(place, role, mine) for role, mine in found.items()}
     task, outcome = one["task"], one["outcome"]
     if task is None:
         raise DataError(
@@ -138,7 +174,33 @@ def assign(place: str, columns: Mapping[str, set[str]], overrides: Mapping[str, 
     shape = "counts" if counted else "lists" if lists else "attempts"
     if lists:
         one["attempt"] = None
-    return Roles(shape, task, outcome, one["attempt"], one["model"], one["n"], one["c"])
+    for role in wanted:
+        if shape == "counts":
+            raise DataError(
+                place, "holds counts", f"{_PLURALS[role]} need a row (or a list entry) per attempt"
+            )
+        if one.get(role) is None:
+            what = "attempt number or time" if role == "attempt" else f"{role} column"
+            inside = " beside the lists of outcomes" if role == "attempt" and lists else ""
+            raise DataError(
+                place,
+                f"no {what}{inside}",
+                f"name it with --field {role}=…; {_there_are(columns)}",
+            )
+    one.pop("outcome")
+    return Roles(shape, one.pop("task") or "", outcome, **one)
+
+
+def _score_or_outcome(
+    found: dict[str, list[str]],
+    overrides: Mapping[str, str],
+    scores_only: bool,
+) -> None:
+    """The score's column, which stands for the outcome as well where nothing else does."""
+    found["score"] = found["score"] or list(found["outcome"])
+    if "outcome" not in overrides:
+        others = [c for c in found["outcome"] if c not in found["score"]]
+        found["outcome"] = found["score"] if scores_only or not others else others
 
 
 def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
@@ -175,16 +237,21 @@ def verdict_sql(outcome: str, threshold: float | None) -> str:
     if threshold is None:
         numeric = f"WHEN {number} = 1 THEN 1 WHEN {number} = 0 THEN 0 ELSE -1"
     else:
-        bar = f"{number} >= {threshold - SLACK!r}"
+        bar = reaches(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
+    missing, passes, fails = map(words_sql, (MISSING_WORDS, PASS_WORDS, FAIL_WORDS))
     return (
-        f"CASE WHEN {outcome} IS NULL OR {word} IN {_sql(MISSING_WORDS)} THEN NULL"
-        f" WHEN {word} IN {_sql(PASS_WORDS)} THEN 1 WHEN {word} IN {_sql(FAIL_WORDS)} THEN 0"
-        f" {numeric} END"
+        f"CASE WHEN {outcome} IS NULL OR {word} IN {missing} THEN NULL"
+        f" WHEN {word} IN {passes} THEN 1 WHEN {word} IN {fails} THEN 0 {numeric} END"
     )
 
 
-def _sql(words: tuple[str, ...]) -> str:
+def reaches(number: str, threshold: float) -> str:
+    """SQL for whether a number passes the threshold."""
+    return f"{number} >= '{threshold - SLACK!r}'::DOUBLE"
+
+
+def words_sql(words: tuple[str, ...]) -> str:
     return "(" + ", ".join("'" + word.replace("'", "''") + "'" for word in words) + ")"
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -60,6 +61,55 @@ class ReadFacts:
 
 
 @dataclass(frozen=True)
+class Attempts:
+    """What the attempts of every cell were, besides passing: each distinct value and its count.
+
+    cell : int, index into the cells of the Counts; rows are sorted by cell, then value.
+    value : a score (float), the code of an answer or a solution (int, −1 for none), or what orders
+        the attempts: their number, or their time in seconds (float).
+    count : int ≥ 1, attempts of the cell with this value.
+    passed : int, how many of those passed.
+    valueless : attempts without a value, which have code −1.
+    unparsed : attempts whose solution is no Python though it was to be compared as such.
+    """
+
+    cell: NDArray[np.int64]
+    value: NDArray[Any]
+    count: NDArray[np.int64]
+    passed: NDArray[np.int64]
+    valueless: int = 0
+    unparsed: int = 0
+
+    def moved(self, to: NDArray[np.int64]) -> Attempts:
+        """The same for other cells: to[i] is the new index of cell i, or −1 to leave it out.
+
+        Cells moved to one place are put together.
+        """
+        keep = to[self.cell] >= 0
+        cell, value = to[self.cell[keep]], self.value[keep]
+        order = np.lexsort((value, cell))
+        cell, value = cell[order], value[order]
+        first = np.ones(len(cell), dtype=bool)
+        first[1:] = (np.diff(cell) != 0) | (value[1:] != value[:-1])
+        at = np.flatnonzero(first)
+        count, passed = (
+            np.add.reduceat(a[keep][order], at) if len(at) else a[:0]
+            for a in (self.count, self.passed)
+        )
+        return replace(self, cell=cell[first], value=value[first], count=count, passed=passed)
+
+    @classmethod
+    def together(cls, parts: Sequence[Attempts]) -> Attempts:
+        """Those of different cells as one; what is said of the whole is the first one's."""
+        order = np.argsort(np.concatenate([a.cell for a in parts]), kind="stable")
+        cell, value, count, passed = (
+            np.concatenate([getattr(a, column) for a in parts])[order]
+            for column in ("cell", "value", "count", "passed")
+        )
+        return replace(parts[0], cell=cell, value=value, count=count, passed=passed)
+
+
+@dataclass(frozen=True)
 class Counts:
     """n attempts and c passes of every (series, task) cell; a sum, so shards add up.
 
@@ -72,6 +122,8 @@ class Counts:
         cells are sorted by series, then task.
     n, c : int arrays, one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
     clusters : one cluster name per task, or None.
+    attempts : "score", "answer", "solution" or "attempt" (their order) → Attempts, where asked for;
+        c is 0 where only scores were asked for.
     facts : what reading did.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
@@ -87,6 +139,7 @@ class Counts:
     n: NDArray[np.int64]
     c: NDArray[np.int64]
     clusters: tuple[str, ...] | None = None
+    attempts: Mapping[str, Attempts] = field(default_factory=dict)
     facts: ReadFacts = field(default_factory=ReadFacts)
 
     @classmethod
@@ -152,19 +205,80 @@ class Counts:
         ('b',)
         """
         place = 1 + self.group_names.index(group)
-        keep = np.array([self.series[s][place] != leave_out for s in self.series_codes])
-        series = [s[:place] + s[place + 1 :] for s in self.series]
+        return self.regrouped(
+            [None if s[place] == leave_out else s[:place] + s[place + 1 :] for s in self.series],
+            tuple(g for g in self.group_names if g != group),
+        )
+
+    def regrouped(
+        self, series: Sequence[tuple[str, ...] | None], group_names: tuple[str, ...]
+    ) -> Counts:
+        """The counts with another name for each series; cells that meet are added.
+
+        series : the new (model, group values …) of each series, or None to leave it out.
+        """
+        new = [series[code] for code in self.series_codes.tolist()]
+        keep = np.array([one is not None for one in new])
         merged = Counts.from_columns(
-            [series[s] for s in self.series_codes[keep]],
+            [one for one in new if one is not None],
             [self.tasks[t] for t in self.task_codes[keep]],
             self.n[keep],
             self.c[keep],
-            tuple(g for g in self.group_names if g != group),
+            group_names,
             self.facts,
         )
+        if self.attempts:
+            place_of = {cell: i for i, cell in enumerate(merged.cells)}
+            tasks = (self.tasks[t] for t in self.task_codes.tolist())
+            to = [place_of.get((one, task), -1) for one, task in zip(new, tasks, strict=True)]
+            moved = {r: known.moved(np.array(to)) for r, known in self.attempts.items()}
+            merged = replace(merged, attempts=moved)
         if self.clusters is None:
             return merged
         return merged.with_clusters(dict(zip(self.tasks, self.clusters, strict=True)))
+
+    @property
+    def cells(self) -> list[tuple[tuple[str, ...], str]]:
+        """(series, task) of each cell."""
+        codes = zip(self.series_codes.tolist(), self.task_codes.tolist(), strict=True)
+        return [(self.series[s], self.tasks[t]) for s, t in codes]
+
+    def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
+        """The attempts judged at each threshold, by a group column "threshold".
+
+        An attempt passes when its score is ≥ the threshold (−1e-9), as when files are read.
+        Errors: KeyError when the counts were read without scores.
+        """
+        score = self.attempts["score"]
+        parts = []
+        for threshold in thresholds:
+            passed = score.count * (score.value >= threshold - 1e-9)
+            c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
+            judged = replace(self, c=c, attempts={"score": replace(score, passed=passed)})
+            names = [(*series, f"{threshold:g}") for series in self.series]
+            parts.append(judged.regrouped(names, (*self.group_names, "threshold")))
+        return Counts.together(parts)
+
+    @classmethod
+    def together(cls, parts: Sequence[Counts]) -> Counts:
+        """Counts of the same tasks and groups but different series as one."""
+        whole = cls.from_columns(
+            [series for part in parts for series, _ in part.cells],
+            [task for part in parts for _, task in part.cells],
+            np.concatenate([part.n for part in parts]),
+            np.concatenate([part.c for part in parts]),
+            parts[0].group_names,
+            parts[0].facts,
+        )
+        place_of = {cell: i for i, cell in enumerate(whole.cells)}
+        to = [np.array([place_of[cell] for cell in part.cells]) for part in parts]
+        attempts = {
+            role: Attempts.together(
+                [p.attempts[role].moved(t) for p, t in zip(parts, to, strict=True)]
+            )
+            for role in parts[0].attempts
+        }
+        return replace(whole, clusters=parts[0].clusters, attempts=attempts)
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
         """The same counts, with the cluster each task belongs to."""

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import ParameterError
-from passk_cli.outcomes.fields import assign, find
+from passk_cli.outcomes.columns import columns_in
+from passk_cli.outcomes.fields import Roles, assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
 from passk_cli.outcomes.sources import Source, expand, model_names
-from passk_cli.outcomes.tables import Batch, Request, Statement, Tally, columns_in, run
+from passk_cli.outcomes.tables import Batch, Request, Statement, Tally, run
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 # Columns of the output that a group must not share its name with.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict".split()
+    " bias best value resample difference p verdict threshold fact"
+    " temperature_against p_adjusted probability_best factor".split()
 )
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
+NORMALISE = ("none", "space", "python")
 
 
 def read(
@@ -44,6 +47,9 @@ def read(
     models: Sequence[str] = (),
     cluster: str | None = None,
     format: str | None = None,
+    attempts: Sequence[str] = (),
+    normalise: str = "none",
+    similarity: float | None = None,
 ) -> Counts:
     """Counts of attempts and passes per model and task, from result files or a DataFrame.
 
@@ -57,6 +63,12 @@ def read(
     by : columns that split each model further.  where : a DuckDB expression on the columns.
     models : keep only these.  cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
+    attempts : what is to be known of the attempts besides passing, for metrics that need it:
+        "score" (best@k, worst@k, mean), "answer" (maj@k), "solution" (distinct@k), "attempt"
+        (their order, for first@k).
+    normalise : solutions are compared as their text ("none"), with single spaces ("space") or as
+        "python" without comments, docstrings and layout.
+    similarity : from what share of common runs of three tokens on solutions are one; in (0, 1].
 
     Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
     for a file that cannot be used.
@@ -78,6 +90,9 @@ def read(
         tuple(models),
         cluster,
         format,
+        tuple(attempts),
+        normalise,
+        similarity,
     )
     return load(data, checked(request))
 
@@ -99,7 +114,17 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             raise diagnose.explain(error, batches, request) from None
         from passk_cli.outcomes.deciding import decide
 
-        return decide(batches, names, request, tally, tolerant)
+        counts = decide(batches, names, request, tally, tolerant)
+        if not request.attempts:
+            return counts
+        from passk_cli.outcomes.attempts import with_attempts
+
+        try:
+            return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
+        except duckdb.Error as error:
+            from passk_cli.outcomes import diagnose
+
+            raise diagnose.explain(error, batches, request) from None
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -120,6 +145,7 @@ def checked(request: Request) -> Request:
     for name, value, allowed in (
         ("missing", request.missing, MISSING),
         ("duplicates", request.duplicates, DUPLICATES),
+        ("normalise", request.normalise, NORMALISE),
     ):
         if value not in allowed:
             raise ParameterError(f"{name}={value!r}; it is one of {', '.join(allowed)}")
@@ -128,8 +154,10 @@ def checked(request: Request) -> Request:
         raise ParameterError(
             f"--by {reserved[0]}: the output has a column of that name; rename it in the data"
         )
-    if request.threshold is not None and not math.isfinite(request.threshold):
+    if request.threshold is not None and math.isnan(request.threshold):
         raise ParameterError("the threshold must be a finite number")
+    if request.similarity is not None and not 0 < request.similarity <= 1:
+        raise ParameterError(f"--similarity {request.similarity:g}: it lies above 0, at most at 1")
     return request
 
 
@@ -147,7 +175,7 @@ def _batches(
     groups: dict[Any, Batch] = {}
     for source in sources:
         layout = sniff(con, source, request.format)
-        roles = assign(source.name, layout.kinds, request.fields)
+        roles = _roles(source.name, layout, request)
         if roles.model is None or source.label is not None:
             named[source.path] = names[source.path]
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
@@ -158,6 +186,11 @@ def _batches(
         else:
             groups[key] = Batch(layout, roles, (source,))
     return list(groups.values()), named
+
+
+def _roles(place: str, layout: Layout, request: Request) -> Roles:
+    wanted = [role for role in request.attempts if role != "line"]
+    return assign(place, layout.kinds, request.fields, wanted, request.scores_only)
 
 
 def _joined(batch: Batch, layout: Layout, source: Source) -> Batch:
@@ -177,6 +210,6 @@ def _frame(
     con.register("frame", frame)
     columns = typed_columns(con.execute("DESCRIBE SELECT * FROM frame").fetchall())
     layout = Layout("frame", "a DataFrame", columns)
-    roles = assign("DataFrame", layout.kinds, request.fields)
+    roles = _roles("DataFrame", layout, request)
     batch = Batch(layout, roles, (Source("<frame>", "DataFrame", None, "none"),))
     return [batch], {"<frame>": "model"} if roles.model is None else {}

@@ -9,13 +9,14 @@ differ as text, so the fingerprint cannot overlook a repeat, and the exact count
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.errors import DataError, ParameterError
-from passk_cli.outcomes.fields import SETTINGS, SLACK, Roles, find, verdict_sql
+from passk_cli.errors import DataError
+from passk_cli.outcomes.columns import list_sql, text_sql, where_sql
+from passk_cli.outcomes.fields import OF_ATTEMPTS, SETTINGS, Roles, find, reaches, verdict_sql
 from passk_cli.outcomes.layout import Layout, object_bytes, quote_name, quote_text
 from passk_cli.outcomes.sources import Source
 
@@ -25,7 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What to read and how: the reading options of every command, under the same names."""
+    """What to read and how: the reading options of every command, under the same names.
+
+    threshold : infinity when only the scores matter, not which attempts pass.
+    attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
+        "attempt" (a number or time that orders them) or "line" (their order in the files).
+    normalise : what solutions are compared as: "none" (their text), "space" or "python".
+    similarity : from what overlap of their shingles on solutions are the same; None: when equal.
+    """
 
     fields: Mapping[str, str] = field(default_factory=dict)
     threshold: float | None = None
@@ -37,6 +45,14 @@ class Request:
     models: tuple[str, ...] = ()
     cluster: str | None = None
     format: str | None = None
+    attempts: tuple[str, ...] = ()
+    normalise: str = "none"
+    similarity: float | None = None
+
+    @property
+    def scores_only(self) -> bool:
+        """Whether it does not matter which attempts pass: no threshold can be reached."""
+        return self.threshold == math.inf
 
 
 @dataclass(frozen=True)
@@ -101,13 +117,13 @@ class Statement:
         wider = "".join(f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high)
         cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
         return f"""
-WITH {self._rows(keep)},
+WITH {self.rows(keep)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{counted},
          count(*) AS rows, count(attempt) AS numbered,
          sum(hash(attempt)) AS fingerprint{spans}
   FROM rows GROUP BY {keys}{counted}),
-judged AS (SELECT *, {self._verdict()} AS verdict FROM cells),
+judged AS (SELECT *, {self.verdict()} AS verdict FROM cells),
 totals AS (
   SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
          {self._sums()},
@@ -132,7 +148,7 @@ ORDER BY name, {", ".join([*self.groups, "task"])}"""
             f"(first({c} ORDER BY name, {key}))" for c in ["name", *self.groups, "task", "attempt"]
         )
         return f"""
-WITH {self._rows(None)},
+WITH {self.rows(None)},
 keyed AS (
   SELECT coalesce(names.name, model) AS name, {key}, count(*) AS times
   FROM rows LEFT JOIN names ON names.file = rows.file
@@ -149,7 +165,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
             batch.layout.kind in ("json", "jsonl") and kinds == {"number"} and attempt not in asked
         )
 
-    def _rows(self, keep: str | None) -> str:
+    def rows(self, keep: str | None) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table."""
         names = (
             ", ".join(
@@ -181,7 +197,7 @@ rows AS (SELECT row.* FROM picked)"""
         relation = layout.relation(paths, needed, skip_bad=request.skip_bad, object_bytes=size)
 
         def text(column: str | None) -> str:
-            return "NULL::VARCHAR" if column is None else _text(layout, column, nested)
+            return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
 
         roles_sql = {
             "file": quote_text(paths[0]) if len(paths) == 1 else "filename",
@@ -204,10 +220,17 @@ rows AS (SELECT row.* FROM picked)"""
             }
             if is_count:
                 roles_sql["attempt"] = f"0::{self.attempts_as}"
+        asked = {role: getattr(roles, role) for role in request.attempts if role in OF_ATTEMPTS}
+        unnested = {
+            role: list_sql(layout, column, nested)
+            for role, column in asked.items()
+            if roles.shape == "lists" and "list" in layout.kinds[self._found(batch, column)[0]]
+        }
+        roles_sql |= {role: unnested.get(role) or text(column) for role, column in asked.items()}
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
-            inner.append(f'{_list(layout, roles.outcome or "", nested)} AS "#list"')
-        inner += [f"{_where_value(layout, c, nested)} AS {quote_name(c)}" for c in self.where]
+            inner.append(f'{list_sql(layout, roles.outcome or "", nested)} AS "#list"')
+        inner += [f"{where_sql(layout, c, nested)} AS {quote_name(c)}" for c in self.where]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
         if request.where:
@@ -218,11 +241,12 @@ rows AS (SELECT row.* FROM picked)"""
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
             outer["attempt"] = f'unnest(range(len("#list")))::{self.attempts_as}'
+            outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested}
         if request.threshold is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
             rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
             value = "TRY_CAST(outcome AS DOUBLE)"
-            passes = f"({value} >= {request.threshold - SLACK!r})::VARCHAR"
+            passes = f"({reaches(value, request.threshold)})::VARCHAR"
             judged = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({judged} AS outcome) FROM (SELECT {rows} FROM {source})"
         return (
@@ -230,6 +254,17 @@ rows AS (SELECT row.* FROM picked)"""
             + ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
             + f" FROM {source}"
         )
+
+    def _found(self, batch: Batch, column: str) -> tuple[str, list[str]]:
+        """A column and the keys below it; DataError when there is none."""
+        found = find(column, batch.layout.kinds)
+        if found is None:
+            raise DataError(
+                batch.sources[0].name,
+                f"no column {column!r}",
+                f"the columns are {', '.join(batch.layout.kinds)}",
+            )
+        return found
 
     def _needed(self, batch: Batch) -> tuple[dict[str, str], set[str]]:
         """Columns to read → SQL type, and those that are read as JSON to look inside."""
@@ -240,14 +275,7 @@ rows AS (SELECT row.* FROM picked)"""
         needed: dict[str, str] = {}
         nested: set[str] = set()
         for column in asked:
-            found = find(column, layout.kinds)
-            if found is None:
-                raise DataError(
-                    batch.sources[0].name,
-                    f"no column {column!r}",
-                    f"the columns are {', '.join(layout.kinds)}",
-                )
-            name, keys = found
+            name, keys = self._found(batch, column)
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 nested.add(name)
             needed[name] = self.attempts_as if column == roles.attempt else "VARCHAR"
@@ -260,11 +288,15 @@ rows AS (SELECT row.* FROM picked)"""
                     f"the columns {other!r} and {name!r} differ only in case",
                     "rename one of them",
                 )
-        if roles.shape == "lists" and roles.outcome in needed and roles.outcome not in nested:
-            needed[str(roles.outcome)] = "VARCHAR[]"
+        if roles.shape == "lists":
+            listed = [roles.outcome, *(getattr(roles, role) for role in OF_ATTEMPTS)]
+            for name in set(needed) & set(listed) - nested:
+                if "list" in layout.kinds[name]:
+                    needed[name] = "VARCHAR[]"
         return needed | dict.fromkeys(nested, "JSON"), nested
 
-    def _verdict(self) -> str:
+    def verdict(self) -> str:
+        """SQL for the verdict on a row: 1 pass, 0 fail, 2 counts, NULL missing, -1 neither."""
         # With a threshold, numbers were judged row by row and are true or false by now.
         judged = verdict_sql("outcome", self.request.threshold)
         if not self.counted:
@@ -285,28 +317,6 @@ rows AS (SELECT row.* FROM picked)"""
         )
 
 
-def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Layout]) -> list[str]:
-    """The columns a --where expression names; ParameterError when it is not an expression."""
-    if not where:
-        return []
-    answer = con.execute(
-        "SELECT json_serialize_sql($q)", {"q": f"SELECT 1 WHERE ({where})"}
-    ).fetchone()
-    tree = json.loads(answer[0]) if answer else {"error": True}
-    if tree["error"]:
-        raise ParameterError(f"--where {where}: {tree.get('error_message', 'not an expression')}")
-    names: list[str] = []
-    _collect(tree, names)
-    known = {c for layout in layouts for c in layout.kinds}
-    unknown = [n for n in names if n not in known]
-    if unknown:
-        raise ParameterError(
-            f"--where {where}: no column {unknown[0]!r}; there are {', '.join(sorted(known))}"
-            " (text goes between single quotes)"
-        )
-    return list(dict.fromkeys(names))
-
-
 def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     """Execute the statement; when attempts may repeat, count the repeats exactly.
 
@@ -317,13 +327,13 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     cells = every = _tally(con, statement, None)
     rejected = 0
     if csv and statement.request.skip_bad:
-        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchone()
-        rejected = int(answer[0]) if answer else 0
+        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchall()
+        rejected = int(answer[0][0])
     repeated = None
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
         statement.attempts_as = "VARCHAR"
-        times, extra, *first = con.execute(statement.repeats()).fetchone() or (0, 0)
+        ((times, extra, *first),) = con.execute(statement.repeats()).fetchall()
         if times:
             repeated = (int(times), int(extra), tuple(str(value) for value in first))
             if policy in ("first", "last"):
@@ -347,46 +357,5 @@ def _tally(
         return con.execute(statement.tally(keep)).fetchnumpy()
 
 
-def _collect(node: object, names: list[str]) -> None:
-    if isinstance(node, dict):
-        if node.get("class") == "COLUMN_REF":
-            names.append(node["column_names"][0])
-        for child in node.values():
-            _collect(child, names)
-    elif isinstance(node, list):
-        for child in node:
-            _collect(child, names)
-
-
 def _number(text: str) -> str:
     return f"TRY_CAST({text} AS DOUBLE)"
-
-
-def _path(keys: Sequence[str]) -> str:
-    return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
-
-
-def _text(layout: Layout, column: str, nested: set[str]) -> str:
-    name, keys = find(column, layout.kinds) or (column, [])
-    if layout.typed:
-        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR)"
-    return f"({quote_name(name)} ->> {_path(keys)})" if name in nested else quote_name(name)
-
-
-def _list(layout: Layout, column: str, nested: set[str]) -> str:
-    name, keys = find(column, layout.kinds) or (column, [])
-    if layout.typed:
-        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR[])"
-    if name in nested:
-        return f"CAST(json_extract({quote_name(name)}, {_path(keys)}) AS VARCHAR[])"
-    return quote_name(name)
-
-
-def _where_value(layout: Layout, column: str, nested: set[str]) -> str:
-    """A column as an expression compares it: numbers as numbers, truth as truth."""
-    if layout.typed or column in nested:
-        return quote_name(column)
-    kinds = layout.kinds.get(column, set()) - {"null"}
-    if kinds in ({"number"}, {"bool"}):
-        return f"CAST({quote_name(column)} AS {'DOUBLE' if kinds == {'number'} else 'BOOLEAN'})"
-    return quote_name(column)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from passk_cli.report.model import Chart, Report
+from passk_cli.report.model import SHARES, Chart, Report
 
 Spec = dict[str, Any]
 
 # Liberation Sans comes with vl-convert, Arial has the same widths: no file depends on the machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+PERCENT = ",.4~%"
 
 
 @dataclass(frozen=True)
@@ -27,25 +28,44 @@ class Theme:
     series: tuple[str, ...]
 
 
-# The hues of Okabe and Ito (2008), told apart by colour-blind readers; lighter ones on dark paper.
+# The hues of Okabe and Ito (2008), moved so that readers with any colour blindness tell each from
+# every other and all from the paper, and neighbours differ in lightness too, for print in grey.
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
-        ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#555555", "#7a6a00"),
+        ("#16569e", "#dd8300", "#008e4f", "#b23f03", "#00a9f5", "#222222", "#c582a6"),
     ),
     "dark": Theme(
         "#14171a", "#e8ebee", "#a3acb5", "#2c3238",
-        ("#4ba3e3", "#f4793b", "#2fc298", "#e39ac3", "#a5dcf8", "#f2b53c", "#b9bfc6", "#f0e442"),
+        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#f5f1ec", "#b080a8"),
     ),
 }  # fmt: skip
 
 
-def picture(report: Report, suffix: str, theme: str = "light") -> bytes:
+def picture(report: Report, suffix: str, theme: str = "light", percent: bool = False) -> bytes:
     """The charts of a report, one under the other, as the contents of a file.
 
-    suffix : one of PICTURES.  theme : "light" or "dark"; html follows its reader instead.
+    suffix : one of `passk_cli.render.PICTURES`.  theme : "light" or "dark"; html follows its
+        reader instead.  percent : shares as percentages.
     """
-    return PICTURES[suffix](report, theme)
+    charts = (
+        [Chart(_in_percent(chart.spec)) for chart in report.charts] if percent else report.charts
+    )
+    if suffix == ".json":
+        spec = stacked(charts, theme)
+        return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
+    if suffix == ".html":
+        from passk_cli.render.page import page
+
+        return page(replace(report, charts=tuple(charts))).encode()
+    import vl_convert
+
+    still = _without_hover(stacked(charts, theme))
+    if suffix == ".png":
+        return bytes(vl_convert.vegalite_to_png(still, scale=2, allowed_base_urls=[]))
+    if suffix == ".pdf":
+        return bytes(vl_convert.vegalite_to_pdf(still, allowed_base_urls=[]))
+    return vl_convert.vegalite_to_svg(still, allowed_base_urls=[]).encode()
 
 
 def stacked(charts: Sequence[Chart], theme: str) -> Spec:
@@ -56,7 +76,10 @@ def stacked(charts: Sequence[Chart], theme: str) -> Spec:
     schema = specs[0]["$schema"]
     parts = [{key: value for key, value in spec.items() if key != "$schema"} for spec in specs]
     own = {"resolve": {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")}}
-    return {"$schema": schema, "vconcat": parts, "spacing": 36, **own, "config": config(theme)}
+    look = config(theme)
+    # The plots line up, so the titles do when each stands over its plot.
+    look["title"]["frame"] = "group"
+    return {"$schema": schema, "vconcat": parts, "spacing": 36, **own, "config": look}
 
 
 def config(theme: str) -> Spec:
@@ -71,7 +94,7 @@ def config(theme: str) -> Spec:
         "range": {"category": list(look.series)},
         "title": {
             "anchor": "start", "frame": "bounds", "color": look.text, "fontSize": 15,
-            "fontWeight": "bold", "offset": 14, "subtitleColor": look.faint,
+            "fontWeight": "bold", "offset": 10, "subtitleColor": look.faint,
             "subtitleFontSize": 11.5, "subtitlePadding": 5,
         },
         "axis": {
@@ -86,6 +109,7 @@ def config(theme: str) -> Spec:
             "labelColor": look.text, "labelFontSize": 12, "labelLimit": 0, "symbolSize": 90,
             "symbolStrokeWidth": 2, "rowPadding": 4, "offset": 20,
         },
+        "facet": {"spacing": 28},
         "header": {
             "labelColor": look.text, "labelFontSize": 12, "labelFontWeight": "bold",
             "labelAnchor": "start", "title": None, "labelPadding": 8,
@@ -93,7 +117,7 @@ def config(theme: str) -> Spec:
         "style": {
             "band": {"opacity": 0.14, "color": accent},
             "curve": {"strokeWidth": 2, "strokeJoin": "round", "color": accent},
-            "marker": {"filled": True, "size": 55, "opacity": 1},
+            "marker": {"filled": True, "size": 45, "opacity": 1},
             "hover": {"filled": True, "size": 140, "opacity": 0},
             "interval": {"strokeWidth": 2.5, "color": accent},
             "estimate": {"filled": True, "size": 60, "opacity": 1, "color": accent},
@@ -110,17 +134,23 @@ def config(theme: str) -> Spec:
     }  # fmt: skip
 
 
-def _still(report: Report, theme: str) -> Spec:
-    """The stacked specification without the layers that only answer the mouse."""
-    spec: Spec = _without_hover(stacked(report.charts, theme))
-    return spec
+def _in_percent(node: Any) -> Any:
+    """The specification with percentages where it shows shares; data is left alone."""
+    if isinstance(node, Mapping):
+        return {
+            key: PERCENT if key == "format" and value == SHARES
+            else value if key == "values" else _in_percent(value)
+            for key, value in node.items()
+        }  # fmt: skip
+    return [_in_percent(each) for each in node] if isinstance(node, list) else node
 
 
 def _without_hover(node: Any) -> Any:
+    """The specification without the layers that only answer the mouse; data is left alone."""
     if isinstance(node, Mapping):
-        return {key: _without_hover(value) for key, value in node.items() if key != "values"} | (
-            {"values": node["values"]} if "values" in node else {}
-        )
+        return {
+            key: value if key == "values" else _without_hover(value) for key, value in node.items()
+        }
     if isinstance(node, list):
         return [_without_hover(each) for each in node if not _is_hover(each)]
     return node
@@ -132,41 +162,3 @@ def _is_hover(node: Any) -> bool:
         and isinstance(node.get("mark"), Mapping)
         and node["mark"].get("style") == "hover"
     )
-
-
-def _png(report: Report, theme: str) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_png(_still(report, theme), scale=2, allowed_base_urls=[])
-
-
-def _svg(report: Report, theme: str) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg(_still(report, theme), allowed_base_urls=[]).encode()
-
-
-def _pdf(report: Report, theme: str) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_pdf(_still(report, theme), allowed_base_urls=[])
-
-
-def _html(report: Report, theme: str) -> bytes:
-    from passk_cli.render.page import page
-
-    return page(report).encode()
-
-
-def _json(report: Report, theme: str) -> bytes:
-    spec = stacked(report.charts, theme)
-    return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
-
-
-PICTURES: dict[str, Callable[[Report, str], bytes]] = {
-    ".png": _png,
-    ".svg": _svg,
-    ".pdf": _pdf,
-    ".html": _html,
-    ".json": _json,
-}

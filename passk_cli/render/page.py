@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from passk_cli.render.charts import FONT, THEMES, config
 from passk_cli.render.style import signature_line
-from passk_cli.report.model import Report
+from passk_cli.report.model import Report, printable
 
 # The browser is told to load nothing; vega compiles its expressions, hence 'unsafe-eval'.
 _POLICY = (
@@ -38,16 +40,18 @@ let drawing = Promise.resolve(), views = [];
 async function draw() {
   views.forEach((view) => view.finalize());
   views = [];
-  const theme = themes[dark.matches ? "dark" : "light"];
+  const theme = dark.matches ? "dark" : "light", config = themes[theme];
   for (const [place, spec] of charts.entries()) {
     const figure = document.getElementById("chart-" + place);
     const room = figure.clientWidth;
-    const fits = spec.columns ? { columns: Math.max(1, Math.min(spec.columns, Math.floor(room / 300))) } : {};
-    const options = { mode: "vega-lite", config: theme, renderer: "svg", actions: false };
+    const columns = Math.max(1, Math.min(spec.columns || 1, Math.floor(room / 300)));
+    const fits = spec.columns ? { columns } : {};
+    const looks = { config, tooltip: { theme } };
+    const options = { mode: "vega-lite", renderer: "svg", actions: false, ...looks };
     const { view } = await vegaEmbed(figure, { ...spec, ...fits }, options);
-    const signal = spec.spec ? "child_width" : "width", panels = fits.columns || 1;
+    const signal = spec.spec ? "child_width" : "width";
     const spare = room - figure.querySelector("svg").width.baseVal.value;
-    const width = Math.floor(view.signal(signal) + spare / panels);
+    const width = Math.floor(view.signal(signal) + spare / columns);
     await view.signal(signal, Math.max(140, Math.min(width, widest))).resize().runAsync();
     views.push(view);
   }
@@ -67,11 +71,11 @@ again();
 
 
 def page(report: Report) -> str:
-    """A document of all charts, the caption and the signature."""
-    import vl_convert
-
+    """A document of all charts, with the notes and the signature below."""
+    # Without $schema: the library is newer than the version named there, and would say so.
     specs = [
         {key: value for key, value in chart.spec.items() if key != "$schema"}
+        | {"description": _name(chart.spec)}
         for chart in report.charts
     ]
     colours = {
@@ -80,14 +84,10 @@ def page(report: Report) -> str:
         for part in ("paper", "text")
     }
     title = next((s["title"]["text"] for s in specs if s.get("title", {}).get("text")), "passk")
-    figures = "\n".join(
-        f'<figure id="chart-{place}" aria-label="{html.escape(_name(spec))}"></figure>'
-        for place, spec in enumerate(specs)
-    )
-    said = "\n".join(
-        f"<p>{html.escape(text)}</p>" for text in (report.caption, signature_line(report)) if text
-    )
-    library = vl_convert.javascript_bundle().replace("</script", "<\\/script")
+    figures = "\n".join(f'<figure id="chart-{place}"></figure>' for place in range(len(specs)))
+    texts = [f"{note.level}: {printable(note.text)}" for note in report.notes]
+    texts += [signature_line(report)] if report.signature else []
+    said = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -105,11 +105,18 @@ def page(report: Report) -> str:
 </footer>
 {_data("charts", specs)}
 {_data("themes", {name: config(name) for name in THEMES})}
-<script>{library}</script>
-<script>{_SCRIPT}</script>
+<script>{_library()}</script>
 </body>
 </html>
 """
+
+
+@cache
+def _library() -> str:
+    """The script with the libraries that it uses."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle(_SCRIPT).replace("</script", "<\\/script")
 
 
 def _data(name: str, value: Any) -> str:
@@ -118,6 +125,7 @@ def _data(name: str, value: Any) -> str:
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
-def _name(spec: dict[str, Any]) -> str:
+def _name(spec: Mapping[str, Any]) -> str:
+    """What a reader who cannot see the chart is told it is."""
     title = spec.get("title", {})
     return ", ".join(filter(None, [title.get("text", ""), *title.get("subtitle", [])]))

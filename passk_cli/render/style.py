@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from dataclasses import dataclass, replace
 
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table, printable
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,16 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     if cell is None:
         return "–", ""
     if isinstance(cell, Estimate):
-        return _estimate(cell, style)
+        return _estimate(cell, style if cell.share else replace(style, percent=False))
+    if column.kind == "score":
+        style = replace(style, percent=False)
     if isinstance(cell, Limits):
         if cell.low is None or cell.high is None:
             return "–", ""
         return "", f"[{share(cell.low, style)}, {share(cell.high, style)}]"
     if isinstance(cell, str):
         return printable(cell), ""
-    if column.kind == "share":
+    if column.kind in ("share", "score"):
         return share(float(cell), style), ""
     if column.kind == "fine":
         return share(float(cell), replace(style, digits=style.decimals + 2)), ""
@@ -56,6 +59,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return f"{cell:,.2f}", ""
     if column.kind == "p":
         return ("<0.0001", "") if cell < 1e-4 else (f"{cell:.4f}", "")
+    if column.kind == "number":
+        return significant(float(cell)), ""
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
 
 
@@ -69,6 +74,19 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.se is not None:
         return value, f"±{share(cell.se, style)}"
     return value, ""
+
+
+def significant(value: float) -> str:
+    """A number of any size with at least four significant digits, zeros at the end included.
+
+    >>> significant(11.5), significant(0.0365123), significant(32372.4), significant(0.0)
+    ('11.50', '0.03651', '32,372', '0')
+    """
+    if value == 0:
+        return "0"
+    if abs(value) < 1e-9:
+        return f"{value:.3e}"
+    return f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
 
 
 def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -86,17 +104,6 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
             )
         )
     return columns
-
-
-def printable(text: str) -> str:
-    """The text with control characters as their codes: a name must not move the cursor.
-
-    >>> printable("a\\tb")
-    'a\\\\tb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def cells_of(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from passk_cli.estimators.metric import Metric
 from passk_cli.inference.intervals import METHODS, NEW_TASKS, Interval, check, interval
 from passk_cli.inference.ranking import best_shares
 from passk_cli.inference.weights import KINDS, bootstrap_means
+from passk_cli.report.charts import densities
 from passk_cli.report.estimate import Line, evaluate, flaw_notes, short_notes, sizes_caption
-from passk_cli.report.model import Cell, Column, Limits, Note, Report, Table
+from passk_cli.report.model import Cell, Chart, Column, Limits, Note, Report, Table
 from passk_cli.report.notes import reading_notes
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
 from passk_cli.report.signature import signature
@@ -76,7 +77,7 @@ def distributions(
     if kind not in KINDS:
         raise ParameterError(f"--weights {kind}: it is one of {', '.join(KINDS)}")
     measured = measure(counts, metrics, short_tasks)
-    plain = Uncertainty("none", how.level, how.population, how.cluster)
+    plain = replace(how, interval="none")
     lines = [evaluate(counts, one, plain) for one in measured]
     draws = _draws(counts, measured, how, kind)
     best = _best(counts, measured, draws, how, kind)
@@ -86,9 +87,7 @@ def distributions(
             continue
         intervals = []
         for method in methods:
-            asked = Uncertainty(
-                method, how.level, how.population, how.cluster, how.resamples, how.seed
-            )
+            asked = replace(how, interval=method)
             sample = line.measured.sample(counts, asked)
             intervals.append(interval(sample, method, how.level, how.population))
         found.append(Distribution(line, draws[place], tuple(intervals), best.get(place)))
@@ -119,13 +118,14 @@ def bootstrap_report(
     clustered = f", clustered by {how.cluster}" if how.cluster else ""
     caption = (
         f"{sizes_caption(lines)} · {how.resamples:,} {kind} resamples for {population}{clustered},"
-        f" seed {how.seed} · {100 * how.level:g} % intervals"
+        f" seed {how.seed} · {100 * how.level:g} %"
     )
     return Report(
         tables=tuple(_table(counts, metric, found, methods) for metric in metrics),
         data=_tidy(counts, found, how),
-        caption=caption,
+        caption=f"{caption} intervals",
         notes=tuple(notes),
+        charts=_charts(metrics, found, f"{caption} {methods[0]} intervals"),
         signature=signature(
             counts,
             metrics,
@@ -222,10 +222,12 @@ def _table(
     counts: Counts, metric: Metric, found: Sequence[Distribution], methods: Sequence[str]
 ) -> Table:
     mine = [d for d in found if d.line.measured.metric == metric]
+    unit = metric.unit
+    fine = "fine" if unit == "share" else unit
     mine.sort(key=lambda d: (-(d.line.estimate.value or 0.0), d.line.series))
     columns = (
-        Column("model"), *(Column(g) for g in counts.group_names), Column("estimate", "share"),
-        Column("bias", "fine"), Column("se", "fine"), *(Column(m, "share") for m in methods),
+        Column("model"), *(Column(g) for g in counts.group_names), Column("estimate", unit),
+        Column("bias", fine), Column("se", fine), *(Column(m, unit) for m in methods),
         Column("best", "share"), Column("from tasks", "share"), Column("from attempts", "share"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
@@ -237,6 +239,33 @@ def _table(
              None if within is None else 1 - within, within)
         )  # fmt: skip
     return Table(columns, tuple(rows), metric.name)
+
+
+def _charts(
+    metrics: Sequence[Metric], found: Sequence[Distribution], caption: str
+) -> tuple[Chart, ...]:
+    """The densities of the draws, a panel per metric, with estimate and first interval."""
+    if not found:
+        return ()
+    first = {d.line.series: d for d in reversed(found)}
+    series = sorted(first, key=lambda s: (-(first[s].line.estimate.value or 0.0), s))
+    place = {(d.line.series, d.line.measured.metric): d for d in found}
+    rows = []
+    for d in (place.get((s, metric)) for metric in metrics for s in series):
+        if d is not None:
+            limits = d.intervals[0]
+            rows.append(
+                {
+                    "model": d.line.measured.name, "metric": d.line.measured.metric.name,
+                    "estimate": d.line.estimate.value, "low": limits.low, "high": limits.high,
+                    "draws": d.draws,
+                }
+            )  # fmt: skip
+    chart = densities(
+        rows, label="model", draws="draws", value="estimate", low="low", high="high",
+        facet="metric", title="Bootstrap distributions", subtitle=caption,
+    )  # fmt: skip
+    return (chart,)
 
 
 def _tidy(counts: Counts, found: Sequence[Distribution], how: Uncertainty) -> Table:

@@ -13,6 +13,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference.ranking import best_shares, letters, rank_limits
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.report.compare_chart import differences
 from passk_cli.report.crossings import Turns, crossing_table, find_crossings
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
@@ -109,7 +110,8 @@ def compare_report(
         tables=tuple(tables),
         data=_tidy(counts, found, ranks, turns, how),
         caption=_caption(found, how, rules, len(said), bool(ranks)),
-        notes=(*reading_notes(counts), *_notes(counts, found, rules, baseline)),
+        charts=differences(found, rules, baseline, _judged(found, how, rules, len(said))),
+        notes=(*reading_notes(counts), *_notes(counts, found, how, rules, baseline)),
         signature=signature(
             counts,
             metrics,
@@ -128,7 +130,7 @@ def compare_report(
 
 
 def _mean(one: Measured) -> float:
-    return -1.0 if one.values is None else float(one.values.mean())
+    return -math.inf if one.values is None else float(one.values.mean())
 
 
 def _ranks(
@@ -194,7 +196,7 @@ def _against(
     """Each model beside the baseline, benchstat's way: differences that are not there are ~."""
     columns = [Column("model"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
-        columns += [Column(metric.name, "share"), Column("difference", "share", True)]
+        columns += [Column(metric.name, metric.unit), Column("difference", metric.unit, True)]
         columns.append(Column("p", "p", True))
     columns.append(Column("tasks"))
     rows: list[tuple[Cell, ...]] = []
@@ -219,7 +221,7 @@ def _against(
 def _pair_table(counts: Counts, metrics: Sequence[Metric], found: Sequence[Comparison]) -> Table:
     columns = [Column("model"), Column("against"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
-        columns += [Column(metric.name, "share"), Column("p", "p", True)]
+        columns += [Column(metric.name, metric.unit), Column("p", "p", True)]
     columns.append(Column("tasks"))
     rows: list[tuple[Cell, ...]] = []
     for pair in dict.fromkeys((c.first.series, c.second.series) for c in found):
@@ -237,13 +239,14 @@ def _difference_cells(c: Comparison) -> list[Cell]:
     if c.reason or c.interval is None:
         return [Estimate(None, reason=c.reason), None]
     sign = _SIGNS[c.verdict]
-    shown = Estimate(c.difference, low=c.interval.low, high=c.interval.high, signed=True)
+    low, high, share = c.interval.low, c.interval.high, c.first.metric.unit == "share"
+    shown = Estimate(c.difference, low=low, high=high, signed=True, share=share)
     return [sign or shown, None if math.isnan(c.adjusted) else c.adjusted]
 
 
 def _ranking(counts: Counts, metric: Metric, ranks: Sequence[Rank]) -> Table:
     columns = (
-        Column("model"), *(Column(g) for g in counts.group_names), Column(metric.name, "share"),
+        Column("model"), *(Column(g) for g in counts.group_names), Column(metric.name, metric.unit),
         Column("not told apart"), Column("best", "share"), Column("rank"),
     )  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -281,8 +284,9 @@ def _tidy(
         rows.append(
             (
                 *head, metric.name, metric.k, *c.estimates, c.difference, low, high, how.level,
-                how.method, _or_none(c.p), _or_none(c.adjusted), c.test, c.verdict, len(c.tasks),
-                c.only_first, c.only_second, *_place_cells(mine, other), *crosses,
+                c.interval.method if c.interval else how.method, _or_none(c.p),
+                _or_none(c.adjusted), c.test, c.verdict, len(c.tasks), c.only_first,
+                c.only_second, *_place_cells(mine, other), *crosses,
                 c.reason or (c.interval.reason if c.interval else ""),
             )
         )  # fmt: skip
@@ -305,26 +309,35 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _caption(
-    found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int, ranked: bool
-) -> str:
+def _judged(found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int) -> list[str]:
+    """At what level, on how many tasks, with which intervals."""
     sizes = [len(c.tasks) for c in found]
     adjusted = {"holm": "after Holm", "bh": "after Benjamini–Hochberg", "none": "unadjusted,"}
-    parts = [
-        f"~ not distinguishable at {100 * how.level:g} % {adjusted[rules.adjust]}"
+    return [
+        f"not distinguishable at {100 * how.level:g} % {adjusted[rules.adjust]}"
         f" over {plural(tests, 'test')}",
         f"{span(min(sizes), max(sizes))} shared task{'s' * (max(sizes) != 1)}",
         how.words(),
     ]
+
+
+def _caption(
+    found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int, ranked: bool
+) -> str:
+    first, *parts = _judged(found, how, rules, tests)
     if ranked:
         parts.append(f"best, rank: {how.resamples:,} resamples of the tasks, unadjusted")
     if rules.margin:
-        parts.insert(1, f"= equivalent: inside ±{rules.margin:g}")
-    return " · ".join(parts)
+        parts.insert(0, f"= equivalent: inside ±{rules.margin:g}")
+    return " · ".join([f"~ {first}", *parts])
 
 
 def _notes(
-    counts: Counts, found: Sequence[Comparison], rules: Rules, baseline: str | None
+    counts: Counts,
+    found: Sequence[Comparison],
+    how: Uncertainty,
+    rules: Rules,
+    baseline: str | None,
 ) -> list[Note]:
     notes = []
     lacking = {s[1:] for s in counts.series} - {s[1:] for s in counts.series if s[0] == baseline}
@@ -345,6 +358,10 @@ def _notes(
         )
     for reason in dict.fromkeys(c.reason for c in found if c.reason):
         notes.append(Note(f"not compared: {reason}", "warning"))
+    other = [c for c in found if c.interval and c.interval.method != how.method]
+    if other:
+        metrics = ", ".join(dict.fromkeys(c.first.metric.name for c in other))
+        notes.append(Note(f"{metrics}: {other[0].interval.reason if other[0].interval else ''}"))
     wide = [c for c in found if c.verdict in (BETTER, WORSE) and _holds_zero(c)]
     if wide:
         c = wide[0]

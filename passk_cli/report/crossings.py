@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.estimators.metric import Metric, Multisets, task_values
 from passk_cli.estimators.pass_k import curve
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
@@ -17,6 +18,8 @@ from passk_cli.report.pairs import Comparison
 from passk_cli.report.samples import Uncertainty, cluster_codes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from passk_cli.outcomes.model import Counts
 
 
@@ -39,15 +42,15 @@ def find_crossings(counts: Counts, found: Sequence[Comparison], how: Uncertainty
     turns: Turns = {}
     for c in found:
         key = (c.first.series, c.second.series, c.first.metric.family)
-        if key in turns or not len(c.tasks):
+        if key in turns or not len(c.tasks) or not c.first.metric.kind.counted:
             continue
         cells = []
         for one in (c.first, c.second):
-            here = np.isin(one.tasks, c.tasks)
-            cells.append((one.n[here], one.c[here]))
-        k_max = min(int(n.min()) for n, _ in cells)
-        place = 0 if c.first.metric.family == "pass@" else 1
-        mine, other = (curve(n, passes, k_max)[place] for n, passes in cells)
+            here = np.flatnonzero(np.isin(one.tasks, c.tasks))
+            bag = one.attempts.take(here) if one.attempts else None
+            cells.append((one.n[here], one.c[here], bag))
+        k_max = min(int(n.min()) for n, *_ in cells)
+        mine, other = (_curve(c.first.metric, *cell, k_max) for cell in cells)
         gap = mine - other
         clusters = cluster_codes(counts, c.tasks)
         draws = crossing(bootstrap_means(gap, how.resamples, how.seed, clusters=clusters))
@@ -56,6 +59,22 @@ def find_crossings(counts: Counts, found: Sequence[Comparison], how: Uncertainty
         point = crossing(gap.mean(axis=0, keepdims=True))[0]
         turns[key] = Crossing(float(point), float(low), float(high), k_max)
     return turns
+
+
+def _curve(
+    metric: Metric,
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    attempts: Multisets | None,
+    k_max: int,
+) -> NDArray[np.float64]:
+    """The metric's family at k = 1 … k_max: (tasks × k_max)."""
+    if metric.family in ("pass@", "pass^"):
+        at, hat = curve(n, c, k_max)
+        return at if metric.family == "pass@" else hat
+    every = [replace(metric, k=k) for k in range(1, k_max + 1)]
+    known = {} if attempts is None else {metric.kind.needs: attempts}
+    return task_values(every, n, c, known).T
 
 
 def crossing_table(

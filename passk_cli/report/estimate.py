@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, default_ks, parse_list, standard_metrics
+from passk_cli.estimators.metric import Metric, default_ks, standard_metrics
 from passk_cli.inference.intervals import THESE_TASKS, interval
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
@@ -29,12 +29,14 @@ class Line:
 
     se : standard error; inside the estimate as well where that is what is shown.
     flaw : what is special about the interval, or why there is none.
+    method : of the interval.
     """
 
     measured: Measured
     estimate: Estimate
     se: float | None = None
     flaw: str = ""
+    method: str = ""
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -48,12 +50,14 @@ class Line:
         return len(n), int(n.min()), int(n.max())
 
 
-def choose_metrics(counts: Counts, ks: Sequence[int] = (), metrics: str = "") -> tuple[Metric, ...]:
+def choose_metrics(
+    counts: Counts, ks: Sequence[int] = (), metrics: Sequence[Metric] = ()
+) -> tuple[Metric, ...]:
     """The metrics asked for, or the standard ones for the k's that the data supports.
 
     Errors: ParameterError when a metric asked for is supported by no task at all.
     """
-    chosen = parse_list(metrics) if metrics else ()
+    chosen = tuple(metrics)
     if ks or not chosen:
         chosen = (*standard_metrics(ks or default_ks(supported_k(counts))), *chosen)
     most = int(counts.n.max())
@@ -114,11 +118,12 @@ def evaluate(counts: Counts, one: Measured, how: Uncertainty) -> Line:
     if how.population == THESE_TASKS:
         variance = float(one.within.sum())
         se = None if math.isnan(variance) else math.sqrt(variance) / len(one.values)
+    estimate = Estimate(sample.mean, reason=one.reason, share=one.metric.unit == "share")
     if how.method == "none":
-        return Line(one, Estimate(sample.mean, se, reason=one.reason), se)
+        return Line(one, replace(estimate, se=se), se, method="none")
     found = interval(sample, how.method, how.level, how.population)
-    estimate = Estimate(sample.mean, low=found.low, high=found.high, reason=one.reason)
-    return Line(one, estimate, se, found.reason)
+    estimate = replace(estimate, low=found.low, high=found.high)
+    return Line(one, estimate, se, found.reason, found.method)
 
 
 def _mark_best(counts: Counts, lines: Sequence[Line], how: Uncertainty) -> list[Line]:
@@ -168,7 +173,7 @@ def _pivot(counts: Counts, metrics: Sequence[Metric], lines: Sequence[Line]) -> 
     """Models down, metrics across; tasks and attempts beside them where they differ."""
     differ = len({line.size for line in lines}) > 1
     head = [Column("model"), *(Column(g) for g in counts.group_names)]
-    head += [Column(m.name, "share") for m in metrics]
+    head += [Column(m.name, m.unit) for m in metrics]
     head += [Column("tasks"), Column("attempts")] if differ else []
     rows: list[tuple[Cell, ...]] = []
     for start in range(0, len(lines), len(metrics)):
@@ -190,7 +195,7 @@ def _tidy(counts: Counts, lines: Sequence[Line], how: Uncertainty) -> Table:
     rows = tuple(
         (
             *line.series, line.measured.metric.name, line.measured.metric.k, line.estimate.value,
-            line.se, line.estimate.low, line.estimate.high, level, how.method,
+            line.se, line.estimate.low, line.estimate.high, level, line.method or how.method,
             how.population, *line.size, "; ".join(filter(None, (line.estimate.reason, line.flaw))),
         )
         for line in lines

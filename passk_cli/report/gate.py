@@ -74,9 +74,11 @@ def parse_limits(option: str, texts: Sequence[str]) -> dict[Metric, float]:
             number = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
         except ValueError:
             number = math.nan
-        if not equals or not 0.0 <= number <= 1.0:
-            raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
+        if not equals or not math.isfinite(number):
+            raise ParameterError(f"{option} {text}: write METRIC=X, as in pass@1=0.02")
         metric = parse(name)
+        if metric.unit == "share" and not 0.0 <= number <= 1.0:
+            raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
         if metric in limits:
             raise ParameterError(f"{option} {metric.name} is given twice")
         limits[metric] = number
@@ -204,7 +206,8 @@ def _against(
 
 def _evidence(c: Comparison) -> Estimate:
     low, high = (None, None) if c.interval is None else (c.interval.low, c.interval.high)
-    return Estimate(c.difference, low=low, high=high, reason=c.reason, signed=True)
+    share = c.first.metric.unit == "share"
+    return Estimate(c.difference, None, low, high, reason=c.reason, signed=True, share=share)
 
 
 def _drop(c: Comparison, most: float) -> Check:

@@ -16,6 +16,7 @@ class Estimate:
     reason : why a value (or limit) is missing, or what qualifies it.
     signed : shown with its sign, as differences are.
     marked : best, and distinguishable from the second; shown bold where bold exists.
+    share : lies in [0, 1] or is a difference of such, and so may be shown as a percentage.
     """
 
     value: float | None
@@ -25,6 +26,7 @@ class Estimate:
     reason: str = ""
     signed: bool = False
     marked: bool = False
+    share: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,9 @@ class Column:
     """A column's name and how its values are shown.
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more), "amount" (money or a ratio: two
-        decimals) or "p" (a p-value).
+        share of which small values matter: two decimals more), "score" (a number of no known
+        unit), "amount" (money or a ratio: two decimals), "number" (of any size: four significant
+        digits) or "p" (a p-value).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
@@ -86,6 +89,11 @@ class Check:
     failing: bool = False
 
 
+# The number format of axes and hovering that show shares, in the notation of Vega-Lite; a reader
+# who asks for percentages gets them there.
+SHARES = ",.6~f"
+
+
 @dataclass(frozen=True)
 class Chart:
     """A picture of a result.
@@ -117,3 +125,14 @@ class Report:
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     charts: tuple[Chart, ...] = ()
+
+
+def printable(text: str) -> str:
+    """The text with control characters as their codes: a name must not move the cursor.
+
+    >>> printable("a\\tb")
+    'a\\\\tb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -40,6 +40,14 @@ def reading_notes(counts: Counts) -> list[Note]:
                 " repeats between them cannot be seen"
             )
         )
+    for role, known in counts.attempts.items():
+        columns = dict.fromkeys(one.roles[role] for one in facts.inputs if role in one.roles)
+        if columns:
+            what = "attempts are ordered by" if role == "attempt" else f"{role}s are read from"
+            notes.append(Note(f"{what} {', '.join(columns)}"))
+        if known.valueless:
+            none = {"answer": "they never win", "solution": "they count as one solution"}[role]
+            notes.append(Note(f"{plural(known.valueless, 'attempt')} without {role}: {none}"))
     for name in facts.varying:
         notes.append(
             Note(

@@ -121,7 +121,8 @@ def compare_pairs(
 
 
 def difference_interval(counts: Counts, comparison: Comparison, how: Uncertainty) -> Interval:
-    """The interval of the mean difference, which lies in [−1, 1]."""
+    """The interval of the mean difference, which lies in ±(high − low)."""
+    low, high = comparison.first.bounds(how)
     within = None
     if how.population != NEW_TASKS:
         shared = comparison.tasks
@@ -131,8 +132,8 @@ def difference_interval(counts: Counts, comparison: Comparison, how: Uncertainty
         )
     sample = Sample(
         comparison.d,
-        low=-1.0,
-        high=1.0,
+        low=low - high,
+        high=high - low,
         within=within,
         clusters=cluster_codes(counts, comparison.tasks),
         resamples=how.resamples,

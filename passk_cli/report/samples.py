@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.metric import Metric, task_values
-from passk_cli.inference.attempts import share_within, within_variance
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.metric import Metric, Multisets, needs, task_values
+from passk_cli.inference.attempts import share_within, within_variance, within_variance_of
 from passk_cli.inference.intervals import (
     DEFAULT_OF_DIFFERENCES,
     METHODS,
@@ -37,6 +39,7 @@ class Uncertainty:
 
     interval : a method's name, "none", or None for the population's default.
     population : "new-tasks" or "these-tasks".  cluster : the column of clusters, for the record.
+    bounds : what scores cannot pass, where that is known.
     """
 
     interval: str | None = None
@@ -45,6 +48,7 @@ class Uncertainty:
     cluster: str | None = None
     resamples: int = 10_000
     seed: int = 0
+    bounds: tuple[float, float] | None = None
 
     @cached_property
     def method(self) -> str:
@@ -74,6 +78,7 @@ class Uncertainty:
         entries: dict[str, object] = {
             "interval": f"{self.method} {self.level:g} {self.population}",
             "cluster": self.cluster,
+            "bounds": None if self.bounds is None else f"{self.bounds[0]:g},{self.bounds[1]:g}",
         }
         if self.resampled:
             entries |= {"resamples": self.resamples, "seed": self.seed}
@@ -95,6 +100,7 @@ class Measured:
 
     tasks : indices of the tasks used into Counts.tasks.  n, c : their attempts and passes.
     values : their values; None when the metric is left empty.  reason : which tasks are short.
+    attempts : what the metric needs to know of their attempts besides counts.
     """
 
     series: tuple[str, ...]
@@ -104,6 +110,7 @@ class Measured:
     c: NDArray[np.int64]
     values: NDArray[np.float64] | None
     reason: str = ""
+    attempts: Multisets | None = None
 
     @property
     def name(self) -> str:
@@ -113,22 +120,41 @@ class Measured:
     @property
     def within(self) -> NDArray[np.float64]:
         """Variance of each value over repeated attempts; NaN where n ≤ k."""
-        return within_variance(self.metric, self.n, self.c)
+        if not self.metric.kind.exchangeable or self.values is None:
+            return np.full(len(self.n), np.nan)
+        if self.attempts is None:
+            return within_variance(self.metric, self.n, self.c)
+        return within_variance_of(self.metric, self.attempts, self.values)
 
     @property
     def share_within(self) -> float | None:
-        """Share of the variance that too few attempts are to blame for; None where unknown."""
-        if self.values is None:
+        """Share of the variance that too few attempts are to blame for; None where unknown.
+
+        It is not asked of metrics that need more than counts, where it would cost more than they.
+        """
+        if self.values is None or self.attempts is not None:
             return None
-        return share_within(self.metric, self.n, self.c, self.values)
+        return share_within(self.values, self.within)
+
+    def bounds(self, how: Uncertainty) -> tuple[float, float]:
+        """What no value can pass; infinite where that is not known."""
+        return self.metric.bounds or how.bounds or (-math.inf, math.inf)
 
     def sample(self, counts: Counts, how: Uncertainty) -> Sample:
         """What the interval methods take."""
         assert self.values is not None
         fixed = how.population == THESE_TASKS
+        low, high = self.bounds(how)
+        if self.values.min() < low or self.values.max() > high:
+            raise ParameterError(
+                f"--bounds {low:g},{high:g}: {self.metric.name} of {self.name} goes from"
+                f" {self.values.min():g} to {self.values.max():g}"
+            )
         return Sample(
             self.values,
-            attempts=self.n if self.metric.k == 1 else None,
+            low=low,
+            high=high,
+            attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
             within=self.within if fixed else None,
             clusters=cluster_codes(counts, self.tasks),
             draws=self.attempt_draws(how) if fixed and how.method == "percentile" else None,
@@ -137,7 +163,14 @@ class Measured:
         )
 
     def attempt_draws(self, how: Uncertainty) -> NDArray[np.float64]:
-        """Means of the metric when the same tasks are attempted again: (resamples,)."""
+        """Means of the metric when the same tasks are attempted again: (resamples,).
+
+        Errors: ParameterError for a metric that needs more than counts.
+        """
+        if self.attempts is not None:
+            raise ParameterError(
+                f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can"
+            )
         sizes = np.unique(self.n)
         table = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes.tolist()]
         purpose = " ".join(self.series)
@@ -147,21 +180,28 @@ class Measured:
 
 
 def measure(
-    counts: Counts, metrics: Sequence[Metric], short_tasks: str = "empty"
+    counts: Counts,
+    metrics: Sequence[Metric],
+    short_tasks: str = "empty",
+    only: Sequence[int] | None = None,
 ) -> list[Measured]:
     """Every series × metric, in that order.
 
     short_tasks : what becomes of a metric that some tasks have n < k for: "empty", or "drop" to
         compute it on the others.
+    only : indices of the series to measure; None for all.
     """
     found = []
-    for s, series in enumerate(counts.series):
+    for s in range(len(counts.series)) if only is None else only:
+        series = counts.series[s]
         rows = counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
-        for metric, values in zip(metrics, task_values(metrics, n, c), strict=True):
+        known = {role: multisets(counts, role, rows) for role in needs(metrics)}
+        for metric, values in zip(metrics, task_values(metrics, n, c, known), strict=True):
             enough = n >= metric.k
+            mine = known.get(metric.kind.needs)
             if enough.all():
-                found.append(Measured(series, metric, tasks, n, c, values))
+                found.append(Measured(series, metric, tasks, n, c, values, "", mine))
                 continue
             few = n[~enough]
             reason = (
@@ -172,8 +212,25 @@ def measure(
                 found.append(Measured(series, metric, tasks, n, c, None, reason))
             else:
                 kept = (tasks[enough], n[enough], c[enough], values[enough])
-                found.append(Measured(series, metric, *kept, reason))
+                mine = mine and mine.take(np.flatnonzero(enough))
+                found.append(Measured(series, metric, *kept, reason, mine))
     return found
+
+
+def multisets(counts: Counts, role: str, cells: slice) -> Multisets:
+    """What the attempts of neighbouring cells were: their scores, answers, solutions or order.
+
+    Errors: ParameterError when the counts were read without it.
+    """
+    if role not in counts.attempts:
+        raise ParameterError(
+            f"these counts were read without the {role} of each attempt;"
+            f" read them with read(…, attempts=[{role!r}])"
+        )
+    known = counts.attempts[role]
+    ends = np.searchsorted(known.cell, np.arange(cells.start, cells.stop + 1))
+    rows = slice(int(ends[0]), int(ends[-1]))
+    return Multisets(ends - ends[0], known.value[rows], known.count[rows], known.passed[rows])
 
 
 def cluster_codes(counts: Counts, tasks: NDArray[np.int64]) -> NDArray[np.int64] | None:

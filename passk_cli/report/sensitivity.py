@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference.streams import stream
+from passk_cli.outcomes.model import Attempts
 from passk_cli.report.compare import choose_pairs
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.pairs import Rules, compare_pairs
 from passk_cli.report.samples import Uncertainty, measure
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
     from passk_cli.outcomes.model import Counts
 
 Verdicts = dict[tuple[tuple[str, ...], tuple[str, ...], str], str]
@@ -78,8 +84,26 @@ def sensitivity_table(
 def halved(counts: Counts, seed: int) -> Counts:
     """The same cells with n // 2 of their attempts, drawn without replacement."""
     n = counts.n // 2
-    fewer = stream(seed, "half the attempts").hypergeometric(counts.c, counts.n - counts.c, n)
-    return replace(counts, n=n, c=fewer)
+    rng = stream(seed, "half the attempts")
+    fewer = rng.hypergeometric(counts.c, counts.n - counts.c, n)
+    attempts = {role: _drawn(known, n, rng) for role, known in counts.attempts.items()}
+    return replace(counts, n=n, c=fewer, attempts=attempts)
+
+
+def _drawn(known: Attempts, n: NDArray[np.int64], rng: Generator) -> Attempts:
+    """n of each cell's attempts, drawn without replacement."""
+    row = np.repeat(np.arange(len(known.cell)), known.count)
+    copy = np.arange(len(row)) - np.repeat(np.cumsum(known.count) - known.count, known.count)
+    passed = copy < known.passed[row]
+    cell = known.cell[row]
+    order = np.lexsort((rng.random(len(row)), cell))
+    sizes = np.bincount(cell, minlength=len(n))
+    rank = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = order[rank < n[cell]]
+    count = np.bincount(row[chosen], minlength=len(known.cell))
+    passes = np.bincount(row[chosen], passed[chosen], len(known.cell)).astype(np.int64)
+    left = count > 0
+    return Attempts(known.cell[left], known.value[left], count[left], passes[left])
 
 
 def _turned(verdict: str) -> str:

@@ -41,7 +41,7 @@ def short_names(metrics: Iterable[Metric]) -> str:
     'pass@1,10 pass^10'
     """
     listed = list(metrics)
-    by_family = {f: [str(m.k) for m in listed if m.family == f] for f in FAMILIES}
+    by_family = {f: [m.argument for m in listed if m.family == f] for f in FAMILIES}
     return " ".join(f + ",".join(ks) for f, ks in by_family.items() if ks)
 
 

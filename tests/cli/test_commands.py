@@ -290,7 +290,7 @@ def test_verdicts_need_an_interval(passk: Passk, command: str) -> None:
     [
         ([], "no rule to check"),
         (["--max-drop", "pass@1=0.02"], "need a --baseline"),
-        (["--max-drop", "pass@1"], "write METRIC=X with X from 0 to 1"),
+        (["--max-drop", "pass@1"], "write METRIC=X, as in pass@1=0.02"),
         (["--min", "pass@1=7"], "write METRIC=X with X from 0 to 1"),
         (
             ["--min", "pass@1=0.5", "--baseline", "gpt-4o"],

@@ -158,10 +158,11 @@ def test_shares_add_up_in_simulation() -> None:
     rng = np.random.default_rng(6)
     rates = rng.beta(2, 2, 20_000)
     n, c = np.full(20_000, 5), rng.binomial(5, rates)
-    found = share_within(parse("pass@1"), n, c, c / n)
+    within = within_variance(parse("pass@1"), n, c)
+    found = share_within(c / n, within)
     noise = (rates * (1 - rates) / 5).mean()
     assert found == pytest.approx(noise / (noise + rates.var()), abs=0.01)
-    assert share_within(parse("pass@1"), n[:1], c[:1], c[:1] / 5) is None
+    assert share_within(c[:1] / 5, within[:1]) is None
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,25 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-# Distinct values become ticks when they are few and no two of them closer than this share.
-_MOST_TICKS, _CLOSEST = 12, 0.045
+from passk_cli.report.model import SHARES
+
+# Ticks are few, no two of them closer than this share, and values among them have few digits.
+_MOST_TICKS, _CLOSEST, _DIGITS = 12, 0.045, 4
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values, its title, and whether it is drawn in proportion to the logarithm."""
+    """A range of values, its title, and whether it is drawn in proportion to the logarithm.
+
+    share : whether the values are shares, or differences of such.
+    """
 
     low: float
     high: float
     title: str = ""
     log: bool = False
     ticks: tuple[float, ...] = ()
+    share: bool = False
 
     def place(self, value: float) -> float:
         """0 at the low end, 1 at the high one.
@@ -40,6 +46,7 @@ class Axis:
     def channel(self, field: str) -> dict[str, Any]:
         """The Vega-Lite encoding of a field on this axis."""
         axis: dict[str, Any] = {"format": "~s" if self.high >= 1e5 else ",~r"}
+        axis |= {"format": SHARES} if self.share else {}
         axis |= {"values": list(self.ticks)} if self.ticks else {"tickCount": 5}
         scale: dict[str, Any] = {"domain": [self.low, self.high], "nice": False}
         scale |= {"type": "log"} if self.log else {"zero": False}
@@ -59,14 +66,17 @@ def fitted(
     log: bool | None = False,
     zero: bool = False,
     margin: float = 0.0,
+    at_values: bool = False,
 ) -> Axis:
     """The axis that holds these values; undefined ones count for nothing.
 
     log : None for logarithmic when the values span two decades; then only positive ones count.
-    zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends, as a share.
+    zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends
+        that are not that zero, as a share of the range.
+    at_values : ticks at the values themselves, where they are few, apart and short.
 
-    >>> fitted([1, 10, 100], log=None).ticks
-    (1, 10, 100)
+    >>> fitted([1, 4, 16, 256], log=None, at_values=True).ticks
+    (1, 4, 16, 256)
     """
     seen = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -79,21 +89,27 @@ def fitted(
     if low == high:
         low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     axis = Axis(low, high, title, log)
-    axis = Axis(axis.at(-margin), axis.at(1 + margin), title, log)
-    return Axis(axis.low, axis.high, title, log, _ticks(axis, seen))
+    ends = [axis.at(-margin), axis.at(1 + margin)]
+    if zero and not log:
+        ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
+    axis = Axis(ends[0], ends[1], title, log)
+    short = all(v == float(f"{v:.{_DIGITS}g}") for v in seen)
+    return Axis(axis.low, axis.high, title, log, _ticks(axis, seen if at_values and short else []))
 
 
 def _ticks(axis: Axis, seen: Sequence[float]) -> tuple[float, ...]:
-    """The values themselves where they are few and apart; round ones on a logarithmic axis."""
-    if axis.log and len(seen) > _MOST_TICKS:
+    """These values where they are few and apart; else round ones on a logarithmic axis."""
+    choices = [seen]
+    if axis.log:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-        factors = (1, 2, 5) if len(decades) <= 4 else (1,)
-        seen = [f * 10.0**d for d in decades for f in factors]
-        seen = [v for v in seen if axis.low <= v <= axis.high]
-    gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(seen)]
-    if len(seen) > _MOST_TICKS or min(gaps, default=1.0) < _CLOSEST:
-        return ()
-    return tuple(int(v) if v == int(v) else v for v in seen)
+        choices.append([f * 10.0**d for d in decades for f in (1, 2, 5)])
+        choices += [[10.0**d for d in decades if d % step == 0] for step in range(1, len(decades))]
+    for values in choices:
+        inside = [v for v in values if axis.low <= v <= axis.high]
+        gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
+        if 2 <= len(inside) <= _MOST_TICKS and min(gaps) >= _CLOSEST:
+            return tuple(int(v) if v == int(v) else v for v in inside)
+    return tuple(seen) if len(seen) == 1 else ()
 
 
 def apart(places: Sequence[float], least: float) -> list[float]:

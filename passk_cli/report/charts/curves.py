@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis, apart, fitted
@@ -27,10 +27,16 @@ from passk_cli.report.model import Chart
 # Lines of these kinds look the same in every chart; others take what is left, in their order.
 _KINDS = {"pass^k": [1, 0], "pass@k": [6, 4]}
 _DASHES = ([1, 0], [6, 4], [2, 3], [10, 3, 2, 3], [14, 4])
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+# One more than there are colours, so that the pairs begin again only after all of both.
+_SHAPES = (
+    "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
+    "triangle-left",
+)  # fmt: skip
 # Labels at the ends of lines need this many pixels each, and may be moved by that many.
 _LINE_OF_TEXT, _MOVABLE, _MOST_LABELS = 14.0, 40.0, 12
-_MARKERS = 8
+# Names longer than this stand below the chart.
+_LONG = 36
+_MARKERS = 12
 
 
 def curves(
@@ -52,6 +58,7 @@ def curves(
     log_x: bool | None = None,
     log_y: bool = False,
     y_domain: tuple[float, float] | None = (0.0, 1.0),
+    shares: bool = False,
 ) -> Chart:
     """Lines over x with their intervals as bands.
 
@@ -59,49 +66,64 @@ def curves(
         keys in them.  An undefined y (None, NaN) breaks the line; an undefined limit, the band.
     colour : whose line it is, as the model.  dash : which kind; pass@k is dashed, pass^k solid.
     facet : a panel for each of its values.
-    points : rows drawn as points with their intervals, under the same keys (dash may be left out);
-        they may be `rows`.
+    points : rows drawn as points under the same keys, with low and high as bars; other than x and
+        y, a key that not all of them have is left out.  `rows` itself marks every point of the
+        lines, whose bands say the rest.
     rules : reference lines.
     subtitle : what was counted and how sure; a lone series is named there too.
     log_x : None for a logarithmic axis when x spans two decades.
-    y_domain : None to fit the data, zero included unless log_y.
+    log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
+    y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
+    shares : whether y is a share, or a difference of such, on another range as well.
 
     >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
     >>> chart = curves(rows, x="k", y="value", colour="model", x_title="k")
     >>> chart.spec["data"]["values"][0]
-    {'x': 1, 'y': 0.4, 'series': 'm', 'drawn': 'line'}
+    {'series': 'm', 'x': 1, 'y': 0.4, 'drawn': 'line'}
     """
     names = {
-        "x": x, "y": y, "low": low, "high": high, "series": colour, "kind": dash, "panel": facet,
+        "series": colour, "kind": dash, "panel": facet, "x": x, "y": y, "low": low, "high": high,
     }  # fmt: skip
+    known = {key: name for key, name in names.items() if all(name in row for row in points)}
+    if points is rows:
+        known |= {"low": "", "high": ""}
     lines = tidy(rows, names, "line")
-    known = names if all(dash in row for row in points) else names | {"kind": ""}
-    dots = tidy(points, known, "point")
-    dots += [] if points else [row | {"drawn": "point"} for row in _lonely(lines)]
+    dots = tidy(points, known, "point") if points else _lonely(lines)
     values = lines + dots
-    across = fitted([*all_of(values, "x"), *(r.x for r in rules)], x_title, log=log_x)
-    up = fitted(
-        [*all_of(values, "y", "low", "high"), *(r.y for r in rules)], y_title, log=log_y, zero=True
-    )
-    if y_domain is not None:
-        up = Axis(*y_domain, y_title, log_y)
+    if log_y:
+        _only_positive(values)
+    places = [*all_of(values, "x"), *(r.x for r in rules)]
+    across = fitted(places, x_title, log=log_x, at_values=True)
+    share = shares or y_domain == (0, 1)
+    if y_domain is None:
+        seen = [*all_of(values, "y", "low", "high"), *(r.y for r in rules)]
+        up = replace(fitted(seen, y_title, log=log_y, zero=True, margin=0.03), share=share)
+    else:
+        up = Axis(*y_domain, y_title, log_y, share=share)
     series = distinct(values, "series")
     labels = [] if facet else _end_labels(lines, across, up)
-    legend = not labels and len(series) > 1
-    if legend and not points:
+    shaped = len(series) > 1 and not points
+    if shaped:
         _mark_some(lines, across)
-    look = _look(series, distinct(values, "kind"), legend, bool(labels))
-    draw = _Drawing(across, up, look, bool(low and high), names)
+    look = _look(series, distinct(values, "kind"), bool(labels))
+    draw = _Drawing(across, up, look, names, known)
     layers = [
         *rule_layers(rules, across, up),
         *draw.lines(),
-        *(draw.points("shape" in look and bool(points)) if dots else ()),
-        *([draw.markers()] if legend and not points else ()),
+        *(draw.points() if dots else ()),
+        *([draw.markers()] if shaped else ()),
         draw.hover(),
         *draw.labels(labels),
     ]
     lone = str(series[0]) if len(series) == 1 else ""
     return picture(values, layers, title, " · ".join(filter(None, (lone, subtitle))), facet)
+
+
+def _only_positive(values: Sequence[Spec]) -> None:
+    for row in values:
+        for key in ("y", "low", "high"):
+            if key in row and not (row[key] and row[key] > 0):
+                row[key] = None
 
 
 def _by_line(lines: Iterable[Spec]) -> dict[tuple[Any, ...], list[Spec]]:
@@ -118,7 +140,7 @@ def _lonely(lines: Sequence[Spec]) -> list[Spec]:
     for rows in _by_line(lines).values():
         known = [False, *(row["y"] is not None for row in rows), False]
         found += [
-            row
+            row | {"drawn": "point"}
             for i, row in enumerate(rows, 1)
             if known[i] and not known[i - 1] and not known[i + 1]
         ]
@@ -136,6 +158,14 @@ def _mark_some(lines: Sequence[Spec], across: Axis) -> None:
                 row["marked"] = True
 
 
+def _longest(texts: Sequence[Any]) -> int:
+    return max((len(str(text)) for text in texts), default=0)
+
+
+def _has_interval(names: Mapping[str, str]) -> bool:
+    return bool(names.get("low") and names.get("high"))
+
+
 def _end_labels(lines: Sequence[Spec], across: Axis, up: Axis) -> list[Spec]:
     """What stands at the end of each line, moved apart; empty when it does not fit there."""
     by_line = _by_line(lines)
@@ -143,7 +173,7 @@ def _end_labels(lines: Sequence[Spec], across: Axis, up: Axis) -> list[Spec]:
     last = [end[0] for end in ends if end]
     several = len({key[0] for key in by_line}) > 1
     texts = [row.get("series" if several else "kind") for row in last]
-    if not 1 < len(last) <= _MOST_LABELS or None in texts:
+    if not 1 < len(last) <= _MOST_LABELS or None in texts or _longest(texts) > _LONG:
         return []
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
@@ -158,13 +188,15 @@ def _end_labels(lines: Sequence[Spec], across: Axis, up: Axis) -> list[Spec]:
     ]
 
 
-def _look(series: list[Any], kinds: list[Any], legend: bool, labelled: bool) -> Spec:
+def _look(series: list[Any], kinds: list[Any], labelled: bool) -> Spec:
     """The scales that tell lines apart: colour and shape by series, dash by kind."""
     look: Spec = {}
-    right = {"title": None} if legend else None
+    right: Spec | None = None if labelled or len(series) < 2 else {"title": None}
+    if right and _longest(series) > _LONG:
+        right |= {"orient": "bottom", "columns": 1}
     if series:
         look["color"] = scaled("series", series, right)
-    if legend:
+    if len(series) > 1:
         shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(series))]
         look["shape"] = scaled("series", series, right, shapes)
     if kinds:
@@ -179,18 +211,18 @@ def _look(series: list[Any], kinds: list[Any], legend: bool, labelled: bool) -> 
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What the layers of a chart share: axes, scales, and the names for hovering."""
+    """What the layers of a chart share: axes, scales, and what lines and points have."""
 
     across: Axis
     up: Axis
     look: Spec
-    interval: bool
-    names: Mapping[str, str]
+    on_lines: Mapping[str, str]
+    on_points: Mapping[str, str]
 
     def lines(self) -> list[Spec]:
         x, only = self.across.channel("x"), drawn("line")
         found = []
-        if self.interval:
+        if _has_interval(self.on_lines):
             band = layer("band", "area", x=x, y=self.up.channel("low"), y2={"field": "high"})
             band["encoding"] |= self._scales("color")
             if "strokeDash" in self.look:
@@ -204,19 +236,20 @@ class _Drawing:
         marker = layer("marker", "point", **self._at("y"), **self._scales("color", "shape"))
         return marker | {"transform": [{"filter": "datum.marked"}]}
 
-    def points(self, shaped: bool) -> list[Spec]:
-        look = self._scales("color", "shape") if shaped else self._scales("color")
+    def points(self) -> list[Spec]:
+        look = self._scales("color", "shape")
         found = []
-        if self.interval:
+        if _has_interval(self.on_points):
             bar = layer("interval", "rule", **self._at("low"), **self._scales("color"))
             bar["encoding"]["y2"] = {"field": "high"}
             found.append(bar | drawn("point"))
-        point = layer("estimate", "point", **self._at("y"), **look, tooltip=tooltip(self.names))
+        values = tooltip(self.on_points, self._shares)
+        point = layer("estimate", "point", **self._at("y"), **look, tooltip=values)
         return [*found, point | drawn("point")]
 
     def hover(self) -> Spec:
         """Unseen points that answer the mouse."""
-        values = tooltip(self.names)
+        values = tooltip(self.on_lines, self._shares)
         look = self._scales("color")
         return layer("hover", "point", **self._at("y"), **look, tooltip=values) | drawn("line")
 
@@ -231,6 +264,10 @@ class _Drawing:
         text = layer("label", "text", **self._at("at"), text={"field": "text"})
         text["mark"] |= {"align": "left", "dx": 15, "baseline": "middle"}
         return [data | leader, data | text]
+
+    @property
+    def _shares(self) -> tuple[str, ...]:
+        return ("y", "low", "high") if self.up.share else ()
 
     def _at(self, field: str) -> Spec:
         return {"x": self.across.channel("x"), "y": self.up.channel(field)}

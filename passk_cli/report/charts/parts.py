@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis
-from passk_cli.report.model import Chart
+from passk_cli.report.model import SHARES, Chart, printable
 
 Row = Mapping[str, Any]
 Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-WIDTH, HEIGHT, PANEL = 480, 300, 220
-# Letters of a subtitle that fit on a line.
-_TITLE = 92
+WIDTH, HEIGHT, PANEL, PANEL_HEIGHT = 480, 300, 220, 190
+# Letters of a subtitle that fit on a line, and what its parts are joined by.
+_LETTERS, _LETTERS_A_PANEL, _BETWEEN = 92, 44, " · "
+_COLUMNS = 3
 _QUANTITIES = ("x", "y", "low", "high")
 
 
@@ -28,6 +29,7 @@ class Rule:
     x: float | None = None
     y: float | None = None
     text: str = ""
+    dashed: bool = True
 
 
 def picture(
@@ -43,24 +45,33 @@ def picture(
 
     size : of the plot, or of each panel.  own_x : whether each panel has a range of its own.
     """
+    panels = distinct(values, "panel") if facet else []
+    columns = 2 if len(panels) == 4 else min(len(panels), _COLUMNS)
     spec: Spec = {"$schema": SCHEMA}
     if title or subtitle:
-        spec["title"] = {"text": title, "subtitle": textwrap.wrap(subtitle, _TITLE)}
+        letters = max(columns * _LETTERS_A_PANEL, _LETTERS)
+        spec["title"] = {"text": printable(title), "subtitle": _broken(subtitle, letters)}
     spec["data"] = {"values": values}
-    size = size or {"width": PANEL if facet else WIDTH, "height": HEIGHT}
+    several = len(panels) > 1
+    usual = (PANEL, PANEL_HEIGHT) if several else (WIDTH, HEIGHT)
+    size = dict(zip(("width", "height"), usual, strict=True)) | (size or {})
     if not facet:
         return Chart(spec | size | {"layer": list(layers)})
-    panels = distinct(values, "panel")
-    spec["facet"] = {
-        "field": "panel",
-        "type": "nominal",
-        "sort": panels,
-        "title": None,
-    }
-    spec["columns"] = min(len(panels), 3)
-    if own_x:
-        spec["resolve"] = {"scale": {"x": "independent"}}
+    spec["facet"] = {"field": "panel", "type": "nominal", "sort": panels, "title": None}
+    spec["columns"] = columns
+    # Each panel has its own axis: a shared one would stand under empty places as well.
+    own = {"scale": {"x": "independent"}} if own_x else {}
+    spec["resolve"] = {"axis": {"x": "independent"}} | own
     return Chart(spec | {"spec": size | {"layer": list(layers)}})
+
+
+def _broken(text: str, letters: int) -> list[str]:
+    """A subtitle in lines, broken between its parts where that is possible."""
+    lines = [""]
+    for part in printable(text).split(_BETWEEN):
+        longer = f"{lines[-1]}{_BETWEEN}{part}" if lines[-1] else part
+        lines[-1:] = [longer] if len(longer) <= letters else [lines[-1], part]
+    return [line for each in lines for line in textwrap.wrap(each, letters)]
 
 
 def tidy(rows: Sequence[Row], names: Mapping[str, str], drawn: str) -> list[Spec]:
@@ -72,8 +83,10 @@ def tidy(rows: Sequence[Row], names: Mapping[str, str], drawn: str) -> list[Spec
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON knows."""
+    """A value that JSON and XML know."""
     value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, str):
+        return printable(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -87,15 +100,20 @@ def distinct(values: Iterable[Spec], field: str) -> list[Any]:
     return list(dict.fromkeys(row[field] for row in values if row.get(field) is not None))
 
 
-def tooltip(names: Mapping[str, str]) -> list[Spec]:
-    """What hovering shows: each value under its name in the caller's rows."""
-    return [
-        {"field": field, "title": name, "type": "quantitative", "format": ".4~g"}
-        if field in _QUANTITIES
-        else {"field": field, "title": name, "type": "nominal"}
-        for field, name in names.items()
-        if name
-    ]
+def tooltip(names: Mapping[str, str], shares: Sequence[str] = ()) -> list[Spec]:
+    """What hovering shows: each value under its name in the caller's rows.
+
+    shares : the fields that hold shares.
+    """
+    found: list[Spec] = []
+    for field, name in names.items():
+        if name:
+            tip = {"field": field, "title": printable(name), "type": "nominal"}
+            if field in _QUANTITIES:
+                form = SHARES if field in shares else ".4~g"
+                tip |= {"type": "quantitative", "format": form}
+            found.append(tip)
+    return found
 
 
 def scaled(
@@ -130,8 +148,10 @@ def rule_layers(rules: Sequence[Rule], across: Axis, up: Axis | None) -> list[Sp
             assert rule.y is not None
             name, axis, value = "y", up, rule.y
             beside, edge, mark = "x", 4, {"align": "left", "baseline": "bottom", "dy": -3}
-        data = {"data": {"values": [{name: value, "text": rule.text}]}}
-        layers.append(data | layer("reference", "rule", **{name: axis.channel(name)}))
+        data = {"data": {"values": [{name: value, "text": printable(rule.text)}]}}
+        line = layer("reference", "rule", **{name: axis.channel(name)})
+        line["mark"] |= {} if rule.dashed else {"strokeDash": [1, 0]}
+        layers.append(data | line)
         if rule.text:
             where = {name: axis.channel(name), beside: {"value": edge}}
             word = layer("word", "text", text={"field": "text"}, **where)

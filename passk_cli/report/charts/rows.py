@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from passk_cli.inference.density import density
-from passk_cli.report.charts.axes import Axis, fitted
+from passk_cli.report.charts.axes import fitted
 from passk_cli.report.charts.parts import (
-    PANEL,
     Row,
     Rule,
     Spec,
@@ -24,7 +24,10 @@ from passk_cli.report.charts.parts import (
     tidy,
     tooltip,
 )
-from passk_cli.report.model import Chart
+from passk_cli.report.model import SHARES, Chart
+
+# What holds shares, or differences of such.
+_SHARES = ("x", "low", "high")
 
 
 def forest(
@@ -36,7 +39,7 @@ def forest(
     high: str,
     facet: str = "",
     told: str = "",
-    zero: float | None = 0.0,
+    rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),),
     title: str = "",
     subtitle: str = "",
     x_title: str = "",
@@ -45,7 +48,7 @@ def forest(
 
     rows : one per label and facet; label, value, low, high, facet, told name keys in them.
     told : whether a point stands out (filled) or not (hollow).
-    zero : where the reference line stands; None for none.
+    rules : vertical reference lines.
 
     >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
     >>> chart = forest([row], label="pair", value="difference", low="low", high="high")
@@ -54,8 +57,8 @@ def forest(
     """
     names = {"label": label, "x": value, "low": low, "high": high, "panel": facet, "told": told}
     values = tidy(rows, names, "point")
-    across = fitted([*all_of(values, "x", "low", "high"), zero], x_title, margin=0.03)
-    across = Axis(across.low, across.high, across.title)
+    seen = [*all_of(values, "x", "low", "high"), *(rule.x for rule in rules)]
+    across = replace(fitted(seen, x_title, margin=0.03), share=True)
     up: Spec = {
         "field": "label",
         "type": "nominal",
@@ -63,9 +66,9 @@ def forest(
         "axis": {"grid": False},
         "scale": {"domain": distinct(values, "label")},
     }
-    hover = tooltip({key: name for key, name in names.items() if key != "told"})
+    hover = tooltip({key: name for key, name in names.items() if key != "told"}, _SHARES)
     layers = [
-        *rule_layers([] if zero is None else [Rule(x=zero)], across, None),
+        *rule_layers(rules, across, None),
         layer(
             "interval", "rule", x=across.channel("low"), x2={"field": "high"}, y=up, tooltip=hover
         ),
@@ -75,7 +78,7 @@ def forest(
         layers[-1]["transform"] = [{"filter": "datum.told"}]
         open_ = layer("open", "point", x=across.channel("x"), y=up, tooltip=hover)
         layers.append(open_ | {"transform": [{"filter": "!datum.told"}]})
-    return picture(values, layers, title, subtitle, facet, {"height": {"step": 18}, "width": PANEL})
+    return picture(values, layers, title, subtitle, facet, {"height": {"step": 18}})
 
 
 def densities(
@@ -132,13 +135,13 @@ def densities(
         },
     }
     x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None}
-    x["scale"] = {"zero": False, "nice": False}
+    x |= {"scale": {"zero": False, "nice": False}, "axis": {"tickCount": 4, "format": SHARES}}
     area = layer("density", "area", x=x, y=up, y2={"field": "top"}, detail={"field": "label"})
     layers = [
         area | drawn("area"),
         layer("interval", "rule", x=x | {"field": "low"}, x2={"field": "high"}, y=up)
         | drawn("point"),
-        layer("estimate", "point", x=x, y=up, tooltip=tooltip(names)) | drawn("point"),
+        layer("estimate", "point", x=x, y=up, tooltip=tooltip(names, _SHARES)) | drawn("point"),
     ]
-    size = {"height": 44 * len(labels), "width": PANEL}
+    size = {"height": 44 * len(labels)}
     return picture(values, layers, title, subtitle, facet, size, own_x=True)

@@ -1,0 +1,167 @@
+"""maj@k: how often the most frequent of k answers is right, exactly, without drawing subsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+NULL_ANSWER = -1
+# Coefficients of the polynomials held at once: bounds a block of cells to about 50 MB.
+_BLOCK_TERMS = 1 << 21
+
+
+def majority_at_k(
+    start: NDArray[np.int64],
+    value: NDArray[np.int64],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.float64]:
+    """Probability that the most frequent answer among k attempts of a cell is right.
+
+    The k attempts are drawn without replacement from the n that were made.  Answers that share
+    the lead share the win: each of j leaders counts 1/j.  Attempts without an answer (code −1)
+    are drawn like the others but never win; k of them are a failure.  An answer is right as often
+    as its attempts pass: passed / count, which is 0 or 1 where the same answer always gets the
+    same verdict, and else the chance that an attempt with the winning answer passes.
+
+    start, value, count, passed : a ragged multiset, as in `graded`; `value` holds answer codes.
+    Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN where n < k.
+
+    Exact by generating functions.  Attempts drawn independently with probability θ = k/n, given
+    that k are drawn in all, are k attempts drawn without replacement.  So with
+    b(m, i) = C(m, i) θ^i (1−θ)^(m−i) the win of answer a with v votes has the probability
+
+        Σ_a r_a b(m_a, v) x^v ∫₀¹ Π_{j≠a} [Σ_{i<v} b(m_j, i) x^i + t b(m_j, v) x^v] dt
+
+    at x^k, over b(n, k): t counts the ties, and ∫ t^j dt = 1/(j+1) shares the win.  The integrand
+    is a polynomial in t, for which Gauss–Legendre nodes are exact.  Only answers with m_j ≥ v are
+    cut at v; all others, and the null answers, make one binomial together.  Time grows with
+    Σ_j m_j² k, which is about 1 ms per cell at n = 256, k = 64.
+
+    >>> three_votes = np.array([7, 8]), np.array([2, 1]), np.array([2, 0])  # right, right, wrong
+    >>> [round(float(majority_at_k(np.array([0, 2]), *three_votes, k)[0]), 6) for k in (1, 2, 3)]
+    [0.666667, 0.666667, 1.0]
+    """
+    first = start[:-1]
+    n = np.add.reduceat(count, first)
+    answered = value != NULL_ANSWER
+    right = np.add.reduceat(np.where(answered, passed, 0), first)
+    result = np.where(n >= k, 0.0, np.nan)
+    open_ = np.flatnonzero((n >= k) & (right > 0))
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, int(n.max(initial=0)) + 1)))])
+    for cells, votes, credit in _blocks(start, answered, count, passed, open_, k):
+        result[cells] = _Block(n[cells], votes, credit, k, logs).probability()
+    return result
+
+
+def _blocks(
+    start: NDArray[np.int64],
+    answered: NDArray[np.bool_],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    open_: NDArray[np.int64],
+    k: int,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    """(cells, votes, credit): tables (cells × answers) of similar cells, most attempts first."""
+    width = np.add.reduceat(answered.astype(np.int64), start[:-1])
+    open_ = open_[np.argsort(width[open_], kind="stable")]
+    done = 0
+    while done < len(open_):
+        # The widest of a block bounds it; the next ones are hardly wider than this one.
+        answers = int(width[open_[done]])
+        size = max(1, _BLOCK_TERMS // (2 * (k + 1) * _nodes_needed(answers, k) + answers))
+        cells = open_[done : done + size]
+        done += size
+        rows = start[cells][:, None] + np.arange(int((start[cells + 1] - start[cells]).max()))
+        inside = rows < start[cells + 1][:, None]
+        rows = np.where(inside, rows, 0)
+        votes = np.where(inside & answered[rows], count[rows], 0)
+        order = np.argsort(-votes, axis=1, kind="stable")
+        rows, votes = (np.take_along_axis(table, order, axis=1) for table in (rows, votes))
+        yield cells, votes, passed[rows] / count[rows]
+
+
+def _nodes_needed(answers: int, k: int, v: int = 1) -> int:
+    """Gauss–Legendre nodes for a polynomial in t; its degree is the most ties with v votes."""
+    return (min(answers, k // v) - 1) // 2 + 1
+
+
+@dataclass
+class _Block:
+    """Cells of one table.  votes : (cells × answers), decreasing.  logs : log-factorials."""
+
+    n: NDArray[np.int64]
+    votes: NDArray[np.int64]
+    credit: NDArray[np.float64]
+    k: int
+    logs: NDArray[np.float64]
+
+    def probability(self) -> NDArray[np.float64]:
+        """P(the leader is right) of each cell: the sum over the leader's votes v."""
+        total = np.zeros(len(self.n))
+        drawn = self._binomial(self.n, np.full(1, self.k), self.n)[0]
+        for v in range(1, min(self.k, int(self.votes[:, 0].max())) + 1):
+            cut = self.votes >= v
+            leaders = cut.sum(axis=1)
+            rest = self.n - np.where(cut, self.votes, 0).sum(axis=1)
+            # With v votes at most, the attempts must still add up to k.
+            cells = np.flatnonzero((leaders > 0) & (v * leaders + rest >= self.k))
+            if len(cells) == 0:
+                continue
+            cells = cells[np.argsort(-leaders[cells], kind="stable")]
+            won = self._won(cells, leaders[cells], v)
+            left = self.k - np.arange(len(won))
+            total[cells] += (won * self._binomial(rest[cells], left, self.n[cells])).sum(axis=0)
+        result: NDArray[np.float64] = np.minimum(total / drawn, 1.0)
+        return result
+
+    def _won(
+        self, cells: NDArray[np.int64], leaders: NDArray[np.int64], v: int
+    ) -> NDArray[np.float64]:
+        """Coefficients (x^0 … × cells) of "a right answer leads with v votes", ties shared.
+
+        leaders : answers with at least v attempts, decreasing over the cells.
+        """
+        points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
+        t = (points[:, None] + 1) / 2
+        # Two polynomials in x side by side: no winner chosen yet, and a right one chosen.
+        both = np.zeros((1, 2, len(t), len(cells)))
+        both[0, 0] = 1.0
+        for place in range(int(leaders[0])):
+            here = cells[: np.searchsorted(-leaders, -place)]
+            size = np.arange(v + 1)
+            factor = self._binomial(self.votes[here, place], size, self.n[here])
+            wins = factor[v] * self.credit[here, place]
+            fresh = np.zeros((min(len(both) + v, self.k + 1), *both.shape[1:]))
+            fresh[: len(both), ..., len(here) :] = both[..., len(here) :]
+            old, new = both[..., : len(here)], fresh[..., : len(here)]
+            for i in range(min(v + 1, len(fresh))):
+                part = old[: len(fresh) - i]
+                new[i : i + len(part)] += part * (factor[i] * t if i == v else factor[i])
+            if len(fresh) > v:
+                part = old[: len(fresh) - v, 0]
+                new[v : v + len(part), 1] += part * wins
+            both = fresh
+        won: NDArray[np.float64] = np.einsum("xtc,t->xc", both[:, 1], weights / 2)
+        return won
+
+    def _binomial(
+        self, m: NDArray[np.int64], i: NDArray[np.int64], n: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """b(m, i) with θ = k/n, as a table (i × m); 0 outside 0 ≤ i ≤ m."""
+        i = i[:, None]
+        inside = (i >= 0) & (i <= m)
+        taken = np.where(inside, i, 0)
+        kept = np.where(inside, m - i, m)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            none = np.where(kept > 0, kept * np.log1p(-self.k / n), 0.0)
+        logs = self.logs[m] - self.logs[taken] - self.logs[kept] + taken * np.log(self.k / n)
+        return np.where(inside, np.exp(logs + none), 0.0)

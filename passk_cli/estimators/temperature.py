@@ -1,0 +1,65 @@
+"""The best temperature as a function of k, from values measured at a few temperatures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: A line needs two switches from one best temperature to the next, so three temperatures.
+FEWEST_TEMPERATURES = 3
+
+
+def best_by_k(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The place of the best temperature at each k, the lowest of those that tie.
+
+    values : (… × temperatures × k's), temperatures increasing.  Returns ints (… × k's).
+
+    >>> best_by_k(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.9]])).tolist()
+    [0, 0, 1]
+    """
+    highest = values.max(axis=-2, keepdims=True)
+    places: NDArray[np.int64] = (values >= highest - 1e-12).argmax(axis=-2)
+    return places
+
+
+def power_laws(
+    temperatures: NDArray[np.float64], ks: NDArray[np.int64], values: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The power law T* = factor · k^exponent behind the switches of the best temperature.
+
+    Measured at a few temperatures only, T*(k) is a staircase, and its first and last step say no
+    more than "at most" and "at least".  What is known is where it switches: between k and the next
+    k', from T to T', it passes √(T·T') near √(k·k').  The power law is the line through the
+    logarithms of these points by least squares.  A switch from or to T = 0 has none, and is left
+    out.
+
+    temperatures : increasing.  ks : increasing.  values : (rows × temperatures × k's); a row is a
+    resample.  Returns (exponents, factors), each (rows,); NaN where the best temperature takes
+    fewer than three values above 0.
+
+    >>> at = np.array([[[0.9, 0.8, 0.7, 0.6], [0.8, 0.9, 0.9, 0.7], [0.7, 0.8, 0.8, 0.8]]])
+    >>> exponent, factor = power_laws(np.array([0.2, 0.4, 0.8]), np.array([1, 4, 8, 16]), at)
+    >>> exponent.round(6).tolist(), factor.round(6).tolist()
+    ([0.4], [0.214355])
+    """
+    best = best_by_k(values)
+    with np.errstate(divide="ignore"):
+        logs = np.log(temperatures)[best]
+    known = np.isfinite(logs)
+    x = (np.log(ks[1:]) + np.log(ks[:-1])) / 2
+    used = (best[:, 1:] != best[:, :-1]) & known[:, 1:] & known[:, :-1]
+    y = np.where(used, np.where(known, logs, 0.0)[:, 1:] + np.where(known, logs, 0.0)[:, :-1], 0)
+    y = y / 2
+    count = np.maximum(used.sum(axis=1), 1)
+    x_mean, y_mean = (used * x).sum(axis=1) / count, y.sum(axis=1) / count
+    across = np.where(used, x - x_mean[:, None], 0.0)
+    square = (across**2).sum(axis=1)
+    distinct = sum((best == t).any(axis=1) for t in range(len(temperatures)) if temperatures[t] > 0)
+    enough = (distinct >= FEWEST_TEMPERATURES) & (square > 0)
+    exponents = np.where(enough, (across * y).sum(axis=1) / np.where(enough, square, 1.0), math.nan)
+    return exponents, np.exp(y_mean - exponents * x_mean)

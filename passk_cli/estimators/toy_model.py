@@ -1,0 +1,334 @@
+"""The toy model of pass@k and temperature: which temperature is best for which k, exactly.
+
+A generation is an integer g, drawn at temperature T with probability ∝ exp(−g² / 2T); a task is an
+integer c, passed by g = c.  Tasks with a large |c| are hard.  An eval set is a distribution of
+tasks; where it holds tasks of different difficulty, the best temperature grows with k.
+
+Source: "Scaling Laws for pass@k and temperature", 2025 (the article): model, families, grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+FAMILIES = ("gaussian", "exponential", "power-law")
+#: The article's grid of scales and k's, and the pass@k between which it sees a power law.
+GRID_SCALES = tuple(2.0**i for i in range(10))
+GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
+KEPT = (0.03, 0.98)
+#: No power law of tasks is truncated further out than this.
+LARGEST_TASK = 1 << 20
+#: Bounds of what can be asked for: sums over tasks would grow without them.
+LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
+
+# Tasks further out weigh less than this together, which is less than a sum is rounded by.
+_NEGLIGIBLE = 2.0**-60
+# log T is looked at in steps of this before the best is refined: a maximum is wider than that.
+_SCAN_STEP = 0.4
+# With fewer failures than this T* would rest on the tasks beyond the truncation.
+_ALL_PASS = 1e-12
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """An eval set of the toy model: the |c| of its tasks, and their weights.
+
+    c : whole numbers ≥ 0 as floats, increasing; c and −c are equally hard and stand as one.
+    weights : floats ≥ 0 that sum to 1.
+    """
+
+    c: Floats
+    weights: Floats
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the signed c: √(Σ w c²)."""
+        return math.sqrt(float(self.weights @ self.c**2))
+
+
+@dataclass(frozen=True)
+class Best:
+    """The temperature at which pass@k is highest, and pass@k there.
+
+    temperature : T* ≥ 0; 0 where always giving the likeliest answer is best; NaN where all but
+        1e-12 pass, so that T* would depend on tasks too rare to be in the sums.
+    """
+
+    temperature: float
+    pass_at_k: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """T* = factor · k^k_exponent · s^s_exponent, by least squares of the logarithms.
+
+    r2 : share of the variance of log T* explained.  points : how many were fitted.
+    """
+
+    factor: float
+    k_exponent: float
+    s_exponent: float
+    r2: float
+    points: int
+
+
+def log_probability(c: ArrayLike, temperature: float) -> Floats:
+    """Logarithm of the chance that one generation is c: −c²/2T − log Σ_g exp(−g²/2T).
+
+    c : numbers, any shape.  temperature : T > 0.
+    Errors: ValueError when T is not positive and finite.
+
+    >>> log_probability([0, 1, 2], 1.0).round(6).tolist()
+    [-0.918939, -1.418939, -2.918939]
+    """
+    t = _positive(temperature)
+    return -(np.asarray(c, dtype=np.float64) ** 2) / (2 * t) - _log_sum(t)[0]
+
+
+def second_moment(temperature: float) -> float:
+    """E g² of a generation at temperature T: rises with T from 0, and is T to 3e-7 from T = 1 on.
+
+    d/dT log p(c|T) = (c² − E g²) / 2T²: a task gains from a higher T exactly while E g² < c².
+
+    >>> round(second_moment(1.0), 6), round(second_moment(0.1), 6)
+    (1.0, 0.013297)
+    """
+    return _log_sum(_positive(temperature))[1]
+
+
+def temperature_of_moment(moment: float) -> float:
+    """The T at which E g² is this; for c², the best temperature of the single task c, for every k.
+
+    pass@k = 1 − (1−p)^k rises with p whatever k is: T* of one task maximises p(c|T), and no k
+    enters.  0 for a moment of 0.
+
+    >>> temperature_of_moment(0), round(temperature_of_moment(1), 6), temperature_of_moment(30**2)
+    (0.0, 1.0, 900.0)
+    """
+    from scipy.optimize import brentq
+
+    if moment == 0:
+        return 0.0
+    # From T = 2 on E g² is T to the last bit; for q = exp(−1/2T) ≤ ½ it is below 4q.
+    if moment >= 2:
+        return float(moment)
+    low = 0.5 / math.log(4 / moment)
+    return float(brentq(lambda t: second_moment(t) - moment, low, 3.0, xtol=1e-14, rtol=1e-14))
+
+
+def gaussian(scale: float) -> Tasks:
+    """Tasks ∝ exp(−c² / 2·scale²) over the integers; their spread is the scale, to 1e-7 from 1 on.
+
+    >>> round(gaussian(16.0).spread, 9)
+    16.0
+    """
+    # A discrete normal: the law of the generations at temperature scale².
+    reach = _positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE))
+    return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
+
+
+def exponential(scale: float) -> Tasks:
+    """Tasks ∝ exp(−|c| / scale) over the integers; their spread is 1 / (√2 sinh(1 / 2·scale)).
+
+    >>> round(exponential(16.0).spread, 6)
+    22.623735
+    """
+    reach = -math.log(_NEGLIGIBLE) * _positive(scale)
+    return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
+
+
+def power_law(gamma: float, largest: int) -> Tasks:
+    """Tasks ∝ |c|^−γ for 1 ≤ |c| ≤ largest: truncated, for the variance is infinite for γ ≤ 3.
+
+    >>> tasks = power_law(2.0, 2)
+    >>> tasks.weights.tolist(), tasks.spread**2
+    ([0.8, 0.2], 1.6)
+    """
+    _positive(gamma)
+    return _two_sided(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
+
+
+def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
+    """The family whose standard deviation is the spread; a power law's is the next above it.
+
+    A power law of given γ has its spread from where it ends: at the smallest |c| that gives it at
+    least that spread.
+    Errors: ParameterError for an unknown family, a spread outside (0, 16384], γ outside (0, 20], or
+    a spread that the power law has with no end up to 2²⁰.
+
+    >>> [round(family_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
+    [16.0, 16.0, 16.01]
+    """
+    if family not in FAMILIES:
+        raise ParameterError(f"no family {family!r}; there are {', '.join(FAMILIES)}")
+    if not 0 < spread <= LARGEST_SPREAD:
+        raise ParameterError(f"spread {spread:g}: it must lie above 0 and up to {LARGEST_SPREAD:g}")
+    if not 0 < gamma <= LARGEST_GAMMA:
+        raise ParameterError(f"gamma {gamma:g}: it must lie above 0 and up to {LARGEST_GAMMA:g}")
+    if family == "gaussian":
+        return gaussian(math.sqrt(temperature_of_moment(spread**2)))
+    if family == "exponential":
+        return exponential(0.5 / math.asinh(math.sqrt(0.5) / spread))
+    c = np.arange(1.0, LARGEST_TASK + 1)
+    weights = c**-gamma
+    variance = np.cumsum(weights * c**2) / np.cumsum(weights)
+    largest = 1 + int(np.searchsorted(variance, spread**2))
+    if spread < 1 or largest > LARGEST_TASK:
+        raise ParameterError(
+            f"spread {spread:g}: a power law with gamma {gamma:g} has one from 1 to"
+            f" {math.floor(10 * math.sqrt(variance[-1])) / 10:g}; choose it or gamma smaller"
+        )
+    return power_law(gamma, largest)
+
+
+def expected_pass_at_k(tasks: Tasks, k: int, temperature: float) -> float:
+    """E pass@k of the eval set at temperature T: Σ w(c) [1 − (1 − p(c|T))^k].
+
+    k : ≥ 1.  temperature : T ≥ 0; at 0 every generation is 0.  Small values are exact as well.
+
+    >>> round(expected_pass_at_k(gaussian(16.0), 64, 188.2), 4)
+    0.6477
+    """
+    if temperature == 0:
+        return float(tasks.weights[tasks.c == 0].sum())
+    reached = _reached(tasks, k, temperature)
+    failing = _log_failing(tasks.c[reached], temperature)
+    return -float(tasks.weights[reached] @ np.expm1(k * failing))
+
+
+def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
+    """T*(k), the temperature that maximises E pass@k, for each k.
+
+    Every maximum lies where E g² is between the smallest and the largest c², for outside all tasks
+    gain, or all lose, by moving inside.  log T is scanned there in steps of 0.4; beside the best
+    of them the derivative Σ w (1−p)^(k−1) p (c² − E g²) is brought to zero by Brent's method, so
+    that T* is known to about 1e-12 and not to the square root of that.
+    A single |c| has one T* for all k, to the last bit: see `temperature_of_moment`.
+
+    ks : each from 1 to 10⁹.
+    Errors: ParameterError for a k above that.
+
+    >>> [round(best.temperature, 2) for best in best_temperatures(gaussian(16.0), [2, 8, 64])]
+    [11.5, 41.78, 188.22]
+    """
+    if max(ks) > LARGEST_K:
+        raise ParameterError(f"k = {max(ks)}: the toy model goes up to k = {LARGEST_K:,}")
+    c = tasks.c[tasks.weights > 0]
+    low, high = (temperature_of_moment(float(one) ** 2) for one in (c[0], c[-1]))
+    if low == high:
+        return [Best(low, expected_pass_at_k(tasks, k, low)) for k in ks]
+    # Where c = 0 is a task there is no lower end but 0; below this one nothing else passes:
+    # k·p(1|T) < 1e-18.
+    low = low or 0.5 / math.log(1e18 * max(ks))
+    scan = np.exp(np.linspace(math.log(low), math.log(high), _scan_points(low, high)))
+    values = np.array([[expected_pass_at_k(tasks, k, t) for k in ks] for t in scan])
+    return [
+        _refined(tasks, k, scan, int(at)) for k, at in zip(ks, values.argmax(axis=0), strict=True)
+    ]
+
+
+def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
+    """Ordinary least squares of log T* on log k and log s.
+
+    k, s, temperature : (points,), all > 0.
+    Errors: ValueError with fewer than 4 points, or when k and s do not vary on their own.
+
+    >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
+    >>> fit = scaling_fit(k, s, 0.5 * k**0.7 * s**1.3)
+    >>> [round(v, 6) for v in (fit.factor, fit.k_exponent, fit.s_exponent, fit.r2)]
+    [0.5, 0.7, 1.3, 1.0]
+    """
+    logs = [np.log(np.asarray(v, dtype=np.float64)) for v in (k, s, temperature)]
+    design = np.stack([np.ones_like(logs[0]), *logs[:2]], axis=1)
+    if len(design) < 4 or np.linalg.matrix_rank(design) < 3:
+        raise ValueError("too few different points for a fit")
+    found = np.linalg.lstsq(design, logs[2], rcond=None)[0]
+    left = logs[2] - design @ found
+    r2 = 1 - float(left @ left) / float(((logs[2] - logs[2].mean()) ** 2).sum())
+    return Fit(math.exp(found[0]), float(found[1]), float(found[2]), r2, len(design))
+
+
+def _positive(value: float) -> float:
+    if not 0 < value < math.inf:
+        raise ValueError("a temperature, scale or exponent must be positive and finite")
+    return value
+
+
+def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> Tasks:
+    """Tasks with these relative weights on c and −c each."""
+    weights = np.exp(log_weights(c))
+    weights[c > 0] *= 2
+    return Tasks(c, weights / weights.sum())
+
+
+def _log_sum(t: float) -> tuple[float, float]:
+    """log Σ_g exp(−g²/2T) over the integers, and E g² under those weights.
+
+    For T < 1/2π term by term, else by Poisson summation: √(2πT) Σ_m exp(−2π²T m²).  Either way
+    the fourth term is below exp(−16π) = 1.5e-22.
+    """
+    m = np.arange(1.0, 5.0)
+    if t < 1 / (2 * math.pi):
+        terms = 2 * np.exp(-(m**2) / (2 * t))
+        return math.log1p(terms.sum()), float(m**2 @ terms) / (1 + float(terms.sum()))
+    terms = 2 * np.exp(-2 * math.pi**2 * t * m**2)
+    total = 1 + float(terms.sum())
+    moment = t - (2 * math.pi * t) ** 2 * float(m**2 @ terms) / total
+    return 0.5 * math.log(2 * math.pi * t) + math.log(total), moment
+
+
+def _log_failing(c: Floats, t: float) -> Floats:
+    """log(1 − p(c|T)), exact where p is near 0 and where it is near 1."""
+    logs = log_probability(c, t)
+    likely = logs > -math.log(2)
+    failing = np.log1p(-np.exp(np.where(likely, -math.inf, logs)))
+    if likely.any():
+        # Only the likeliest generation, 0, can have p > ½.
+        with np.errstate(divide="ignore"):
+            failing[likely] = np.log(-np.expm1(logs[likely]))
+    return failing
+
+
+def _reached(tasks: Tasks, k: int, t: float) -> slice:
+    """The tasks that k generations at T pass with a chance above 1e-20."""
+    far = math.sqrt(2 * t * (math.log(k) + 46))
+    return slice(0, int(np.searchsorted(tasks.c, far, side="right")))
+
+
+def _scan_points(low: float, high: float) -> int:
+    return 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
+
+
+def _refined(tasks: Tasks, k: int, scan: Floats, at: int) -> Best:
+    """T* between the neighbours of the best temperature of the scan."""
+    from scipy.optimize import brentq
+
+    around = scan[max(at - 1, 0)], scan[min(at + 1, len(scan) - 1)]
+    ends = [_slope(tasks, k, t) for t in around]
+    t = float(scan[at])
+    if ends[0] > 0 > ends[1]:
+        t = float(brentq(lambda x: _slope(tasks, k, x), *around, xtol=1e-14, rtol=1e-14))
+    value, at_zero = expected_pass_at_k(tasks, k, t), expected_pass_at_k(tasks, k, 0.0)
+    if at_zero >= value - 1e-15:
+        return Best(0.0, at_zero)
+    return Best(t if value < 1 - _ALL_PASS else math.nan, value)
+
+
+def _slope(tasks: Tasks, k: int, t: float) -> float:
+    """The derivative of E pass@k by T, up to a positive factor."""
+    logs = log_probability(tasks.c, t)
+    exponents = logs + (k - 1) * _log_failing(tasks.c, t)
+    gains = np.exp(exponents - exponents.max()) * (tasks.c**2 - second_moment(t))
+    return float(tasks.weights @ gains)

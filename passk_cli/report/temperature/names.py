@@ -1,0 +1,128 @@
+"""Whose temperature is which: from a column, or from the names of files and labels."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.outcomes.model import Counts
+from passk_cli.report.model import Note
+from passk_cli.report.notes import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TEMPERATURE = "temperature"
+#: The columns looked for when none is named.
+COLUMNS = (TEMPERATURE, "temp")
+_REMEDY = (
+    "name the column with --temperature COLUMN, or label the files, as T0.2=cold.jsonl or"
+    " gpt-4@T0.2=cold.jsonl"
+)
+# "T0.2" alone or after an @ ("flan-T5" is no temperature); "temp0.2" between separators.
+_NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
+_LABEL = re.compile(rf"(?:^|@)T{_NUMBER}$")
+_IN_A_NAME = re.compile(rf"(?:^|[@_\-. /+])temp(?:erature)?[=_\-]?{_NUMBER}(?=$|[@_\-. /+])", re.I)
+
+
+def in_name(name: str) -> tuple[str, float] | None:
+    """(model, temperature) from a model's name that says it; None when it does not, or says two.
+
+    >>> in_name("T0.2"), in_name("gpt-4@T1"), in_name("codellama-7b_temp0.8")
+    (('model', 0.2), ('gpt-4', 1.0), ('codellama-7b', 0.8))
+    >>> in_name("flan-T5"), in_name("temp0.2_temp0.8")
+    (None, None)
+    """
+    found = [m for pattern in (_LABEL, _IN_A_NAME) for m in pattern.finditer(name)]
+    if len(found) != 1:
+        return None
+    start, end = found[0].span()
+    model = (name[:start] + name[end:]).strip("@_-. /+")
+    return model or "model", float(found[0][1])
+
+
+def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Note]]:
+    """The counts split by model and temperature, with the temperature as the first group.
+
+    column : the group that holds temperatures; None to take them from the models' names.  Where
+    names say the same temperature as the column, they are shortened to the model's.
+    Temperatures are written shortly, "0.20" as "0.2"; what is then equal adds up.
+    Errors: DataError for a temperature that is no number ≥ 0, or names without one; ParameterError
+    when another group is called temperature.
+    """
+    names = {series[0]: in_name(series[0]) for series in counts.series}
+    place = None if column is None else 1 + counts.group_names.index(column)
+    values = [
+        _from_name(names, series[0]) if place is None else _number(str(column), series[place])
+        for series in counts.series
+    ]
+    # As text as well: 0.2 of a label and of a column are the same number.
+    named = all(
+        (says := names[series[0]]) is not None and says[1] == value
+        for series, value in zip(counts.series, values, strict=True)
+    )
+    if column != TEMPERATURE and TEMPERATURE in counts.group_names:
+        raise ParameterError(
+            f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'};"
+            f" choose one with --temperature"
+        )
+    others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
+    series = []
+    for old, value in zip(counts.series, values, strict=True):
+        says = names[old[0]]
+        model = says[0] if named and says is not None else old[0]
+        series.append((model, written(value), *(old[i] for i in others)))
+    others_named = (counts.group_names[i - 1] for i in others)
+    split = counts.regrouped(series, (TEMPERATURE, *others_named))
+    notes = [_naming_note(names, place is None)] if named else []
+    if len(split.series) < len(counts.series):
+        merged = len(counts.series) - len(split.series)
+        notes.append(
+            Note(
+                f"{plural(merged, 'model')} of the same name and temperature as another:"
+                " their attempts are pooled",
+                "warning",
+            )
+        )
+    return split, notes
+
+
+def written(temperature: float) -> str:
+    """A temperature as text, the shortest that is the same number.
+
+    >>> written(0.2), written(1.0)
+    ('0.2', '1')
+    """
+    return repr(temperature).removesuffix(".0")
+
+
+def _naming_note(names: Mapping[str, tuple[str, float] | None], only: bool) -> Note:
+    name, says = next((name, says) for name, says in names.items() if says is not None)
+    source = "temperatures are read from the names" if only else "names say the temperature too"
+    return Note(f"{source}: {name!r} is model {says[0]!r} at temperature {written(says[1])}")
+
+
+def _from_name(names: Mapping[str, tuple[str, float] | None], name: str) -> float:
+    says = names[name]
+    if says is None:
+        raise DataError(
+            name, f"no column {' or '.join(COLUMNS)}, and no temperature in this name", _REMEDY
+        )
+    return says[1]
+
+
+def _number(column: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        shown = repr(text) if text else "empty"
+        raise DataError(
+            f"column {column}",
+            f"a temperature is {shown}; expected a number of at least 0",
+            "correct it, or leave its rows out with --where",
+        )
+    return value + 0.0

@@ -1,0 +1,331 @@
+"""The toy model of pass@k and temperature as a report: T*(k), and the regression of the article."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from passk_cli import __version__
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.toy_model import (
+    FAMILIES,
+    GRID_KS,
+    GRID_SCALES,
+    KEPT,
+    Best,
+    Fit,
+    Tasks,
+    best_temperatures,
+    exponential,
+    family_of_spread,
+    gaussian,
+    scaling_fit,
+)
+from passk_cli.report.charts import curves
+from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
+
+DEFAULT_KS = tuple(1 << i for i in range(15))
+DEFAULT_SPREADS = (16.0,)
+DEFAULT_GAMMA = 2.0
+# What the article prints: factor, exponents of k and s, R².
+_ARTICLE = {
+    "gaussian": (0.264, 0.728, 1.283, 0.9996),
+    "exponential": (0.117, 1.054, 0.957, 0.9989),
+}
+# Below this k a power law of tasks shows no scaling, says the article.
+_SCALING_FROM = 20
+_WEIGHTS = {
+    "gaussian": "exp(−c²/2b²)",
+    "exponential": "exp(−|c|/b)",
+    "power-law": "|c|^−γ, c ≠ 0",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """T*(k) of one family: its standard deviation, its largest |c|, k, and what was found."""
+
+    family: str
+    spread: float
+    largest: int
+    k: int
+    best: Best
+
+    @property
+    def kept(self) -> bool:
+        """Whether the regression takes it: where the article sees a power law."""
+        scaling = self.family != "power-law" or self.k > _SCALING_FROM
+        return scaling and KEPT[0] < self.best.pass_at_k < KEPT[1]
+
+
+def parse_toy(text: str) -> tuple[str, ...]:
+    """Families from "gaussian,power-law"; ParameterError says which there are."""
+    families = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for family in families:
+        if family not in FAMILIES:
+            raise ParameterError(
+                f"--toy {text}: no family {family!r}; there are {', '.join(FAMILIES)}"
+            )
+    return families
+
+
+def parse_spreads(text: str) -> tuple[float, ...]:
+    """Spreads from "4,16"; ParameterError for anything but numbers."""
+    try:
+        return tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        raise ParameterError(f"--spread {text}: write numbers, as 4,16") from None
+
+
+def toy_report(
+    families: Sequence[str], spreads: Sequence[float], gamma: float, ks: Sequence[int]
+) -> Report:
+    """T*(k) and pass@k there, for each family × spread × k.
+
+    families : of "gaussian", "exponential", "power-law".  spreads : standard deviations of the
+    tasks.  gamma : of the power law.  ks : each ≥ 1.
+    Errors: ParameterError for what the model does not have.
+    """
+    points: list[Point] = []
+    for family in families:
+        for spread in spreads:
+            points += _points(family, family_of_spread(family, spread, gamma), ks)
+    columns = (
+        Column("tasks"), Column("spread", "count"), Column("k", "count"), Column("T*", "number"),
+        Column("pass@k at T*", "fine"),
+    )  # fmt: skip
+    rows = tuple((p.family, p.spread, p.k, _star(p), p.best.pass_at_k) for p in points)
+    names = ("family", "gamma", "largest", "spread", "k", "temperature", "pass_at_k", "note")
+    data = tuple((*_facts(p, gamma), _said(p)) for p in points)
+    return Report(
+        tables=(Table(columns, rows),),
+        data=Table(tuple(Column(name) for name in names), data),
+        caption=_caption(families),
+        notes=tuple(_notes(points, gamma)),
+        signature=_signature(
+            families,
+            gamma,
+            spread=",".join(f"{s:g}" for s in spreads),
+            k=",".join(map(str, ks)),
+        ),
+        charts=tuple(_charts(points)),
+    )
+
+
+def fit_report(families: Sequence[str], gamma: float) -> Report:
+    """The regression log T* on log k and log s over the article's grid, beside what it prints.
+
+    The grid is scales 2⁰ … 2⁹ (of a power law: the spreads it has among these) and k = 2 … 16, 32,
+    64, … 16384; points with 0.03 < pass@k < 0.98 are kept, of a power law those with k > 20.
+    """
+    points: list[Point] = []
+    for family in families:
+        for tasks in _grid(family, gamma):
+            points += _points(family, tasks, GRID_KS)
+    fits = {f: _fit([p for p in points if p.family == f and p.kept]) for f in families}
+    lines = [line for family in families for line in _fit_lines(family, fits[family])]
+    kept = _kept_table(points)
+    data = [_tidy_fit(line, gamma) for line in lines]
+    data += [("point", *_facts(p, gamma), p.kept, "", *[None] * 5, _said(p)) for p in points]
+    names = (
+        "fact", "family", "gamma", "largest", "spread", "k", "temperature", "pass_at_k", "kept",
+        "source", "factor", "k_exponent", "s_exponent", "r2", "points", "note",
+    )  # fmt: skip
+    columns = (
+        Column("tasks"), Column("source"), Column("factor", "number"),
+        Column("power of k", "number"), Column("power of s", "number"), Column("R²", "number"),
+        Column("points", "count"),
+    )  # fmt: skip
+    return Report(
+        tables=(Table(columns, tuple(lines), "T* = factor · k^power · s^power"), kept),
+        data=Table(tuple(Column(name) for name in names), tuple(data)),
+        caption=_caption(families),
+        notes=tuple(_fit_notes(families, points, gamma)),
+        signature=_signature(families, gamma, fit="the article's grid"),
+        charts=tuple(_fit_charts([p for p in points if p.kept])),
+    )
+
+
+def _points(family: str, tasks: Tasks, ks: Sequence[int]) -> list[Point]:
+    spread, largest = tasks.spread, int(tasks.c[-1])
+    found = best_temperatures(tasks, ks)
+    return [Point(family, spread, largest, k, b) for k, b in zip(ks, found, strict=True)]
+
+
+def _grid(family: str, gamma: float) -> list[Tasks]:
+    """The article's families: by scale; a power law by the spreads that truncation can give it."""
+    scaled: dict[str, Callable[[float], Tasks]] = {"gaussian": gaussian, "exponential": exponential}
+    if family in scaled:
+        return [scaled[family](scale) for scale in GRID_SCALES]
+    found = []
+    for spread in GRID_SCALES:
+        try:
+            found.append(family_of_spread(family, spread, gamma))
+        except ParameterError:
+            if spread == GRID_SCALES[0]:
+                raise
+    return found
+
+
+def _fit(points: Sequence[Point]) -> Fit:
+    values = [(p.k, p.spread, p.best.temperature) for p in points]
+    try:
+        return scaling_fit(*zip(*values, strict=True))
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{len(values)} points of the grid have 0.03 < pass@k < 0.98: too few for a"
+            " fit; choose another gamma"
+        ) from None
+
+
+def _fit_lines(family: str, fit: Fit) -> list[tuple[Cell, ...]]:
+    exact = (fit.factor, fit.k_exponent, fit.s_exponent, fit.r2, fit.points)
+    lines: list[tuple[Cell, ...]] = [(family, "exact sums", *exact)]
+    if family in _ARTICLE:
+        lines.append((family, "article", *_ARTICLE[family], None))
+    return lines
+
+
+def _tidy_fit(line: tuple[Cell, ...], gamma: float) -> tuple[Cell, ...]:
+    family, source, *numbers = line
+    used = gamma if family == "power-law" else None
+    return ("regression", family, used, *[None] * 6, source, *numbers, "")
+
+
+def _kept_table(points: Sequence[Point]) -> Table:
+    """Per spread, the k's between which points are kept and what T* does over them."""
+    columns = (
+        Column("tasks"), Column("spread", "count"), Column("points", "count"),
+        Column("smallest k", "count"), Column("T* there", "number", True),
+        Column("largest k", "count"), Column("T* there", "number", True),
+    )  # fmt: skip
+    rows = []
+    for family, spread in dict.fromkeys((p.family, p.spread) for p in points):
+        kept = [p for p in points if (p.family, p.spread) == (family, spread) and p.kept]
+        if kept:
+            ends = [cell for p in (kept[0], kept[-1]) for cell in (p.k, p.best.temperature)]
+            rows.append((family, spread, len(kept), *ends))
+    return Table(columns, tuple(rows), "points kept: 0.03 < pass@k at T* < 0.98")
+
+
+def _star(p: Point) -> float | None:
+    return None if math.isnan(p.best.temperature) else p.best.temperature
+
+
+def _facts(p: Point, gamma: float) -> tuple[Cell, ...]:
+    used = gamma if p.family == "power-law" else None
+    largest = p.largest if used else None
+    return p.family, used, largest, p.spread, p.k, _star(p), p.best.pass_at_k
+
+
+def _said(p: Point) -> str:
+    return "" if _star(p) is not None else "every task passes at the best temperatures"
+
+
+def _caption(families: Sequence[str]) -> str:
+    tasks = "; ".join(f"{family} ∝ {_WEIGHTS[family]}" for family in families)
+    return (
+        "toy model: generation g at temperature T ∝ exp(−g²/2T), a task is passed by g = c;"
+        f" tasks c: {tasks} · spread s: their standard deviation · exact sums"
+    )
+
+
+def _signature(families: Sequence[str], gamma: float, **more: str) -> dict[str, object]:
+    entries: dict[str, object] = {"passk": __version__, "toy": ",".join(families), **more}
+    return entries | ({"gamma": f"{gamma:g}"} if "power-law" in families else {})
+
+
+def _notes(points: Sequence[Point], gamma: float) -> list[Note]:
+    notes = []
+    ends = dict.fromkeys((p.spread, p.largest) for p in points if p.family == "power-law")
+    if ends:
+        shown = list(ends) if len(ends) < 4 else [min(ends), max(ends)]
+        told = (", " if len(ends) < 4 else " to ").join(
+            f"{largest:,} (spread {spread:.4g})" for spread, largest in shown
+        )
+        notes.append(
+            Note(
+                f"the power law with gamma {gamma:g} ends at |c| = {told}: for gamma ≤ 3 its"
+                " standard deviation comes from where it ends"
+            )
+        )
+    lost = [p for p in points if _star(p) is None]
+    if lost:
+        first = min(lost, key=lambda p: p.k)
+        notes.append(
+            Note(
+                f"no T* at {len(lost)} of {len(points)} points, from k = {first.k} at spread"
+                f" {first.spread:.4g} ({first.family}): all but 1e-12 of the tasks pass at the best"
+                " temperatures, and those left are too rare to be in the sums"
+            )
+        )
+    return notes
+
+
+def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -> list[Note]:
+    notes = []
+    if "exponential" in families:
+        notes.append(
+            Note(
+                "exponential: the grid is b = 2⁰ … 2⁹ in exp(−|c|/b); s in the regression is the"
+                " standard deviation, near √2·b"
+            )
+        )
+    if "power-law" in families:
+        notes += _notes([p for p in points if p.family == "power-law"], gamma)[:1]
+        spreads = {p.spread for p in points if p.family == "power-law"}
+        notes.append(
+            Note(
+                f"power-law: k > {_SCALING_FROM} only, from where the article sees it scale; it"
+                f" prints no regression; {len(spreads)} of {len(GRID_SCALES)} spreads of the grid"
+                f" can be had with gamma {gamma:g}"
+            )
+        )
+    return notes
+
+
+def _charts(points: Sequence[Point]) -> list[Chart]:
+    several = len({p.family for p in points}) > 1
+    rows = [
+        {
+            "k": p.k,
+            "T*": _star(p) or None,
+            "pass@k at T*": p.best.pass_at_k,
+            "tasks": f"{p.family}, s = {p.spread:.4g}" if several else f"s = {p.spread:.4g}",
+        }
+        for p in points
+    ]
+    title = "toy model" if several else f"toy model, {points[0].family} tasks"
+    star = curves(
+        rows, x="k", y="T*", colour="tasks", title=f"Best temperature: {title}", x_title="k",
+        y_title="T*", log_x=True, log_y=True, y_domain=None,
+    )  # fmt: skip
+    value = curves(
+        rows, x="k", y="pass@k at T*", colour="tasks", title=f"pass@k at T*: {title}",
+        x_title="k", y_title="pass@k at T*", log_x=True,
+    )  # fmt: skip
+    return [star, value]
+
+
+def _fit_charts(kept: Sequence[Point]) -> list[Chart]:
+    """T* over k by spread, and over spread by k, as the article draws them."""
+    charts = []
+    fourfold = {1 << i for i in range(0, 15, 2)}
+    for family in dict.fromkeys(p.family for p in kept):
+        mine = [p for p in kept if p.family == family]
+        rows = [
+            {"k": p.k, "spread": float(f"{p.spread:.4g}"), "T*": p.best.temperature,
+             "s": f"s = {p.spread:.4g}", "of k": f"k = {p.k}"}
+            for p in mine
+        ]  # fmt: skip
+        by_k = [row for row in rows if row["k"] in fourfold]
+        for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
+            charts.append(
+                curves(
+                    drawn, x=x, y="T*", colour=colour, points=drawn, x_title=x, y_title="T*",
+                    title=f"Best temperature: toy model, {family} tasks, 0.03 < pass@k < 0.98",
+                    log_x=True, log_y=True, y_domain=None,
+                )
+            )  # fmt: skip
+    return charts

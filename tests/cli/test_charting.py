@@ -1,0 +1,152 @@
+"""--chart: what is refused before any work, what is written, and where."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passk_cli.render import PICTURES
+from tests.conftest import SAMPLES, Passk
+
+TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
+COMPARE = ["compare", CRUX, "--where", "temperature < 0.5", "-k", "1"]
+BOOTSTRAP = ["bootstrap", TAU, "-k", "1", "--resamples", "200"]
+
+
+@pytest.mark.parametrize(
+    ("command", "suffix"),
+    [*((COMPARE, suffix) for suffix in PICTURES), (BOOTSTRAP, ".svg")],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_a_picture_beside_the_table(
+    passk: Passk, tmp_path: Path, command: list[Any], suffix: str
+) -> None:
+    plain = passk(*command)
+    target = tmp_path / f"chart{suffix.upper()}"
+    done = passk(*command, "--chart", target)
+    assert (done.code, done.out, done.err) == (0, plain.out, plain.err)
+    assert target.stat().st_size > 3000
+    assert os.listdir(tmp_path) == [target.name]
+
+
+@pytest.mark.parametrize("name", ["-", "terminal"])
+def test_the_chart_stands_below_the_table(passk: Passk, name: str) -> None:
+    plain = passk(*COMPARE)
+    done = passk(*COMPARE, "--chart", name)
+    assert done.code == 0
+    assert done.out.startswith(plain.out + "\nDifferences between models\n")
+    assert "\x1b" not in done.out
+    assert done.out.count("●") + done.out.count("○") == 6 + 1
+
+
+def test_rows_to_a_file_and_the_chart_to_the_terminal(passk: Passk, tmp_path: Path) -> None:
+    target = tmp_path / "rows.csv"
+    done = passk(*COMPARE, "-o", target, "--chart", "-")
+    assert done.code == 0
+    assert done.out.startswith("\nDifferences")
+    assert target.read_text().startswith("model,")
+
+
+def test_themes(passk: Passk, tmp_path: Path) -> None:
+    target = tmp_path / "chart.json"
+    papers = []
+    for theme in ("light", "dark"):
+        assert passk(*COMPARE, "--chart", target, "--chart-theme", theme).code == 0
+        papers.append(json.loads(target.read_text())["config"]["background"])
+    assert papers[0] == "#ffffff" != papers[1]
+
+
+# The input does not exist: these are refused before it is looked for.
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--chart", "x.jpg"], "--chart x.jpg: no picture has this suffix; use .png, .svg, .pdf,"),
+        (["--chart", "png"], "--chart png: no picture has this suffix"),
+        (["--chart", "nowhere/x.png"], "nowhere: no such folder for the output; make it first"),
+        (["--chart", "x.json", "-o", "./x.json"], "x.json is named for two outputs"),
+        (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: it is light or dark"),
+        (["--chart", "-", "-f", "csv"], "--chart - would stand in the csv on stdout; write"),
+        (["--chart", "terminal", "-f", "markdown", "-o", "-"], "stand in the markdown on stdout"),
+    ],
+)
+@pytest.mark.parametrize("command", ["compare", "bootstrap"])
+def test_refused_before_any_work(
+    passk: Passk,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    options: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = passk(command, "missing.jsonl", *options)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert told in done.err
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_input_is_not_drawn_over(passk: Passk, tmp_path: Path) -> None:
+    source = tmp_path / "data.json"
+    source.write_text('{"a": {"task": "t", "passed": true}}')
+    done = passk("compare", source, "--chart", source)
+    assert (done.code, "is read as well" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("target", "module"),
+    [(f"x{s}", m) for s, m in PICTURES.items()] + [("-", "plotext"), ("terminal", "plotext")],
+)
+def test_a_missing_extra_is_named_in_one_line(
+    passk: Passk,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    module: str | None,
+) -> None:
+    real = importlib.util.find_spec
+    hidden = ("vl_convert", "plotext")
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: None if name in hidden else real(name, *rest),
+    )
+    monkeypatch.chdir(tmp_path)
+    done = passk(*COMPARE, "--chart", target)
+    if module is None:
+        assert done.code == 0
+        return
+    expected = f"passk: --chart {target} needs the extra \"plot\": pip install 'passk-cli[plot]'\n"
+    assert (done.code, done.out, done.err) == (2, "", expected)
+
+
+def test_nothing_to_draw_is_said(passk: Passk, write: Any, tmp_path: Path) -> None:
+    rows = [{"model": m, "task": f"{m}{t}", "passed": t % 2 == 0} for m in "ab" for t in range(3)]
+    source = write("apart.jsonl", "\n".join(map(json.dumps, rows)))
+    done = passk("compare", source, "--chart", tmp_path / "x.svg", "-q")
+    assert (done.code, "nothing to draw" in done.err) == (2, True)
+    assert not (tmp_path / "x.svg").exists()
+
+
+def test_an_unwritable_place_leaves_nothing(passk: Passk, tmp_path: Path) -> None:
+    place = tmp_path / "full.svg"
+    place.symlink_to("/dev/full")
+    done = passk(*COMPARE, "--chart", place)
+    assert (done.code, "cannot be written" in done.err) == (2, True)
+
+
+def test_percentages_reach_the_chart(passk: Passk, tmp_path: Path) -> None:
+    target = tmp_path / "chart.json"
+    formats = []
+    for options in ([], ["--percent"]):
+        assert passk(*COMPARE, *options, "--chart", target).code == 0
+        spec = json.loads(target.read_text())
+        places = [layer["encoding"]["x"] for layer in spec["spec"]["layer"]]
+        formats.append({place["axis"]["format"] for place in places})
+    assert formats == [{",.6~f"}, {",.4~%"}]
+    assert "10%" not in passk(*COMPARE, "--chart", "-").out
+    assert "10%  " in passk(*COMPARE, "--chart", "-", "--percent").out

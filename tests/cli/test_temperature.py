@@ -1,0 +1,177 @@
+"""passk temperature as a user runs it: goldens, options that do not go together, charts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from passk_cli.render import FORMATS
+from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk, assert_same_text
+
+GOLDEN = ROOT / "tests" / "golden"
+CRUX = SAMPLES / "cruxeval.jsonl.gz"
+CODELLAMA = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
+COMMANDS: dict[str, list[object]] = {
+    "temperature": ["temperature", CRUX, "-k", "1,5,10"],
+    "temperature-files": ["temperature", *CODELLAMA, "-k", "1,2,3,5", "-m", "pass^5"],
+    "temperature-toy": ["temperature", "--toy", "gaussian", "--spread", "16", "-k", "2,8,64"],
+    "temperature-families": ["temperature", "--toy", "gaussian,exponential,power-law", "--spread",
+                             "4,64", "--gamma", "1.5", "-k", "4,1024"],
+    "temperature-fit": ["temperature", "--toy", "gaussian,exponential", "--fit"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff."""
+    monkeypatch.chdir(ROOT)
+    relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in COMMANDS[name]]
+    done = passk(*relative)
+    text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("PASSK_GOLDEN"):
+        path.write_text(text)
+    assert_same_text(text, path.read_text())
+
+
+@pytest.mark.parametrize("name", [n for n in FORMATS if n not in ("junit", "github")])
+def test_every_format(passk: Passk, name: str) -> None:
+    for command in ([*CODELLAMA, "-k", "1", "--resamples", "200"], ["--toy", "power-law"]):
+        done = passk("temperature", *command, "-f", name)
+        assert done.code == 0, done.err
+        assert len(done.out) > 50
+
+
+def test_tables_fit_and_cut_no_name(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = passk("temperature", CRUX, "-k", "1,10", "-f", "table", "--resamples", "200")
+    fit = passk("temperature", "--toy", "exponential", "--fit", "-f", "table")
+    assert max(map(len, (done.out + fit.out).splitlines())) <= 80
+    for text in ("deepseek-base-6.7b", "gpt-3.5-turbo-0613", "+0.076 [+0.056, +0.096]"):
+        assert text in done.out
+
+
+def test_charts(passk: Passk, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    for name, command in (
+        ("a.svg", [CRUX, "-k", "1,5", "--resamples", "200"]),
+        ("b.svg", ["--toy", "gaussian,power-law", "--spread", "4,16"]),
+        ("c.svg", ["--toy", "exponential", "--fit"]),
+    ):
+        done = passk("temperature", *command, "--chart", tmp_path / name)
+        assert done.code == 0, done.err
+    assert "pass@k by temperature" in (tmp_path / "a.svg").read_text()
+    assert "gpt-4-0613" in (tmp_path / "a.svg").read_text()
+    assert "power-law, s = 16.01" in (tmp_path / "b.svg").read_text()
+    assert "k = 64" in (tmp_path / "c.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no FILE; give result files, or --toy gaussian"),
+        (["--spread", "4"], "--spread is for the toy model; add --toy gaussian"),
+        (["--gamma", "2", "x.jsonl"], "--gamma is for the toy model"),
+        (["--fit", CRUX], "--fit is for the toy model"),
+        (["--toy", "normal"], "no family 'normal'; there are gaussian, exponential, power-law"),
+        (["--toy", "gaussian", CRUX], "leave out [FILE...]"),
+        (["--toy", "gaussian", "--by", "x"], "leave out --by"),
+        (["--toy", "gaussian", "--temperature", "t"], "leave out --temperature"),
+        (["--toy", "gaussian", "--seed", "3"], "leave out --seed"),
+        (["--toy", "gaussian", "-m", "pass^2"], "has pass@k only; leave out -m"),
+        (["--toy", "gaussian", "--gamma", "2"], "--gamma is for --toy power-law"),
+        (["--toy", "gaussian", "--fit", "-k", "2"], "leave out -k and --spread"),
+        (["--toy", "gaussian", "--fit", "--spread", "2"], "leave out -k and --spread"),
+        (["--toy", "gaussian", "--spread", "wide"], "write numbers, as 4,16"),
+        (["--toy", "gaussian", "--spread", "0"], "it must lie above 0 and up to 16384"),
+        (["--toy", "gaussian", "-k", "0"], "k must be a whole number, at least 1"),
+        (["--toy", "gaussian", "-k", "1000000000000"], "goes up to k = 1,000,000,000"),
+        (["--toy", "power-law", "--gamma", "3"], "has one from 1 to 3.4"),
+        (["--toy", "power-law", "--fit", "--gamma", "19"], "too few for a fit"),
+        ([CRUX, "--where", "temperature < 0.5"], "the only temperature is 0.2"),
+        ([CRUX, "--interval", "none"], "the verdicts here rest on intervals"),
+        ([CRUX, "--temperature", ""], "--temperature is empty"),
+        ([CRUX, "--temperature", "sample", "--by", "temperature"], "choose one with --temperature"),
+        ([CRUX, "-k", "11"], "pass@11 needs 11 attempts per task"),
+        ([CRUX, "--short-tasks", "some"], "it is one of empty, drop"),
+        ([CRUX, "--adjust", "some"], "--adjust some: it is one of holm, bh, none"),
+    ],
+)
+def test_usage(passk: Passk, options: list[object], message: str) -> None:
+    done = passk("temperature", *options)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            [SAMPLES / "tau_airline.csv"],
+            "gpt-4o: no column temperature or temp, and no temperature",
+        ),
+        ([CRUX, "--temperature", "heat"], "no column 'heat'; the columns are model"),
+        ([CRUX, "--temperature", "task_id"], "a temperature is 'sample_0'; expected a number"),
+    ],
+)
+def test_data_without_temperatures(passk: Passk, options: list[object], message: str) -> None:
+    done = passk("temperature", *options)
+    assert (done.code, done.out) == (3, "")
+    assert message in done.err
+
+
+def test_columns_found_and_named(passk: Passk, tmp_path: Path) -> None:
+    rows = "".join(
+        f"{heat},t{t},{kind},{int(t % 10 < 10 * heat)}\n"
+        for heat in (0.2, 0.7)
+        for t, kind in ((t, "easy" if t < 15 else "hard") for t in range(30))
+    )
+    path = tmp_path / "x.csv"
+    path.write_text("temp,task,kind,passed\n" + rows)
+    found = passk("temperature", path, "-f", "json")
+    named = passk("temperature", path, "--temperature", "temp", "-f", "json")
+    assert found.out == named.out
+    assert json.loads(found.out)["signature"]["temperature"] == "temp"
+    by = passk("temperature", path, "--by", "kind,temperature", "-f", "csv")
+    kinds = {r["kind"] for r in csv.DictReader(io.StringIO(by.out))}
+    assert kinds == {"easy", "hard"}
+    piped = passk("temperature", "-", "--temperature", "temp", stdin=path.read_bytes())
+    assert piped.code == 0
+    once = passk("temperature", "-", stdin=path.read_bytes())
+    assert (once.code, "no column 'temperature'; the columns are temp" in once.err) == (3, True)
+
+
+def test_clusters_widen_and_the_seed_is_a_seed(passk: Passk, tmp_path: Path) -> None:
+    lines = ["temperature,task,repo,n,c"]
+    for t in range(40):
+        lines += [f"0.2,t{t},r{t % 4},4,{2 + t % 2}", f"0.8,t{t},r{t % 4},4,{1 + t % 4 // 2}"]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(lines))
+    base = ["temperature", path, "-k", "1", "-f", "csv"]
+
+    def p(*more: str) -> float:
+        rows = list(csv.DictReader(io.StringIO(passk(*base, *more).out)))
+        return next(float(r["p"]) for r in rows if r["fact"] == "temperatures")
+
+    assert p("--cluster", "repo") > 10 * p()
+    assert passk(*base, "--seed", "0").out == passk(*base).out
+
+
+def test_the_toy_model_starts_without_the_reader() -> None:
+    script = (
+        "import sys; sys.argv = ['passk', 'temperature', '--toy', 'gaussian', '-k', '2']\n"
+        "from passk_cli.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: assert not stop.code\n"
+        "sys.exit(' '.join({'duckdb', 'pandas', 'rich'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,40 @@
+"""The smoothed density: against scipy, and what must hold for any draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import gaussian_kde
+
+from passk_cli.inference.density import density
+
+
+def test_far_from_its_ends_it_is_scipys() -> None:
+    draws = np.random.default_rng(1).normal(0.5, 0.02, 10_000)
+    places, heights = density(draws)
+    quarter, three = np.quantile(draws, (0.25, 0.75))
+    bandwidth = 0.9 * min(draws.std(), (three - quarter) / 1.349) * len(draws) ** -0.2
+    reference = gaussian_kde(draws, bandwidth / draws.std(ddof=1))(places)
+    inner = slice(8, -8)
+    assert heights[inner] == pytest.approx(reference[inner], abs=0.01 * reference.max())
+
+
+def test_a_uniform_keeps_its_height_at_its_ends() -> None:
+    """What kernels put outside is reflected; without that the ends are half as high."""
+    _, heights = density(np.linspace(0, 1, 20_001))
+    assert heights == pytest.approx(np.ones(97), abs=0.01)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=60).filter(lambda v: max(v) - min(v) > 1e-6))
+def test_its_area_is_one(values: list[float]) -> None:
+    places, heights = density(np.array(values), points=2049)
+    assert np.trapezoid(heights, places) == pytest.approx(1, abs=0.02)
+    assert heights.min() >= 0
+    assert (places[0], places[-1]) == (min(values), max(values))
+
+
+def test_equal_draws_have_none() -> None:
+    places, heights = density(np.full(100, 0.3))
+    assert len(places) == len(heights) == 0

@@ -1,0 +1,300 @@
+"""Charts as files and in the terminal: what is written, how it looks, and that it needs no net."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import vl_convert
+
+from passk_cli.render import PICTURES
+from passk_cli.render.canvas import rgb
+from passk_cli.render.charts import THEMES, picture, stacked
+from passk_cli.render.sketch import sketch
+from passk_cli.render.style import Style, cells_of
+from passk_cli.report.charts import Rule, curves, densities, forest
+from passk_cli.report.model import Chart, Note, Report, Table
+from tests.conftest import ROOT
+
+GOLDEN = ROOT / "tests" / "golden"
+MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<svg", ".pdf": b"%PDF-", ".html": b"<!DOCTYPE html>"}
+
+
+def curve(models: int = 2, last: int = 10, **more: Any) -> Chart:
+    rows = [
+        {
+            "model": f"model-{m}", "kind": kind, "k": k, "value": value,
+            "low": max(0.0, value - 0.03), "high": min(1.0, value + 0.03),
+        }
+        for m in range(models)
+        for kind in ("pass@k", "pass^k")
+        for k in sorted({1, 2, 5, last // 2, last})
+        for p in [0.2 + 0.6 * m / models]
+        for value in [p**k**0.4 if kind == "pass^k" else 1 - (1 - p) ** k**0.4]
+    ]  # fmt: skip
+    names = {
+        "x": "k",
+        "y": "value",
+        "low": "low",
+        "high": "high",
+        "colour": "model",
+        "dash": "kind",
+    }
+    words = {"title": "pass@k and pass^k", "x_title": "k", "y_title": "share of tasks"}
+    return curves(rows, **names, **words, **more)
+
+
+def trees() -> Chart:
+    rows = [
+        {"pair": f"model-{a} − model-{b}", "metric": metric, "difference": 0.1 * (b - a),
+         "low": 0.1 * (b - a) - 0.12, "high": 0.1 * (b - a) + 0.12, "told": b - a > 1}
+        for metric in ("pass@1", "pass@10")
+        for a, b in itertools.combinations(range(3), 2)
+    ]  # fmt: skip
+    return forest(
+        rows, label="pair", value="difference", low="low", high="high", facet="metric",
+        told="told", title="Differences", x_title="difference",
+    )  # fmt: skip
+
+
+def hills() -> Chart:
+    rows = [
+        {"model": f"model-{m}", "metric": "pass@1", "estimate": 0.3 + 0.2 * m,
+         "low": 0.2 + 0.2 * m, "high": 0.4 + 0.2 * m,
+         "draws": 0.3 + 0.2 * m + 0.05 * np.sin(np.arange(5000.0) ** 2)}
+        for m in range(2)
+    ]  # fmt: skip
+    return densities(
+        rows, label="model", draws="draws", value="estimate", low="low", high="high",
+        facet="metric", title="Distributions",
+    )  # fmt: skip
+
+
+def points() -> Chart:
+    rows = [{"k": k, "value": 1 - 0.8 / k**0.3} for k in (1, 10, 100, 1000)]
+    seen = [row | {"low": row["value"] - 0.1, "high": row["value"] + 0.1} for row in rows[:2]]
+    rules = [Rule(y=0.9, text="target"), Rule(x=10, text="data end")]
+    return curves(
+        [row | {"low": None, "high": None} for row in rows], points=seen, x="k", y="value",
+        low="low", high="high", rules=rules, x_title="k",
+    )  # fmt: skip
+
+
+CHARTS = {
+    "labels": curve(),
+    "legend": curve(9, 200, rules=[Rule(y=0.5, text="half"), Rule(x=100, text="end")]),
+    "lone": curve(1),
+    "panels": curves(
+        [{"t": t, "p": 0.5, "k": k, "m": m} for t in (0, 1) for k in (1, 10) for m in "ab"],
+        x="t", y="p", colour="k", facet="m", log_y=True, y_domain=None,
+    ),
+    "points": points(),
+    "forest": trees(),
+    "densities": hills(),
+}  # fmt: skip
+
+
+def report(*charts: Chart, **more: Any) -> Report:
+    return Report((), Table((), ()), charts=charts, signature={"passk": "0"}, **more)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("theme", THEMES)
+def test_vega_lite_has_nothing_to_say(
+    name: str, theme: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    svg = vl_convert.vegalite_to_svg(stacked([CHARTS[name]], theme), show_warnings=True)
+    assert capfd.readouterr().err == ""
+    assert f'fill="{THEMES[theme].paper}"' in svg
+    assert "NaN" not in svg
+    assert "undefined" not in svg
+
+
+@pytest.mark.parametrize("suffix", MAGIC)
+def test_pictures_are_what_their_suffix_says(suffix: str, page: str) -> None:
+    content = page.encode() if suffix == ".html" else picture(report(*CHARTS.values()), suffix)
+    assert content.startswith(MAGIC[suffix])
+    assert len(content) > 10_000
+
+
+def test_every_suffix_is_drawn() -> None:
+    assert set(MAGIC) | {".json"} == set(PICTURES)
+
+
+def test_json_is_the_specification_with_its_data() -> None:
+    one = json.loads(picture(report(CHARTS["labels"]), ".json"))
+    assert one["data"] == CHARTS["labels"].spec["data"]
+    both = json.loads(picture(report(CHARTS["labels"], CHARTS["forest"]), ".json", "dark"))
+    assert [part["data"] for part in both["vconcat"]] == [
+        CHARTS[name].spec["data"] for name in ("labels", "forest")
+    ]
+    assert both["config"]["background"] == THEMES["dark"].paper
+
+
+def test_still_pictures_hold_no_unseen_points() -> None:
+    svg = picture(report(CHARTS["lone"]), ".svg").decode()
+    assert 'opacity="0"' not in svg
+    whole = vl_convert.vegalite_to_svg(stacked([CHARTS["lone"]], "light"))
+    assert 'opacity="0"' in whole
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1; linear RGB.
+BLINDNESS = {
+    "none": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+               [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+               [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+               [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
+     [0.0193339, 0.1191920, 0.9503041]]
+)  # fmt: skip
+
+
+def linear(colour: str) -> np.ndarray:
+    c = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    t = XYZ @ rgb.clip(0, 1) / [0.95047, 1, 1.08883]
+    f = np.where(t > 216 / 24389, np.cbrt(t), (24389 / 27 * t + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("blindness", BLINDNESS)
+def test_colours_are_told_apart_by_everyone(theme: str, blindness: str) -> None:
+    seen = [lab(np.array(BLINDNESS[blindness]) @ linear(c)) for c in THEMES[theme].series]
+    distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
+    assert min(distances) > 20
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_contrast(theme: str) -> None:
+    look = THEMES[theme]
+
+    def contrast(colour: str) -> float:
+        low, high = sorted(float((XYZ @ linear(c))[1]) for c in (colour, look.paper))
+        return (high + 0.05) / (low + 0.05)
+
+    assert contrast(look.text) > 12
+    assert contrast(look.faint) > 4.5
+    assert min(map(contrast, look.series)) > 2.5
+    lightness = [lab(linear(colour))[0] for colour in look.series]
+    assert np.abs(np.diff(lightness)).min() > 4
+
+
+EVIL = "</script><script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    """A page of all charts, and of one whose names try to break it."""
+    rows = [{"k": k, "value": 0.5, "model": EVIL} for k in (1, 2)]
+    chart = curves(rows, x="k", y="value", colour="model", title=EVIL)
+    return picture(report(*CHARTS.values(), chart, notes=(Note(EVIL),)), ".html").decode()
+
+
+def test_a_page_loads_nothing(page: str) -> None:
+    head, _, rest = page.partition("</head>")
+    assert "default-src 'none'" in html.unescape(head)
+    for text in (head, re.sub(r"<script>.*?</script>", "", rest, flags=re.S)):
+        assert not re.findall(r"""(?:src|href)=["']?(?!data:)[^"'>]+|@import|url\(""", text)
+
+
+def test_names_cannot_leave_their_place_in_a_page(page: str) -> None:
+    assert EVIL not in page
+    assert html.escape(EVIL) in page
+
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+# Hovers every drawn point, then leaves what the reader would see in the document.
+PROBE = """<script>
+setTimeout(() => {
+  const found = [];
+  document.querySelectorAll("figure svg path, figure svg line").forEach((mark) => {
+    const box = mark.getBoundingClientRect();
+    const [clientX, clientY] = [box.x + box.width / 2, box.y + box.height / 2];
+    const where = { bubbles: true, clientX, clientY };
+    for (const kind of ["pointermove", "mousemove"])
+      mark.dispatchEvent(new PointerEvent(kind, where));
+    const tip = document.querySelector("#vg-tooltip-element.visible");
+    if (tip) found.push(tip.innerText);
+  });
+  const said = document.createElement("pre");
+  said.id = "said";
+  said.textContent = JSON.stringify([...new Set(found)]);
+  document.body.append(said);
+}, 3000);
+</script>"""
+
+
+@pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine to open the page in")
+@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
+def test_the_page_in_a_browser_without_network(page: str, scheme: int, tmp_path: Path) -> None:
+    file = tmp_path / "chart.html"
+    file.write_text(page.removesuffix("</body>\n</html>\n") + PROBE)
+    options = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
+        " --disable-background-networking --disable-component-update --disable-sync"
+        " --enable-logging=stderr --v=0 --virtual-time-budget=6000 --dump-dom"
+        f" --proxy-server=127.0.0.1:9 --blink-settings=preferredColorScheme={scheme}"
+    ).split()
+    hosts = "--host-resolver-rules=MAP * ~NOTFOUND"
+    done = subprocess.run(
+        [BROWSER, *options, hosts, f"--user-data-dir={tmp_path / 'profile'}", file.as_uri()],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert "CONSOLE" not in done.stderr
+    figures = re.findall(r"<figure.*?</figure>", done.stdout, flags=re.S)
+    assert len(figures) == len(CHARTS) + 1
+    red, green, blue = rgb(THEMES["light" if scheme else "dark"].paper)
+    for figure, chart in zip(figures, CHARTS.values(), strict=False):
+        assert f"background-color: rgb({red}, {green}, {blue})" in figure
+        assert f'aria-label="{chart.spec.get("title", {}).get("text", "")}' in figure
+    said = re.search(r'<pre id="said">(.*?)</pre>', done.stdout, flags=re.S)
+    assert said is not None
+    tips = html.unescape(said[1])
+    # Points of a curve, a forest and a density, with the values behind them.
+    last = f"{CHARTS['labels'].spec['data']['values'][-1]['y']:.4g}"
+    for expected in ("model-1", "pass^k", last, "model-0 − model-2", "pass@10", "estimate"):
+        assert expected in tips
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_terminal_golden(name: str) -> None:
+    """Set PASSK_GOLDEN=1 to write what is drawn as the new expectation, and look at it."""
+    text = sketch(report(CHARTS[name]), Style())
+    path = GOLDEN / f"chart-{name}.txt"
+    if os.environ.get("PASSK_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
+    assert "\x1b" not in text
+    assert max(map(cells_of, text.split("\n"))) <= 80
+
+
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("width", [40, 100, 300])
+def test_as_wide_as_the_terminal(name: str, width: int) -> None:
+    plain = sketch(report(CHARTS[name]), Style(width=width))
+    widest = max(map(cells_of, plain.split("\n")))
+    assert min(width, 120) - 3 <= widest <= min(width, 120)
+    coloured = sketch(report(CHARTS[name]), Style(width=width, colour=True))
+    assert "\x1b[38;2;" in coloured
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert [line.rstrip() for line in stripped.split("\n")] == plain.split("\n")

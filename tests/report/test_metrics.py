@@ -1,0 +1,194 @@
+"""Metrics that need more than counts, through every command without special cases."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from passk_cli.estimators.metric import Multisets, parse, task_values
+from passk_cli.inference.attempts import within_variance, within_variance_of
+from tests.conftest import Passk
+
+NAMES = ("gpass@4:0.5", "mgpass@4", "first@2", "maj@3", "best@2", "worst@2", "mean", "distinct@2")
+
+# The file has a verdict and a score: which one is the outcome is not guessed.
+PASSED = ["--field", "outcome=passed"]
+
+
+@pytest.fixture
+def graded(tmp_path: Path) -> Path:
+    """Two models, 12 tasks, 5 attempts with a score, an answer, a text and an order."""
+    rng = np.random.default_rng(4)
+    path = tmp_path / "graded.jsonl"
+    with path.open("w") as file:
+        for model, shift in (("low", 0.0), ("high", 0.3)):
+            for task in range(12):
+                for trial in range(5):
+                    score = round(float(np.clip(rng.random() + shift, 0, 1)), 2)
+                    answer = str(int(rng.integers(0, 3)))
+                    record = {
+                        "model": model, "task": f"t{task}", "trial": trial, "score": score,
+                        "passed": answer == "0", "answer": answer, "code": f"x = {answer}",
+                        "kind": "even" if task % 2 else "odd",
+                    }  # fmt: skip
+                    file.write(json.dumps(record) + "\n")
+    return path
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_curve_of_every_metric_is_what_estimate_says(
+    passk: Passk, graded: Path, name: str
+) -> None:
+    if name == "mean":
+        done = passk("curve", graded, *PASSED, "-m", name)
+        assert done.code == 2
+        assert "-m mean: a curve is named as best@k or gpass@k:0.5" in done.err
+        return
+    curve = re.sub(r"@\d", "@k", name)
+    rows = _rows(passk("curve", graded, *PASSED, "--bounds", "0,1", "-m", curve, "-f", "csv").out)
+    for row in _rows(
+        passk("estimate", graded, *PASSED, "--bounds", "0,1", "-m", name, "-f", "csv").out
+    ):
+        (same,) = [r for r in rows if (r["model"], r["metric"]) == (row["model"], name)]
+        assert [same[c] for c in ("estimate", "low", "high")] == [
+            row[c] for c in ("estimate", "low", "high")
+        ]
+    assert passk("curve", graded, *PASSED, "-m", curve, "--band", "simultaneous").code == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_takes_every_metric(passk: Passk, graded: Path, name: str) -> None:
+    few = [*PASSED, "--resamples", "200", "--bounds", "0,1"]
+    for command in (
+        ["estimate", "-m", name], ["bootstrap", "-m", name], ["compare", "-m", name, "--crossings"],
+        ["compare", "-m", name, "--sensitivity", "kind"], ["gate", "--min", f"{name}=0.01"],
+        ["gate", "--no-regression", "-m", name, "--baseline", "low"],
+        ["estimate", "-m", name, "--population", "these-tasks"],
+    ):  # fmt: skip
+        done = passk(command[0], graded, *command[1:], *few)
+        assert done.code == 0, done.err
+        assert name in done.out
+
+
+def test_the_same_number_in_estimate_and_gate(passk: Passk, graded: Path) -> None:
+    rows = _rows(passk("estimate", graded, *PASSED, "-m", ",".join(NAMES), "-f", "csv").out)
+    for row in rows:
+        asked = f"{row['metric']}=0"
+        gate = passk("gate", graded, *PASSED, "--min", asked, "--model", row["model"], "-f", "csv")
+        assert float(_rows(gate.out)[0]["value"]) == float(row["estimate"])
+
+
+def test_best_and_worst_of_passes_are_pass_at_and_pass_hat(passk: Passk, graded: Path) -> None:
+    names = "pass@1,pass@3,pass^3"
+    counted = _rows(passk("estimate", graded, *PASSED, "-m", names, "-f", "csv").out)
+    scored = _rows(
+        passk(
+            "estimate", graded, "-m", "mean,best@3,worst@3", "--field", "score=passed",
+            "--bounds", "0,1", "-f", "csv",
+        ).out
+    )  # fmt: skip
+    for one, other in zip(counted, scored, strict=True):
+        for column in ("estimate", "low", "high", "se"):
+            assert float(one[column]) == pytest.approx(float(other[column]), abs=1e-12)
+
+
+def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
+    done = passk("estimate", graded, "-m", "best@2", "-f", "csv")
+    assert {row["interval"] for row in _rows(done.out)} == {"bca"}
+    assert "bca, since guard needs bounds of the scores (--bounds LOW,HIGH)" in done.err
+    assert "scores are read from score" in done.err
+    done = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")
+    assert done.code == 2
+    assert "--bounds 0,0.5: best@2 of" in done.err
+    assert passk("estimate", graded, "-m", "best@2", "--bounds", "1").code == 2
+
+
+def test_several_thresholds_in_one_table(passk: Passk, graded: Path) -> None:
+    done = passk("estimate", graded, "--field", "outcome=score", "--threshold", "0.2,0.8,0.5",
+                 "-k", "1,2", "-f", "csv")  # fmt: skip
+    rows = _rows(done.out)
+    assert len(rows) == 2 * 3 * 3
+    for threshold in ("0.2", "0.5", "0.8"):
+        alone = _rows(
+            passk("estimate", graded, "--field", "outcome=score", "--threshold", threshold,
+                  "-k", "1,2", "-f", "csv").out
+        )  # fmt: skip
+        for one in alone:
+            (same,) = [
+                row for row in rows
+                if all(row[c] == one[c] for c in ("model", "metric"))
+                and row["threshold"] == threshold
+            ]  # fmt: skip
+            assert float(same["estimate"]) == pytest.approx(float(one["estimate"]), abs=1e-12)
+    done = passk("estimate", graded, *PASSED, "-m", "maj@2", "--threshold", "0.2,0.5")
+    assert done.code == 2
+    assert "several thresholds go with metrics of passes or scores" in done.err
+
+
+def test_these_tasks_cannot_resample_what_attempts_were(passk: Passk, graded: Path) -> None:
+    these = [*PASSED, "--population", "these-tasks"]
+    done = passk("estimate", graded, "-m", "maj@2", *these, "--interval", "percentile")
+    assert done.code == 2
+    assert "maj@2 for these tasks cannot be resampled; --interval jackknife can" in done.err
+    done = passk("estimate", graded, "-m", "first@2", *these)
+    assert done.code == 0
+    assert "or order matters" in done.err
+
+
+def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
+    n, c = np.array([5, 5, 4]), np.array([0, 2, 4])
+    start = np.array([0, 1, 3, 4])
+    bag = Multisets(start, np.array([0.0, 0, 1, 1]), np.array([5, 3, 2, 4]), np.array([0, 0, 2, 4]))
+    metric, graded = parse("pass@2"), parse("best@2")
+    values = task_values([graded], n, c, {"score": bag})[0]
+    expected = within_variance(metric, n, c)
+    assert within_variance_of(graded, bag, values) == pytest.approx(expected, abs=1e-14)
+
+
+def test_leaving_attempts_out_of_a_majority_by_hand() -> None:
+    answers = [7, 7, 8, 9, 8]  # 7 is right
+    bag = Multisets(np.array([0, 3]), np.array([7, 8, 9]), np.array([2, 2, 1]), np.array([2, 0, 0]))
+    metric = parse("maj@3")
+
+    def majority(places: list[int]) -> float:
+        won = []
+        for three in combinations(places, 3):
+            votes = [answers[i] for i in three]
+            most = max(votes.count(a) for a in votes)
+            leaders = {a for a in votes if votes.count(a) == most}
+            won.append((7 in leaders) / len(leaders))
+        return float(np.mean(won))
+
+    full = majority(list(range(5)))
+    left = [majority([i for i in range(5) if i != j]) for j in range(5)]
+    expected = 4 / 5 * sum((value - full) ** 2 for value in left)
+    values = metric.values_of(bag)
+    assert values[0] == pytest.approx(full, abs=1e-12)
+    assert within_variance_of(metric, bag, values)[0] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pass@", "no metric 'pass@'; there are pass@K, pass^K, gpass@K:τ"),
+        ("mean3", "no metric 'mean3'"),
+        ("pass@2:0.5", "pass@2:0.5: takes no share"),
+        ("gpass@2", "gpass@2: needs the share of k that has to pass, as in gpass@16:0.75"),
+        ("gpass@2:1.5", "gpass@2:1.5: the share must lie in (0, 1]"),
+    ],
+)
+def test_names_that_are_none(passk: Passk, graded: Path, name: str, message: str) -> None:
+    done = passk("estimate", graded, "-m", name)
+    assert done.code == 2
+    assert message in done.err

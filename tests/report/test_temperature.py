@@ -1,0 +1,356 @@
+"""Temperatures from data whose answer is known, and the toy model as a report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.estimators.metric import parse_list
+from passk_cli.estimators.temperature import best_by_k, power_laws
+from passk_cli.estimators.toy_model import best_temperatures, gaussian, log_probability
+from passk_cli.outcomes.model import Counts
+from passk_cli.report.model import Report
+from passk_cli.report.pairs import Rules
+from passk_cli.report.samples import Uncertainty
+from passk_cli.report.temperature.names import by_temperature, in_name, written
+from passk_cli.report.temperature.report import temperature_report
+from passk_cli.report.temperature.toy import DEFAULT_KS, fit_report, toy_report
+from tests.conftest import CRUXEVAL, SAMPLES, Passk
+
+Write = Callable[[str, str | bytes], Path]
+FEW = Uncertainty(resamples=2000)
+
+
+def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:
+    """(model, temperature, task, n, c) → counts."""
+    return Counts.from_columns(
+        [(model, heat) for model, heat, *_ in cells],
+        [task for _, _, task, _, _ in cells],
+        np.array([n for *_, n, _ in cells]),
+        np.array([c for *_, c in cells]),
+        ("temperature",),
+    )
+
+
+def facts(report: Report, fact: str) -> list[dict[str, object]]:
+    names = [column.name for column in report.data.columns]
+    rows = (dict(zip(names, row, strict=True)) for row in report.data.rows)
+    return [row for row in rows if row["fact"] == fact]
+
+
+def records(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def toy_counts(heats: list[float], n: int, tasks: int, seed: int) -> Counts:
+    """Gaussian tasks of spread 16 answered by the toy model."""
+    rng = np.random.default_rng(seed)
+    family = gaussian(16.0)
+    hard = rng.choice(family.c, size=tasks, p=family.weights)
+    return counts_of(
+        [
+            ("toy", f"{heat:g}", f"t{t}", n, int(c))
+            for heat in heats
+            for t, c in enumerate(rng.binomial(n, np.exp(log_probability(hard, heat))))
+        ]
+    )
+
+
+def test_codellama_prefers_another_temperature_as_k_grows(passk: Passk) -> None:
+    """STATISTICS: 0.3595 (T 0.2) > 0.2835 (T 0.8) at k = 1, 0.4499 < 0.5292 at k = 5."""
+    path = SAMPLES / "cruxeval.jsonl.gz"
+    done = passk("temperature", path, "--model", "codellama-7b", "-k", "1,5,10", "-f", "csv")
+    rows = records(done.out)
+    estimates = {(r["metric"], r["temperature"]): r for r in rows if r["fact"] == "estimate"}
+    for metric, cold, warm, best in (
+        ("pass@1", 0.3595, 0.2835, "0.2"),
+        ("pass@5", 0.449911, 0.529226, "0.8"),
+        ("pass@10", 0.475, 0.63125, "0.8"),
+    ):
+        for heat, value in (("0.2", cold), ("0.8", warm)):
+            row = estimates[metric, heat]
+            assert float(row["estimate"]) == pytest.approx(value, abs=5e-7)
+            assert row["verdict"] == ("best, alone" if heat == best else "")
+            assert float(row["probability_best"]) == pytest.approx(float(heat == best), abs=1e-3)
+        pair = next(r for r in rows if r["fact"] == "temperatures" and r["metric"] == metric)
+        assert (pair["temperature"], pair["verdict"]) == (best, "better")
+        assert float(pair["p_adjusted"]) < 1e-3
+        assert float(pair["low"]) > 0
+
+
+def test_a_rank_flip_is_said_in_words() -> None:
+    """a always gives its best answer; b spreads with the temperature."""
+    cells = []
+    for t in range(200):
+        sure = 10 if t < 120 else 0
+        cells += [("a", "0.2", f"t{t}", 10, sure), ("a", "0.8", f"t{t}", 10, sure)]
+        cells += [("b", "0.2", f"t{t}", 10, 10 if t < 60 else 0)]
+        cells += [("b", "0.8", f"t{t}", 10, 4 if t < 190 else 0)]
+    report = temperature_report(counts_of(cells), parse_list("pass@1,pass@5"), FEW, Rules())
+    said = [note.text for note in report.notes]
+    assert "rank flip: a leads at T=0.2, k=1,5; T=0.8, k=1; b at T=0.8, k=5" in said
+    table = report.tables[-1]
+    assert table.rows == (
+        ("a", "leads", "b", "T=0.2, k=1,5; T=0.8, k=1; own T*, k=1"),
+        ("b", "leads", "a", "T=0.8, k=5; own T*, k=5"),
+    )
+    own = [r for r in facts(report, "models") if r["temperature"] != r["temperature_against"]]
+    assert [(r["temperature"], r["temperature_against"], r["metric"]) for r in own] == [
+        ("0.2", "0.8", "pass@1"), ("0.2", "0.8", "pass@5"),
+    ]  # fmt: skip
+
+
+def test_equal_temperatures_cannot_be_told_apart() -> None:
+    cells = [
+        ("m", heat, f"t{t}", 4, t % 5) for heat in ("0.2", "0.5", "10", "2") for t in range(40)
+    ]
+    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    table = next(t for t in report.tables if t.title.startswith("best temperature"))
+    row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
+    assert (row["T*"], row["best"], row["not told apart"]) == ("0.2", 0.25, "0.5, 2, 10")
+    heats = [r["temperature"] for r in facts(report, "estimate")]
+    assert heats == ["0.2", "0.5", "2", "10"], "in the order of numbers, not of text"
+    assert {r["verdict"] for r in facts(report, "temperatures")} == {"undecided"}
+    assert len(facts(report, "temperatures")) == 6
+
+
+def test_probabilities_are_those_of_resampled_tasks() -> None:
+    """Two temperatures: P(mean difference > 0), nearly normal."""
+    rng = np.random.default_rng(0)
+    c = rng.binomial(20, 0.5, (2, 300))
+    cells = [("m", h, f"t{t:03}", 20, int(c[i, t])) for i, h in enumerate("01") for t in range(300)]
+    report = temperature_report(counts_of(cells), parse_list("pass@1"), Uncertainty(), Rules())
+    d = (c[1] - c[0]) / 20
+    expected = 0.5 * math.erfc(-d.mean() / (d.std() / math.sqrt(300)) / math.sqrt(2))
+    found = {r["temperature"]: r["probability_best"] for r in facts(report, "estimate")}
+    assert found["1"] == pytest.approx(expected, abs=0.02)
+    assert sum(map(float, found.values())) == pytest.approx(1.0)  # type: ignore[arg-type]
+
+
+def test_power_law_of_the_toy_model_is_found_from_attempts() -> None:
+    """2,000 Gaussian tasks, 64 attempts, seven temperatures: the exponent between k = 2 and 64."""
+    counts = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0, 210.0], 64, 2000, seed=1)
+    report = temperature_report(counts, parse_list("pass@1,pass@64"), FEW, Rules())
+    first, last = best_temperatures(gaussian(16.0), [2, 64])
+    true = math.log(last.temperature / first.temperature) / math.log(32)
+    (law,) = facts(report, "power law")
+    assert law["low"] < true < law["high"]  # type: ignore[operator]
+    assert law["estimate"] == pytest.approx(true, rel=0.25)
+    assert law["note"] == ""
+    assert any(table.title == "T* = factor · k^exponent" for table in report.tables)
+
+
+def test_no_power_law_without_three_temperatures_or_where_chance_makes_one() -> None:
+    cold_and_warm = toy_counts([4.0, 60.0], 20, 2000, 0)
+    two = temperature_report(cold_and_warm, parse_list("pass@1"), FEW, Rules())
+    (law,) = facts(two, "power law")
+    assert law["estimate"] is None
+    reason = "not fitted: T* takes 2 values (4, 60), and a power law needs 3 above 0"
+    assert law["note"] == reason
+    assert f"power law T*(k) of toy {reason}" in [note.text for note in two.notes]
+    few = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0], 16, 60, seed=2)
+    report = temperature_report(few, parse_list("pass@1"), FEW, Rules())
+    (law,) = facts(report, "power law")
+    assert law["estimate"] is not None
+    assert (law["low"], law["high"]) == (None, None)
+    assert str(law["note"]).startswith("without an interval: in ")
+
+
+@given(st.integers(0, 10**6), st.integers(3, 6), st.integers(4, 30), st.booleans())
+def test_power_laws_against_a_plain_loop(seed: int, heats: int, width: int, zero: bool) -> None:
+    rng = np.random.default_rng(seed)
+    temperatures = np.sort(rng.uniform(0.1, 2, heats))
+    temperatures[0] *= not zero
+    ks = np.arange(1, width + 1)
+    values = rng.random((1, heats, width))
+    star = [temperatures[max(range(heats), key=lambda t: values[0, t, k])] for k in range(width)]
+    points = [
+        (math.log(ks[i] * ks[i + 1]) / 2, math.log(star[i] * star[i + 1]) / 2)
+        for i in range(width - 1)
+        if star[i] != star[i + 1] and star[i] * star[i + 1] > 0
+    ]
+    (exponent,), (factor,) = power_laws(temperatures, ks, values)
+    if len({t for t in star if t > 0}) < 3 or len(points) < 2:
+        assert math.isnan(exponent)
+        return
+    slope, start = np.polyfit(*zip(*points, strict=True), 1)
+    assert exponent == pytest.approx(slope, rel=1e-8, abs=1e-10)
+    assert math.log(factor) == pytest.approx(start, rel=1e-8, abs=1e-9)
+
+
+def test_ties_go_to_the_lowest_temperature() -> None:
+    assert best_by_k(np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("T0.2", ("model", 0.2)),
+        ("gpt-4@T1", ("gpt-4", 1.0)),
+        ("codellama-7b_temp0.2_input", ("codellama-7b_input", 0.2)),
+        ("gpt-4-turbo+cot_temp0.8", ("gpt-4-turbo+cot", 0.8)),
+        ("runs/temperature=0.7/llama", ("runs/llama", 0.7)),
+        ("TEMP-1", ("model", 1.0)),
+        ("flan-T5", None),
+        ("flan-t5_temp0", ("flan-t5", 0.0)),
+        ("attempt0.5", None),
+        ("temp0.2_temp0.8", None),
+        ("T", None),
+    ],
+)
+def test_temperatures_in_names(name: str, expected: tuple[str, float] | None) -> None:
+    found = in_name(name)
+    if expected and name.startswith("runs"):
+        assert found is not None
+        assert found[1] == expected[1]
+    else:
+        assert found == expected
+
+
+def test_names_and_column_say_the_same(passk: Passk) -> None:
+    """A file per temperature, by label, by its own name, and the column: the same rows."""
+    files = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
+    column = passk("temperature", SAMPLES / "cruxeval.jsonl.gz", "--model", "codellama-7b", "-f",
+                   "csv").out  # fmt: skip
+    by_name = passk("temperature", *files, "-f", "csv")
+    assert by_name.out == column
+    assert "'codellama-7b_temp0.2' is model 'codellama-7b' at temperature 0.2" in by_name.err
+    labels = [f"codellama-7b@T{t}={path}" for t, path in zip((0.2, 0.8), files, strict=True)]
+    assert passk("temperature", *labels, "--by", "temperature", "-f", "csv").out == column
+    bare = [label.replace("codellama-7b@", "", 1) for label in labels]
+    assert passk("temperature", *bare, "-f", "csv").out == column.replace("codellama-7b", "model")
+    signature = json.loads(passk("temperature", *bare, "-f", "json").out)["signature"]
+    assert signature["temperature"] == "names"
+
+
+def test_labels_beside_a_column_are_one_model(passk: Passk, write: Write) -> None:
+    """Labels replace the model column; where they say what the column says, they are dropped."""
+    for heat in ("0.2", "0.8"):
+        rows = "".join(f"t{t},{heat},{int(t < 10 * float(heat))}\n" for t in range(12))
+        write(f"{heat}.csv", "task,temp,passed\n" + rows)
+    folder = write("empty.txt", "").parent
+    done = passk("temperature", f"T0.2={folder}/0.2.csv", f"T0.8={folder}/0.8.csv", "-f", "json")
+    document = json.loads(done.out)
+    assert {r["model"] for r in document["rows"]} == {"model"}
+    assert document["signature"]["temperature"] == "temp"
+    assert "names say the temperature too" in done.err
+
+
+def test_equal_numbers_are_one_temperature() -> None:
+    cells = [("m", "0.2", "a", 4, 1), ("m", "0.20", "b", 4, 2), ("m", "1.0", "a", 4, 1)]
+    split, notes = by_temperature(counts_of(cells), "temperature")
+    assert split.series == (("m", "0.2"), ("m", "1"))
+    assert notes[0].text.startswith("1 model of the same name and temperature as another")
+    assert written(1e-3) == "0.001"
+
+
+def test_clusters_and_other_groups_survive() -> None:
+    cells = [("m", h, f"t{t}", 4, t % 3) for h in ("0.2", "0.8") for t in range(6)]
+    clustered = counts_of(cells).with_clusters({f"t{t}": f"r{t % 2}" for t in range(6)})
+    split, _ = by_temperature(clustered, "temperature")
+    assert split.clusters == ("r0", "r1", "r0", "r1", "r0", "r1")
+    grouped = Counts.from_columns(
+        [("m", "easy", "0.8"), ("m", "hard", "0.2")], ["a", "b"], np.array([2, 2]),
+        np.array([1, 1]), ("kind", "temperature"),
+    )  # fmt: skip
+    split, _ = by_temperature(grouped, "temperature")
+    assert split.group_names == ("temperature", "kind")
+    assert split.series == (("m", "0.2", "hard"), ("m", "0.8", "easy"))
+
+
+@pytest.mark.parametrize("text", ["", "hot", "-1", "inf", "nan"])
+def test_temperatures_must_be_numbers(text: str) -> None:
+    with pytest.raises(DataError, match="expected a number of at least 0"):
+        by_temperature(counts_of([("m", text, "a", 1, 1)]), "temperature")
+
+
+def test_nothing_to_compare() -> None:
+    one = counts_of([("m", "0.2", "a", 2, 1), ("n", "0.2", "a", 2, 1)])
+    with pytest.raises(ParameterError, match=r"the only temperature is 0\.2"):
+        temperature_report(one, parse_list("pass@1"), FEW, Rules())
+    short = counts_of([("m", "0", "a", 1, 1), ("m", "0.8", "a", 4, 2)])
+    with pytest.raises(ParameterError, match="n=1 < k=4"):
+        temperature_report(short, parse_list("pass@4"), FEW, Rules())
+
+
+def test_greedy_attempts_take_part_where_they_can() -> None:
+    """T = 0 with one attempt has no pass@4; at k = 1 it is compared."""
+    cells = [("m", "0", f"t{t}", 1, int(t < 30)) for t in range(40)]
+    cells += [("m", h, f"t{t}", 8, int(t < 20) * 8) for h in ("0.5", "1") for t in range(40)]
+    cells += [("n", "1", f"t{t}", 8, 4) for t in range(40)]
+    report = temperature_report(counts_of(cells), parse_list("pass@1,pass@4"), FEW, Rules())
+    table = next(t for t in report.tables if t.title.startswith("best temperature"))
+    assert [row[1:3] for row in table.rows] == [("pass@1", "0"), ("pass@4", "0.5")]
+    said = [note.text for note in report.notes]
+    assert any(text.startswith("pass@4 of m 0 empty: n=1 < k=4") for text in said)
+    assert "no T* for n: no two temperatures with values on shared tasks" in said
+
+
+def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
+    cells = [("m", "0.2", f"t{t}", 4, 4 * (t < 5)) for t in range(10)]
+    cells += [("m", "0.8", f"t{t}", 4, 4 * (t < 5)) for t in range(4, 14)]
+    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    (pair,) = facts(report, "temperatures")
+    assert (pair["tasks"], pair["estimate"]) == (6, 0.0)
+    said = [note.text for note in report.notes]
+    assert "T* of m rests on the 6 tasks that all its temperatures have, of 14" in said
+    other = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
+    both = temperature_report(counts_of(cells + other), parse_list("pass@1"), FEW, Rules())
+    said = [note.text for note in both.notes]
+    assert "1 comparison of two models left out tasks that only one of them has" in said
+
+
+def test_toy_points() -> None:
+    """STATISTICS: T*(2) = 11.50, T*(8) = 41.78, T*(64) = 188.2 for Gaussian tasks, s = 16."""
+    report = toy_report(("gaussian",), (16.0,), 2.0, (2, 8, 64))
+    stars = [row[3] for row in report.tables[0].rows]
+    assert [f"{star:.4g}" for star in stars] == ["11.5", "41.78", "188.2"]
+    assert report.signature == {
+        "passk": report.signature["passk"], "toy": "gaussian", "spread": "16", "k": "2,8,64",
+    }  # fmt: skip
+    assert len(report.charts) == 2
+
+
+def test_toy_says_where_nothing_is_left_to_choose() -> None:
+    report = toy_report(("gaussian", "power-law"), (4.0,), 1.5, DEFAULT_KS)
+    names = [column.name for column in report.data.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    lost = [r for r in rows if r["temperature"] is None]
+    assert lost
+    assert all(r["note"] and r["pass_at_k"] > 1 - 2e-12 for r in lost)
+    assert all((r["largest"] is None) == (r["family"] == "gaussian") for r in rows)
+    said = " ".join(note.text for note in report.notes)
+    assert "the power law with gamma 1.5 ends at |c| = 14 (spread 4.187)" in said
+    assert f"no T* at {len(lost)} of {2 * len(DEFAULT_KS)} points" in said
+
+
+def test_fit_report_stands_beside_the_article() -> None:
+    report = fit_report(("gaussian",), 2.0)
+    exact, article = report.tables[0].rows
+    assert exact[2:6] == pytest.approx((0.2637, 0.7286, 1.2814, 0.9996), rel=5e-3)
+    assert article == ("gaussian", "article", 0.264, 0.728, 1.283, 0.9996, None)
+    kept = [row for row in facts(report, "point") if row["kept"]]
+    assert len(kept) == exact[6] == sum(row[2] for row in report.tables[1].rows)
+    assert all(0.03 < row["pass_at_k"] < 0.98 for row in kept)  # type: ignore[operator]
+    assert len(facts(report, "point")) == 250
+
+
+def test_power_law_tasks_scale_from_k_20_on() -> None:
+    """The article: no scaling below k ≈ 20; T* grows faster with k the fatter the tail."""
+    report = fit_report(("power-law",), 1.5)
+    ((_, source, _, k_power, s_power, r2, _),) = report.tables[0].rows
+    assert source == "exact sums"
+    assert k_power > 1.5  # type: ignore[operator]
+    assert abs(s_power) < 0.1  # type: ignore[arg-type]
+    assert r2 > 0.99  # type: ignore[operator]
+    assert min(r["k"] for r in facts(report, "point") if r["kept"]) == 32  # type: ignore[type-var]
