@@ -5,26 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import typer
-
-from passk_cli.cli.options import Certainty, Interval, Reading, not_empty, option
+from passk_cli.cli.options import Certainty, Interval, OptionalReading, not_empty, option
 from passk_cli.cli.output import Charting, Output
 from passk_cli.errors import ParameterError
-
-
-@dataclass(frozen=True)
-class OptionalReading(Reading):
-    """Which files, where there may be none."""
-
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[FILE...]",
-            help="Paths, globs, directories, label=path, or - for stdin: outcomes, or exact"
-            " success rates of tasks (a column rate).",
-            show_default=False,
-        ),
-    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -36,7 +19,8 @@ class Shape:
         option(
             "--rates",
             metavar="NAME=P,P,…",
-            help="Exact success rates of tasks instead of files, as mixed=0,1. Repeatable.",
+            help="Exact success rates of tasks, as mixed=0,1, instead of files; a file may have"
+            " a column rate as well. Repeatable.",
         ),
     ] = field(default_factory=list)
     points: Annotated[

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from passk_cli.cli.options import Choice, Reading, not_empty, option
+from passk_cli.cli.options import Choice, OptionalReading, not_empty, option
 from passk_cli.cli.output import Output
 from passk_cli.errors import ParameterError
 
 if TYPE_CHECKING:
     from passk_cli.report.designs import Aims
-
-
-@dataclass(frozen=True)
-class Pilot(Reading):
-    """Which files a pilot is read from; none when rates are assumed."""
-
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[PILOT]...",
-            help="Results to plan from: paths, globs, directories, label=path, or - for stdin.",
-            show_default=False,
-        ),
-    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -93,7 +77,7 @@ class Designing:
 
 
 def plan(
-    pilot: Pilot, assuming: Assuming, choice: Choice, designing: Designing, output: Output
+    pilot: OptionalReading, assuming: Assuming, choice: Choice, designing: Designing, output: Output
 ) -> None:
     """How many tasks and attempts: standard errors, what they detect, what they cost.
 
@@ -105,7 +89,7 @@ def plan(
     output.check(pilot.files)
     aims = designing.aims()
     rates = assumed_rates(assuming.mean, assuming.spread, bool(pilot.files))
-    if rates and (pilot != Pilot() or choice.short_tasks != "empty"):
+    if rates and (pilot != OptionalReading() or choice.short_tasks != "empty"):
         raise ParameterError("without a PILOT file there is nothing to read or leave out; name one")
     counts = None if rates else pilot.counts()
     asked = [

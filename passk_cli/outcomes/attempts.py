@@ -18,7 +18,7 @@ from passk_cli.outcomes.model import Attempts, Counts
 from passk_cli.outcomes.solutions import (
     by_cell,
     near_duplicates,
-    register_python,
+    register,
     solution_sql,
     unparsed,
 )
@@ -44,8 +44,7 @@ def with_attempts(
     # How many rows a text file has is guessed far too low, and joins would hold them all instead of
     # the cells: the table on the right is held when nothing is guessed.
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
-    if statement.request.normalise == "python":
-        register_python(con)
+    register(con, statement.request.normalise)
     found = {}
     for role in statement.request.attempts:
         name = "attempt" if role == "line" else role

@@ -14,6 +14,7 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric, parse_ks, parse_list, standard_metrics
 from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted
+from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.report.model import Note
 from passk_cli.report.samples import Measured, measure
 
@@ -63,6 +64,18 @@ class Basis:
     def unknown_difference(self, n: int) -> str:
         """Why nothing can be said of differences at n attempts; empty when it can."""
         return self.unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
+
+    @property
+    def largest_difference(self) -> float:
+        """That two models can have: around the expected value, or at all."""
+        expected = self.values.expected
+        return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
+
+    def test(self, n: int, level: float) -> PairedTest:
+        """The paired test at n attempts of either model."""
+        expected = self.values.expected
+        bend = 0.0 if self.pair else 1.0 / (4.0 * expected * (1.0 - expected))
+        return PairedTest(self.variances(n)[1], level, lattice_step(n, self.metric.k), bend)
 
     def variances(self, n: int) -> tuple[float, float]:
         """Of a task's value and of its difference, at n attempts; computed once."""

@@ -318,8 +318,8 @@ def _notes(
     """What to know of these numbers, and who gains without variety."""
     known = counts.attempts["solution"]
     if known.unparsed:
-        told = "with a solution that is no Python: compared with single spaces"
-        yield Note(f"{plural(known.unparsed, 'attempt')} {told}")
+        who = plural(known.unparsed, "attempt")
+        yield Note(f"{who} with a solution that is no Python: compared with single spaces")
     mixed = int(((known.passed > 0) & (known.passed < known.count)).sum())
     if mixed:
         yield Note(
