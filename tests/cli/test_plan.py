@@ -73,7 +73,7 @@ def test_fits_a_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "nothing to plan from; give a PILOT file, or --mean and --spread"),
+        ([], "nothing to plan from; give the FILE of a pilot, or --mean and --spread"),
         (["--mean", "0.6"], "nothing to plan from"),
         ([TAU, "--mean", "0.6"], "--mean and --spread are for planning without a pilot"),
         (["--mean", "0.6", "--spread", "0.5"], "from 0 to 0.4899, where all are 0 or 1"),
@@ -84,8 +84,11 @@ def test_fits_a_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),
         ([*ASSUMED[1:], "-k", "0"], "k must be a whole number"),
         ([*ASSUMED[1:], "-m", " "], "-m is empty"),
-        ([*ASSUMED[1:], "--where", "x = 1"], "without a PILOT file there is nothing to read"),
-        ([*ASSUMED[1:], "--short-tasks", "drop"], "without a PILOT file"),
+        ([*ASSUMED[1:], "--where", "x = 1"], "without a pilot there is nothing to read"),
+        ([*ASSUMED[1:], "--short-tasks", "drop"], "without a pilot"),
+        ([*ASSUMED[1:], "-m", "maj@3"], "designs are known for metrics of passes and failures"),
+        ([TAU, "-m", "mean"], "designs are known for metrics of passes and failures"),
+        ([*ASSUMED[1:], "--chart", "x.gif"], "no picture has this suffix"),
         ([TAU, "-k", "10"], "pass@10 needs 10 attempts per task"),
         (["missing.csv"], "missing.csv"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import parse, parse_list
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
-from passk_cli.inference.power import PairedTest
+from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.outcomes.model import Counts
 from passk_cli.outcomes.reading import read
 from passk_cli.report.basis import assumed_metrics, assumed_rates
@@ -137,6 +137,29 @@ def test_what_k_costs() -> None:
     one, ten = (Assumed(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
     assert table.columns[4].name == "tasks, × pass@1"
     assert ratio == pytest.approx(ten / one)
+
+
+def test_other_metrics_of_counts() -> None:
+    """gpass counts subsets as pass@k does, a mean of such does not: no lattice to correct for."""
+    report = assumed("gpass@4:0.5,mgpass@4", tasks=(100,), attempts=(4, 9))
+    for row in rows(report, plan="design"):
+        metric = parse(str(row["metric"]))
+        values = Assumed(metric, RATES)
+        n = int(str(row["attempts"]))
+        assert row["se"] == pytest.approx(math.sqrt(values.variance(n) / 100))
+        least = float(str(row["difference"]))
+        odds = values.expected * (1 - values.expected)
+        step = lattice_step(n, 4) if metric.family == "gpass@" else 0.0
+        variance = 2 * (values.variance(n) - 0.5 * values.between)
+        test = PairedTest(variance, step=step, bend=1 / (4 * odds))
+        assert test.power(least, 100) == pytest.approx(0.8)
+
+
+def test_nothing_varies() -> None:
+    """Where every task is sure to pass, nothing is divided by nothing."""
+    report = plan_report(parse_list("pass@1000,gain@1"), Aims(), rates=BetaRates(0.99, 0.001))
+    assert all(row["se"] == pytest.approx(0, abs=1e-9) for row in rows(report, plan="design")
+               if row["se"] is not None)  # fmt: skip
 
 
 def test_pilot_of_one_model() -> None:
@@ -290,5 +313,9 @@ def test_sizes(text: str) -> None:
 def test_what_is_assumed() -> None:
     assert assumed_rates(0.6, 0.3, False) == RATES
     assert assumed_rates(None, None, True) is None
-    assert [m.name for m in assumed_metrics("5", "pass^2")] == ["pass@5", "pass^5", "pass^2"]
-    assert [m.name for m in assumed_metrics("", "pass^2")] == ["pass^2"]
+    assert [m.name for m in assumed_metrics("5", parse_list("pass^2"))] == [
+        "pass@5",
+        "pass^5",
+        "pass^2",
+    ]
+    assert [m.name for m in assumed_metrics("", parse_list("pass^2"))] == ["pass^2"]
