@@ -182,6 +182,20 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class OptionalReading(Reading):
+    """The same where there may be no files, because something else stands in for them."""
+
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE...]",
+            help="Paths, globs, directories, label=path, or - for stdin.",
+            show_default=False,
+        ),
+    ] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Choice:
     """Which metrics."""
 

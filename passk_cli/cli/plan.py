@@ -2,123 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from passk_cli.cli.options import Choice, Reading, not_empty, option
-from passk_cli.cli.output import Output
+from passk_cli.cli.options import Choice, OptionalReading, not_empty
+from passk_cli.cli.output import Charting, Output
+from passk_cli.cli.plan_options import Assuming, Designing
 from passk_cli.errors import ParameterError
-
-if TYPE_CHECKING:
-    from passk_cli.report.designs import Aims
-
-
-@dataclass(frozen=True)
-class Pilot(Reading):
-    """Which files a pilot is read from; none when rates are assumed."""
-
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[PILOT]...",
-            help="Results to plan from: paths, globs, directories, label=path, or - for stdin.",
-            show_default=False,
-        ),
-    ] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Assuming:
-    """What is assumed where no pilot tells it."""
-
-    mean: Annotated[
-        float | None, option("--mean", metavar="P", help="Without a pilot: mean success rate.")
-    ] = None
-    spread: Annotated[
-        float | None,
-        option("--spread", metavar="S", help="Without one: standard deviation of the rates."),
-    ] = None
-    correlation: Annotated[
-        float | None,
-        option("--correlation", metavar="R", help="Of two models. Default: the pilot's, or 0.5."),
-    ] = None
-
-
-@dataclass(frozen=True)
-class Designing:
-    """What is asked of the designs."""
-
-    tasks: Annotated[
-        str | None,
-        option("--tasks", metavar="50,200", help="Numbers of tasks. Default: around the pilot's."),
-    ] = None
-    attempts: Annotated[
-        str | None,
-        option("--attempts", metavar="1,10", help="Attempts per task. Default: 1, k and beyond."),
-    ] = None
-    budget: Annotated[
-        float | None,
-        option("--budget", metavar="N", help="Attempts to split; money with --cost-per-attempt."),
-    ] = None
-    max_tasks: Annotated[
-        int | None, option("--max-tasks", metavar="N", help="Tasks there are to split it on.")
-    ] = None
-    detect: Annotated[
-        float,
-        option("--detect", metavar="X", show_default=True, help="A difference to be detected."),
-    ] = 0.05
-    power: Annotated[
-        float,
-        option("--power", metavar="P", show_default=True, help="How surely differences are."),
-    ] = 0.8
-    level: Annotated[
-        float,
-        option("--level", metavar="P", show_default=True, help="Of intervals and tests."),
-    ] = 0.95
-    cost: Annotated[
-        float | None,
-        option("--cost-per-attempt", metavar="X", help="Shows costs, and budgets in money."),
-    ] = None
-
-    def aims(self) -> Aims:
-        """The same for the report, checked."""
-        from passk_cli.report.designs import Aims, parse_sizes
-
-        tasks = parse_sizes("--tasks", self.tasks, 2, 10**9)
-        attempts = parse_sizes("--attempts", self.attempts, 1, 10**5)
-        split = tasks, attempts, self.budget, self.max_tasks
-        return Aims(*split, self.detect, self.power, self.level, self.cost).checked()
 
 
 def plan(
-    pilot: Pilot, assuming: Assuming, choice: Choice, designing: Designing, output: Output
+    pilot: OptionalReading,
+    assuming: Assuming,
+    choice: Choice,
+    designing: Designing,
+    charting: Charting,
+    output: Output,
 ) -> None:
     """How many tasks and attempts: standard errors, what they detect, what they cost.
 
     Example: passk plan pilot.jsonl -k 1,5 --detect 0.03 --budget 5000
     """
-    from passk_cli.report.basis import assumed_metrics, assumed_rates
+    from passk_cli.report.basis import assumed_metrics, assumed_rates, check_metrics
     from passk_cli.report.plan import plan_report
 
-    output.check(pilot.files)
+    output.check(pilot.files, charting=charting)
     aims = designing.aims()
     rates = assumed_rates(assuming.mean, assuming.spread, bool(pilot.files))
-    if rates and (pilot != Pilot() or choice.short_tasks != "empty"):
-        raise ParameterError("without a PILOT file there is nothing to read or leave out; name one")
+    check_metrics(choice.named)
+    if rates and (pilot != OptionalReading() or choice.short_tasks != "empty"):
+        raise ParameterError("without a pilot there is nothing to read or leave out; name its FILE")
     counts = None if rates else pilot.counts()
-    asked = [
-        ",".join(not_empty(name, given))
-        for name, given in (("-k", choice.k), ("-m", choice.metrics))
-    ]
-    metrics = choice.of(counts) if counts else assumed_metrics(*asked)
+    ks = ",".join(not_empty("-k", choice.k))
     report = plan_report(
-        metrics,
+        choice.of(counts) if counts else assumed_metrics(ks, choice.named),
         aims,
         counts=counts,
         rates=rates,
         correlation=assuming.correlation,
         short_tasks=choice.short_tasks,
     )
-    output.write(report)
+    output.write(report, charting)

@@ -86,8 +86,6 @@ def _attempts(
     elif role in ("attempt", "line"):
         needed = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
         refuse(empty, f"attempts whose {column!r} says nothing about their order", needed)
-        needed = "name a column that tells them apart with --field attempt=…"
-        refuse(count > 1, f"attempts that share their {column!r}", needed)
     valueless = int(count[value == -1].sum()) if role in ("answer", "solution") else 0
     python = role == "solution" and statement.request.normalise == "python"
     fell_back = unparsed(value, count) if python else 0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Columns of the output that a group must not share its name with.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict threshold fact"
+    " bias best value resample difference p verdict threshold fact k_to"
     " temperature_against p_adjusted probability_best factor".split()
 )
 MISSING = ("error", "fail", "drop")

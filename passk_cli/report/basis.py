@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, parse_ks, parse_list, standard_metrics
+from passk_cli.estimators.metric import Metric, parse_ks, standard_metrics
 from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted
+from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.report.model import Note
 from passk_cli.report.samples import Measured, measure
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.model import Counts
 
 USUAL_CORRELATION = 0.5
+# Families whose values are numbers of subsets over C(n, k).
+_COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
 _ONE_ATTEMPT = "one attempt per task in the pilot cannot tell luck from how tasks differ"
 
 
@@ -64,6 +67,19 @@ class Basis:
         """Why nothing can be said of differences at n attempts; empty when it can."""
         return self.unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
 
+    @property
+    def largest_difference(self) -> float:
+        """That two models can have: around the expected value, or at all."""
+        expected = self.values.expected
+        return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
+
+    def test(self, n: int, level: float) -> PairedTest:
+        """The paired test at n attempts of either model."""
+        odds = self.values.expected * (1.0 - self.values.expected)
+        bend = 0.0 if self.pair or odds <= 0.0 else 1.0 / (4.0 * odds)
+        step = lattice_step(n, self.metric.k) if self.metric.family in _COUNTS_SUBSETS else 0.0
+        return PairedTest(self.variances(n)[1], level, step, bend)
+
     def variances(self, n: int) -> tuple[float, float]:
         """Of a task's value and of its difference, at n attempts; computed once."""
         if n not in self._variances:
@@ -83,19 +99,28 @@ def assumed_rates(mean: float | None, spread: float | None, piloted: bool) -> Be
         return None
     if mean is None or spread is None:
         raise ParameterError(
-            "nothing to plan from; give a PILOT file, or --mean and --spread, as"
+            "nothing to plan from; give the FILE of a pilot, or --mean and --spread, as"
             " --mean 0.6 --spread 0.3"
         )
     return BetaRates(mean, spread)
 
 
-def assumed_metrics(ks: str, names: str) -> tuple[Metric, ...]:
-    """The metrics asked for by "1,5" and "pass^4", without a pilot; k = 1 and 10 for none.
+def check_metrics(metrics: Sequence[Metric]) -> None:
+    """ParameterError for metrics that need more than passes and failures."""
+    for metric in metrics:
+        if metric.kind.needs:
+            raise ParameterError(
+                f"{metric.name}: designs are known for metrics of passes and failures,"
+                " as pass@10, pass^4 and gpass@8:0.5"
+            )
 
-    >>> [metric.name for metric in assumed_metrics("", "")]
+
+def assumed_metrics(ks: str, named: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    """The metrics asked for by k's as "1,5" and by name, without a pilot; k = 1 and 10 for none.
+
+    >>> [metric.name for metric in assumed_metrics("", ())]
     ['pass@1', 'pass@10', 'pass^10']
     """
-    named = parse_list(names)
     standard = parse_ks(ks) if ks else () if named else (1, 10)
     return tuple(dict.fromkeys((*standard_metrics(standard), *named)))
 

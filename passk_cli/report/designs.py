@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import splits
 from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.power import detectable, lattice_step, tasks_needed
 from passk_cli.report.basis import Basis
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
@@ -148,10 +147,8 @@ def in_design(plan: str, basis: Basis, aims: Aims, tasks: int, n: int, purpose: 
     line = replace(line, se=math.sqrt(basis.variances(n)[0] / tasks))
     if why:
         return line
-    step = lattice_step(n, basis.metric.k)
-    variance = basis.variances(n)[1]
-    least = detectable(variance, tasks, aims.power, level=aims.level, step=step)
-    if least > 1.0:
+    least = basis.test(n, aims.level).detectable(tasks, aims.power)
+    if least > basis.largest_difference:
         return replace(line, reason="too few tasks to detect any difference")
     return replace(line, difference=least)
 
@@ -162,9 +159,9 @@ def needed(basis: Basis, aims: Aims, n: int) -> Line:
     line = Line(DETECT, basis, None, n, difference=aims.difference, reason=why)
     if why:
         return line
-    step = lattice_step(n, basis.metric.k)
-    variance = basis.variances(n)[1]
-    tasks = tasks_needed(aims.difference, variance, aims.power, level=aims.level, step=step)
+    if aims.difference > basis.largest_difference:
+        return replace(line, reason=f"two models around {line.expected:.4g} cannot differ so much")
+    tasks = basis.test(n, aims.level).tasks_needed(aims.difference, aims.power)
     if tasks is None:
         return replace(line, reason="more than a billion tasks")
     return replace(line, tasks=tasks, se=math.sqrt(basis.variances(n)[0] / tasks))

@@ -87,7 +87,8 @@ def _bases_table(bases: Sequence[Basis]) -> Table:
         row: list[Cell] = [basis.metric.name, basis.values.expected,
                            _known(basis.values.between**0.5), basis.correlation]  # fmt: skip
         if len(bases) > 1:
-            row.append(_known(basis.variances(n)[0] / first.variances(n)[0]))
+            least = first.variances(n)[0]
+            row.append(_known(basis.variances(n)[0] / least) if least > 0 else None)
         if several:
             row += [basis.model, " − ".join(basis.pair or ())]
         rows.append(tuple(row))

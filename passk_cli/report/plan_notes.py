@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from passk_cli.report.designs import Aims, Line
 
 # Predicted powers are rough nearer to 0 or 1 than this, and with fewer tasks: benchmarks/plan.md.
-_ROUGH, _FEW_TASKS = 0.1, 100
+_ROUGH, _FEW_TASKS = 0.1, 50
 # A pilot that knows its standard errors no better than this is worth a warning.
 _UNSURE = 0.2
 
@@ -48,9 +48,9 @@ def _difference_notes(bases: Sequence[Basis]) -> list[Note]:
     if alike:
         notes.append(
             Note(
-                "differences: of two models alike, half the difference above and half below, whose"
-                f" true values correlate by {alike[0].correlation:g} over tasks at every k"
-                " (assumed; --correlation, or a pilot of two models)"
+                "differences: of two models alike, one half the difference above and one half below"
+                f" the expected value, whose true values correlate by {alike[0].correlation:g} over"
+                " tasks at every k (assumed; --correlation, or a pilot of two models)"
             )
         )
     if len(alike) < len(bases):

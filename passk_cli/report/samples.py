@@ -180,15 +180,20 @@ class Measured:
 
 
 def measure(
-    counts: Counts, metrics: Sequence[Metric], short_tasks: str = "empty"
+    counts: Counts,
+    metrics: Sequence[Metric],
+    short_tasks: str = "empty",
+    only: Sequence[int] | None = None,
 ) -> list[Measured]:
     """Every series × metric, in that order.
 
     short_tasks : what becomes of a metric that some tasks have n < k for: "empty", or "drop" to
         compute it on the others.
+    only : indices of the series to measure; None for all.
     """
     found = []
-    for s, series in enumerate(counts.series):
+    for s in range(len(counts.series)) if only is None else only:
+        series = counts.series[s]
         rows = counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
         known = {role: multisets(counts, role, rows) for role in needs(metrics)}

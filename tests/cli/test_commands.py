@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
+from passk_cli.cli.app import COMMANDS
 from passk_cli.render import FORMATS
 from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk, assert_same_text
 
@@ -182,8 +183,8 @@ def test_closed_pipe_and_help() -> None:
         shown = subprocess.run(f"{passk} {flag}", shell=True, capture_output=True, text=True,
                                check=False)  # fmt: skip
         assert shown.returncode == 0
-        for command in ("estimate", "compare", "gate", "bootstrap", "describe"):
-            assert command in shown.stdout
+        for command in COMMANDS:
+            assert command.__name__ in shown.stdout
 
 
 def test_terminal_table_fits_and_cuts_nothing(

@@ -1,4 +1,4 @@
-"""Designs: exact sums against fractions, pilots against every subset, power against references."""
+"""Designs: exact sums against fractions, pilots against every subset and every pilot."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import multinomial
-from statsmodels.stats.power import TTestPower
 
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric, parse
@@ -25,8 +23,6 @@ from passk_cli.inference.design import (
     relative_error,
     splits,
 )
-from passk_cli.inference.paired import mcnemar, sign_flip
-from passk_cli.inference.power import detectable, lattice_step, power, tasks_needed
 
 METRICS = [parse(name) for name in ("pass@1", "pass@3", "pass^3", "pass^1", "pass@2", "pass^2")]
 
@@ -282,87 +278,3 @@ def test_splits_spend_what_there_is(budget: int, least: int, most: int | None) -
     assert bool(found) == (budget >= 2 * least)
     if found and most is not None and budget // most >= least:
         assert (most, budget // most) in found
-
-
-@pytest.mark.parametrize("tasks", [2, 3, 30, 164, 10_000, 10**8])
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
-def test_power_against_statsmodels(tasks: int, level: float) -> None:
-    for difference in (0.001, 0.05, 0.2, 0.5, 1.0):
-        expected = TTestPower().power(difference, tasks, 1 - level)
-        if not math.isnan(expected):  # scipy's noncentral t is, in places
-            found = power(difference, 1.0, tasks, level=level)
-            assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_power_at_its_ends() -> None:
-    assert power(0.0, 1.0, 20) == pytest.approx(0.05)
-    assert power(-0.5, 1.0, 34) == power(0.5, 1.0, 34)
-    assert power(0.01, 1.0, 20, step=1.0) == pytest.approx(0.05)
-    assert math.isnan(power(0.1, 1.0, 1))
-    assert math.isnan(power(0.1, math.nan, 10))
-    assert (power(0.1, 0.0, 10), power(0.0, 0.0, 10)) == (1.0, pytest.approx(0.05))
-
-
-@given(
-    st.floats(0.01, 0.5), st.floats(0.01, 1.0), st.floats(0.1, 0.99), st.sampled_from([0.0, 0.2, 1])
-)
-def test_needed_and_detectable_agree(
-    difference: float, variance: float, wanted: float, step: float
-) -> None:
-    tasks = tasks_needed(difference, variance, wanted, step=step)
-    assert tasks is not None
-    assert power(difference, variance, tasks, step=step) >= wanted
-    if tasks > 2:
-        assert power(difference, variance, tasks - 1, step=step) < wanted
-        assert detectable(variance, tasks - 1, wanted, step=step) > difference * (1 - 1e-9)
-    least = detectable(variance, tasks, wanted, step=step)
-    assert least <= difference * (1 + 1e-9)
-    assert power(least, variance, tasks, step=step) == pytest.approx(wanted, abs=1e-9)
-
-
-def test_no_number_of_tasks() -> None:
-    assert tasks_needed(0.0, 1.0, 0.8) is None
-    assert tasks_needed(1e-6, 1.0, 0.8) is None
-    assert tasks_needed(0.1, math.nan, 0.8) is None
-    assert tasks_needed(0.1, 0.0, 0.8) == 2
-    assert math.isnan(detectable(1.0, 1, 0.8))
-
-
-def mcnemar_power(plus: float, minus: float, tasks: int) -> float:
-    """Exact power of the exact test: over all numbers of tasks that only one model passes."""
-    b, c = np.meshgrid(np.arange(tasks + 1), np.arange(tasks + 1))
-    inside = b + c <= tasks
-    b, c = b[inside], c[inside]
-    chance = multinomial.pmf(
-        np.stack([b, c, tasks - b - c], axis=1), tasks, [plus, minus, 1 - plus - minus]
-    )
-    return float(chance[mcnemar(b, c) <= 0.05].sum())
-
-
-def test_one_attempt_against_the_exact_power_of_mcnemar() -> None:
-    """The lattice step is the continuity correction of the exact test."""
-    assert (lattice_step(1, 1), lattice_step(10, 1), lattice_step(5, 5)) == (1.0, 0.1, 1.0)
-    for plus, minus in ((0.3, 0.12), (0.2, 0.08)):
-        variance = plus + minus - (plus - minus) ** 2
-        expected = mcnemar_power(plus, minus, 100)
-        found = power(plus - minus, variance, 100, step=lattice_step(1, 1))
-        assert found == pytest.approx(expected, abs=0.015)
-        assert power(plus - minus, variance, 100) > expected + 0.04
-
-
-def test_power_against_simulated_sign_flips() -> None:
-    """200 tasks, pass@5 of 10 attempts: within 3 points (Monte-Carlo error 1.1)."""
-    metric, rng, n, tasks = parse("pass@5"), np.random.default_rng(5), 10, 200
-    values = Assumed(metric, BetaRates(0.3, 0.3))
-    pair = Difference(values, values, 0.5 * values.between)
-    a, b = 0.4, 0.4 * 7 / 3
-    p = rng.beta(a, b, size=(2, tasks, 2000))
-    p[1] = np.where(rng.random(p[1].shape) < 0.5, p[0], p[1])
-    assert values.rates.spread == pytest.approx(math.sqrt(0.21 / (a + b + 1)), rel=0.01)
-    table = metric.values(np.full(n + 1, n), np.arange(n + 1))
-    differences = table[rng.binomial(n, p[0])] - table[rng.binomial(n, p[1])]
-    assert differences.var() == pytest.approx(pair.variance(n), rel=0.02)
-    # A shift of the differences is a difference of the models without any other change.
-    difference = detectable(pair.variance(n), tasks, 0.8)
-    found = (sign_flip(differences + difference, resamples=1000).p <= 0.05).mean()
-    assert found == pytest.approx(0.8, abs=0.03)
