@@ -10,12 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from passk_cli.__main__ import main
 
 # The same examples in every run, however slow the machine: a red test means a change.
-settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("steady")
 
 ROOT = Path(__file__).parent.parent

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.cli.app import COMMANDS
+from passk_cli.cli import app
 from passk_cli.render import FORMATS
 from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk, assert_same_text
 
@@ -183,7 +183,7 @@ def test_closed_pipe_and_help() -> None:
         shown = subprocess.run(f"{passk} {flag}", shell=True, capture_output=True, text=True,
                                check=False)  # fmt: skip
         assert shown.returncode == 0
-        for command in COMMANDS:
+        for command in app.COMMANDS:
             assert command.__name__ in shown.stdout
 
 
