@@ -218,7 +218,7 @@ class Piloted:
         if n < self.metric.k:
             return math.nan
         if n <= self.fewest:
-            return self._at(n) - self.between
+            return max(self._at(n) - self.between, 0.0)
         if self.rates is None:
             return math.nan
         model = Assumed(self.metric, self.rates)

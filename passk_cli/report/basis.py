@@ -177,6 +177,8 @@ def _of_pilot(metric: Metric, usable: Sequence[Measured], correlation: float | N
         for a, b in combinations(usable, 2)
         if a.series[1:] == b.series[1:] and len(shared := np.intersect1d(a.tasks, b.tasks)) >= 2
     ]
+    # Two models that never differ say nothing about how others do.
+    pairs = [pair for pair in pairs if _spread(pair) > 0]
     if not pairs:
         return _alike(metric, values, correlation, name)
     if correlation is not None:

@@ -244,6 +244,13 @@ def test_a_pilot_that_cannot_tell() -> None:
     assert "more than the pilot" not in said(single)
 
 
+def test_models_that_never_differ_say_nothing_of_differences() -> None:
+    cells = [(m, f"t{t}", 2, t % 3) for m in ("one", "copy") for t in range(6)]
+    report = piloted(Counts.from_cells(cells), "pass@1")
+    assert "of two models alike" in said(report)
+    assert all(row["difference"] for row in rows(report, plan="design", tasks=24))
+
+
 def test_short_tasks() -> None:
     counts = Counts.from_cells(
         [("m", "a", 4, 1), ("m", "b", 4, 4), ("m", "c", 2, 1), ("m", "d", 4, 0)]
