@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -36,6 +37,7 @@ class Done:
 
 
 Passk = Callable[..., Done]
+Golden = Callable[[str, list[object]], None]
 _FULL_PRECISION = re.compile(r"-?\d+\.\d{6,}(?:e-?\d+)?")
 
 
@@ -79,3 +81,24 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def golden(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> Golden:
+    """golden(name, arguments): what the command prints is what tests/golden/NAME.txt says.
+
+    Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff.
+    """
+
+    def run(name: str, arguments: list[object]) -> None:
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setenv("COLUMNS", "80")
+        relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in arguments]
+        done = passk(*relative)
+        text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
+        path = ROOT / "tests" / "golden" / f"{name}.txt"
+        if os.environ.get("PASSK_GOLDEN"):
+            path.write_text(text)
+        assert_same_text(text, path.read_text())
+
+    return run

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
-SHORT_TASKS = ("empty", "drop")
+_SHORT_TASKS = ("empty", "drop")
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,12 @@ class Measured:
         return attempt_means(
             self.n, self.c, [np.concatenate(table)], how.resamples, how.seed, purpose
         )[:, 0]
+
+
+def check_short_tasks(short_tasks: str) -> None:
+    """ParameterError for what cannot become of tasks with too few attempts."""
+    if short_tasks not in _SHORT_TASKS:
+        raise ParameterError(f"--short-tasks {short_tasks}: it is one of {', '.join(_SHORT_TASKS)}")
 
 
 def measure(
