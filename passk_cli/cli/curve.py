@@ -5,25 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import typer
-
-from passk_cli.cli.options import Certainty, Interval, Reading, not_empty, option
+from passk_cli.cli.options import (
+    Certainty,
+    Interval,
+    OptionalReading,
+    ShortTasks,
+    not_empty,
+    option,
+)
 from passk_cli.cli.output import Charting, Output
-
-
-@dataclass(frozen=True)
-class OptionalReading(Reading):
-    """Which files, where there may be none."""
-
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[FILE...]",
-            help="Paths, globs, directories, label=path, or - for stdin: outcomes, or exact"
-            " success rates of tasks (a column rate).",
-            show_default=False,
-        ),
-    ] = field(default_factory=list)
+from passk_cli.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -35,7 +26,8 @@ class Shape:
         option(
             "--rates",
             metavar="NAME=P,P,…",
-            help="Exact success rates of tasks instead of files, as mixed=0,1. Repeatable.",
+            help="Exact success rates of tasks, as mixed=0,1, instead of files; a file may have"
+            " a column rate as well. Repeatable.",
         ),
     ] = field(default_factory=list)
     points: Annotated[
@@ -52,7 +44,8 @@ class Shape:
         option(
             "--max-k",
             metavar="K",
-            help="The last k. Default: the smallest n of each model; 10 for exact rates.",
+            help="The last k. Default: the smallest n of each model (the largest with"
+            " --short-tasks drop); 10 for exact rates.",
         ),
     ] = None
     band: Annotated[
@@ -67,15 +60,11 @@ class Shape:
     delta: Annotated[
         bool, option("--delta", help="What uneven tasks do: Δ_k, coverage deficit, moments.")
     ] = False
-    short_tasks: Annotated[
-        str,
-        option(
-            "--short-tasks",
-            metavar="empty|drop",
-            show_default=True,
-            help="Stop at the smallest n, or go on without the tasks that have fewer attempts.",
-        ),
-    ] = "empty"
+    metrics: Annotated[
+        list[str],
+        option("-m", "--metric", metavar="NAMES", help="Further curves, as maj@k,gpass@k:0.5."),
+    ] = field(default_factory=list)
+    short_tasks: ShortTasks = "empty"
 
 
 def curve(
@@ -90,18 +79,24 @@ def curve(
 
     Example: passk curve results.jsonl --delta --chart curves.html
     """
+    from passk_cli.estimators.metric import needs
     from passk_cli.outcomes.rates import exact_rates
     from passk_cli.report.curve import Plan
     from passk_cli.report.curve_counts import curve_report
+    from passk_cli.report.curve_more import parse_curves
     from passk_cli.report.curve_rates import rates_report
 
     output.check(reading.files, charting=charting)
-    plan = Plan.of(shape.points, shape.max_k, shape.band, shape.delta, shape.short_tasks)
+    more = parse_curves(",".join(not_empty("-m", shape.metrics)))
+    plan = Plan.of(shape.points, shape.max_k, shape.band, shape.delta, shape.short_tasks, more)
     how = certainty.how(method.interval)
     given = not_empty("--rates", shape.rates)
     families = exact_rates(given, reading.files, reading.request(cluster=certainty.cluster))
+    if families and more:
+        raise ParameterError("-m: exact rates say nothing of what attempts are; leave it out")
     if families:
         report = rates_report(families, plan)
     else:
-        report = curve_report(reading.counts(cluster=certainty.cluster), how, plan)
+        counts = reading.counts(cluster=certainty.cluster, attempts=needs(more))
+        report = curve_report(counts, how, plan)
     output.write(report, charting)

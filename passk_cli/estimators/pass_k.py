@@ -89,6 +89,16 @@ def hat_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.
     return value
 
 
+def gain_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """What k attempts gain over one: pass@k − pass@1 of each (n, c) pair, in [0, 1).
+
+    >>> gain_pairs(np.array([4]), np.array([2]), 2).round(6).tolist()
+    [0.333333]
+    """
+    gain: NDArray[np.float64] = np.maximum(at_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
+    return gain
+
+
 def _over_terms(
     n: NDArray[np.int64], m: NDArray[np.int64], k: int, *, logs: bool
 ) -> NDArray[np.float64]:

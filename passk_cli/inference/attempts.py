@@ -79,8 +79,9 @@ def within_variance_of(
     tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
     n = np.add.reduceat(attempts.count, attempts.start[:-1])
     total = np.zeros(len(values))
+    enough = (n > metric.k)[tasks]
     for passing in (0, 1):
-        weight = attempts.passed if passing else attempts.count - attempts.passed
+        weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
         rows = np.flatnonzero(weight)
         # Every copy of a task has its own rows: as many at once as keep a block small.
         sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])

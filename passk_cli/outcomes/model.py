@@ -70,6 +70,7 @@ class Attempts:
     count : int ≥ 1, attempts of the cell with this value.
     passed : int, how many of those passed.
     valueless : attempts without a value, which have code −1.
+    unparsed : attempts whose solution is no Python though it was to be compared as such.
     """
 
     cell: NDArray[np.int64]
@@ -77,6 +78,7 @@ class Attempts:
     count: NDArray[np.int64]
     passed: NDArray[np.int64]
     valueless: int = 0
+    unparsed: int = 0
 
     def moved(self, to: NDArray[np.int64]) -> Attempts:
         """The same for other cells: to[i] is the new index of cell i, or −1 to leave it out.
@@ -94,17 +96,17 @@ class Attempts:
             np.add.reduceat(a[keep][order], at) if len(at) else a[:0]
             for a in (self.count, self.passed)
         )
-        return Attempts(cell[first], value[first], count, passed, self.valueless)
+        return replace(self, cell=cell[first], value=value[first], count=count, passed=passed)
 
     @classmethod
     def together(cls, parts: Sequence[Attempts]) -> Attempts:
-        """Those of different cells as one."""
+        """Those of different cells as one; what is said of the whole is the first one's."""
         order = np.argsort(np.concatenate([a.cell for a in parts]), kind="stable")
         cell, value, count, passed = (
             np.concatenate([getattr(a, column) for a in parts])[order]
             for column in ("cell", "value", "count", "passed")
         )
-        return cls(cell, value, count, passed, sum(a.valueless for a in parts))
+        return replace(parts[0], cell=cell, value=value, count=count, passed=passed)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ by the same code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +17,16 @@ from passk_cli.inference.bands import spread_out
 from passk_cli.report.charts import curves
 from passk_cli.report.heterogeneity import Climb, Rates, climb_tables, moments_table
 from passk_cli.report.model import Cell, Chart, Column, Estimate, Table
-from passk_cli.report.samples import SHORT_TASKS
+from passk_cli.report.samples import check_short_tasks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.estimators.metric import Metric
+
 BANDS = ("pointwise", "simultaneous")
 # Metric of a point → how its values over k are called.
 AT, HAT, DELTA, DEFICIT = "pass@", "pass^", "delta_", "deficit_"
-_CURVES = {AT: "pass@k", HAT: "pass^k", DELTA: "Δ_k"}
 _MOST_DRAWN, _MOST_POINTS = 200, 1_000_000
 
 
@@ -37,6 +38,7 @@ class Plan:
     max_k : the largest k; None for the largest that the data supports.
     band : "pointwise" or "simultaneous".  delta : whether what uneven tasks do is told as well.
     short_tasks : as in the other commands.
+    more : curves of other metrics, each as the metric at k = 1.
     """
 
     points: int | None = 40
@@ -44,6 +46,7 @@ class Plan:
     band: str = "pointwise"
     delta: bool = False
     short_tasks: str = "empty"
+    more: tuple[Metric, ...] = ()
 
     @classmethod
     def of(cls, points: str, *others: Any) -> Plan:
@@ -56,9 +59,7 @@ class Plan:
         """The same; ParameterError for what makes no sense."""
         if self.band not in BANDS:
             raise ParameterError(f"--band {self.band}: it is one of {', '.join(BANDS)}")
-        if self.short_tasks not in SHORT_TASKS:
-            known = ", ".join(SHORT_TASKS)
-            raise ParameterError(f"--short-tasks {self.short_tasks}: it is one of {known}")
+        check_short_tasks(self.short_tasks)
         if self.points is not None and self.points < 2:
             raise ParameterError(f"--points {self.points}: a curve has at least 2; or all")
         if self.max_k is not None and self.max_k < 1:
@@ -67,6 +68,8 @@ class Plan:
             raise ParameterError(
                 "--band simultaneous needs the same tasks at every k; leave --short-tasks drop out"
             )
+        if self.band == "simultaneous" and self.more:
+            raise ParameterError("--band simultaneous is for pass@k and pass^k; leave -m out")
         return self
 
     def ks(self, k_max: int) -> NDArray[np.int64]:
@@ -99,7 +102,8 @@ def telling(k_max: int) -> list[int]:
 class Point:
     """One value of one curve.
 
-    metric : AT, HAT, DELTA or DEFICIT.  bound : the most a DELTA or DEFICIT could be.
+    metric : AT, HAT, DELTA, DEFICIT or another family.  after : what follows k in its name.
+    bound : the most a DELTA or DEFICIT could be.
     size : tasks, fewest and most attempts; None for exact rates.
     method, pointwise : of the interval, and its level at this k alone.  note : what is special.
     """
@@ -114,6 +118,12 @@ class Point:
     method: str = ""
     pointwise: float | None = None
     note: str = ""
+    after: str = ""
+
+    @property
+    def curve(self) -> str:
+        """What the curve is called: "pass@k", "gpass@k:0.5", "Δ_k"."""
+        return "Δ_k" if self.metric == DELTA else f"{self.metric}k{self.after}"
 
 
 @dataclass(frozen=True)
@@ -141,34 +151,40 @@ def tables(found: Found) -> tuple[Table, ...]:
     return tuple(table for table in told if table.rows)
 
 
-def _told(found: Found, *metrics: str) -> Iterable[tuple[str, list[Point]]]:
-    """(k as text, the points of these metrics there) at the telling k's of every series."""
+def _told(found: Found, *curves_: str) -> Iterable[tuple[str, list[Point]]]:
+    """(k as text, the points of these curves there) at the telling k's of every series."""
     by_series: dict[tuple[str, ...], dict[int, dict[str, Point]]] = {}
     for p in found.points:
-        if p.metric in metrics:
-            by_series.setdefault(p.series, {}).setdefault(p.k, {})[p.metric] = p
+        if p.curve in curves_:
+            by_series.setdefault(p.series, {}).setdefault(p.k, {})[p.curve] = p
     width = max((len(str(max(at))) for at in by_series.values()), default=1)
     for at in by_series.values():
         for k in telling(max(at)):
             if k in at:
-                yield str(k).rjust(width), [at[k][metric] for metric in metrics]
+                yield str(k).rjust(width), [at[k][curve] for curve in curves_]
 
 
 def _curve_table(found: Found) -> Table:
     sizes = {p.size for p in found.points}
+    units = {
+        p.curve: "share" if p.estimate.share else "score"
+        for p in found.points
+        if p.metric not in (DELTA, DEFICIT)
+    }
     rows: list[tuple[Cell, ...]] = []
-    for k, (at, hat) in _told(found, AT, HAT):
-        extra = (at.size[0],) if len(sizes) > 1 and at.size else ()
-        rows.append((*at.series, k, at.estimate, hat.estimate, *extra))
+    for k, there in _told(found, *units):
+        first = there[0]
+        extra = (first.size[0],) if len(sizes) > 1 and first.size else ()
+        rows.append((*first.series, k, *(p.estimate for p in there), *extra))
     more = (Column("tasks", "count"),) if len(sizes) > 1 else ()
-    columns = (*found.head, Column("k"), Column("pass@k", "share"), Column("pass^k", "share"))
+    columns = (*found.head, Column("k"), *(Column(*unit) for unit in units.items()))
     return Table((*columns, *more), tuple(rows))
 
 
 def _delta_table(found: Found) -> Table:
     rows = tuple(
         (*d.series, k, d.estimate, d.bound, f.estimate, f.bound)
-        for k, (d, f) in _told(found, DELTA, DEFICIT)
+        for k, (d, f) in _told(found, "Δ_k", "deficit_k")
         if d.k > 1
     )
     columns = (
@@ -192,7 +208,7 @@ def tidy(found: Found) -> Table:
         e, size = p.estimate, p.size or (None, None, None)
         sure = (None, None) if p.pointwise is None else (level, p.pointwise)
         rows.append((
-            *p.series, f"{p.metric}{p.k}", p.k, e.value, p.se, e.low, e.high, *sure,
+            *p.series, f"{p.metric}{p.k}{p.after}", p.k, e.value, p.se, e.low, e.high, *sure,
             p.method, population, p.bound, *size, p.note,
         ))  # fmt: skip
     for climb in found.climbs:
@@ -207,7 +223,8 @@ def charts(found: Found, subtitle: str, uneven: str) -> tuple[Chart, ...]:
 
     subtitle, uneven : what was counted and how sure, under each.
     """
-    drawn, deltas = _drawn(found, AT, HAT), _drawn(found, DELTA)
+    drawn, deltas = _drawn(found, lambda p: p.metric in (AT, HAT)), _drawn(found, _is_delta)
+    others = _drawn(found, lambda p: p.metric not in (AT, HAT, DELTA, DEFICIT))
     sure = any(row["low"] is not None for row in drawn)
     low, high = ("low", "high") if sure else ("", "")
     told = [
@@ -217,6 +234,15 @@ def charts(found: Found, subtitle: str, uneven: str) -> tuple[Chart, ...]:
             x_title="k (attempts)", y_title="probability",
         )
     ]  # fmt: skip
+    if others:
+        bounded = all(p.estimate.share for p in found.points)
+        told.append(
+            curves(
+                others, x="k", y="value", low=low, high=high, colour="model", facet="curve",
+                title="Further curves", subtitle=subtitle, x_title="k (attempts)",
+                y_title="value", y_domain=(0.0, 1.0) if bounded else None,
+            )
+        )  # fmt: skip
     if any(row["value"] is not None for row in deltas):
         told.append(
             curves(
@@ -228,20 +254,23 @@ def charts(found: Found, subtitle: str, uneven: str) -> tuple[Chart, ...]:
     return tuple(told)
 
 
-def _drawn(found: Found, *metrics: str) -> list[dict[str, object]]:
+def _is_delta(point: Point) -> bool:
+    return point.metric == DELTA
+
+
+def _drawn(found: Found, wanted: Callable[[Point], bool]) -> list[dict[str, object]]:
     """The points of a chart, at no more k's than it can show."""
     ks = np.unique([p.k for p in found.points])
     shown = set(spread_out(ks, _MOST_DRAWN).tolist())
     return [
         {
             "model": " ".join(part or '""' for part in p.series),
-            "curve": _CURVES[p.metric],
+            "curve": p.curve,
             "k": p.k,
             "value": p.estimate.value,
             "low": p.estimate.low,
             "high": p.estimate.high,
         }
-        for metric in metrics
         for p in found.points
-        if p.metric == metric and p.k in shown
+        if wanted(p) and p.k in shown
     ]

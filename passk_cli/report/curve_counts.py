@@ -17,6 +17,7 @@ from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_ta
 from passk_cli.inference.heterogeneity import Question, Spread, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
+from passk_cli.report.curve_more import further
 from passk_cli.report.curve_notes import (
     UNEVEN,
     captions,
@@ -94,6 +95,12 @@ def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
             for stretch, measured in zip(each, both, strict=True):
                 lines += measured[place]
                 points += [_point(line, stretch, how) for line in measured[place]]
+        if plan.more:
+            place = counts.series.index(each[0].series)
+            ks = [k for stretch in each for k in stretch.ks.tolist()]
+            for point, line in further(counts, place, ks, how, plan):
+                points.append(point)
+                lines.append(line)
         if plan.delta:
             added = [p for stretch in each for p in _uneven(counts, stretch, how)]
             points += sorted(added, key=lambda p: p.metric == DEFICIT)

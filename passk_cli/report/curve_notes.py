@@ -88,10 +88,11 @@ def curve_signature(
 ) -> dict[str, object]:
     """Everything the numbers depend on besides the files themselves."""
     ends = [int(each[-1].ks[-1]) for each in by_series]
+    curves = ["pass@k", "pass^k", *(m.name.replace("1", "k", 1) for m in plan.more)]
     drawn = how.resampled or plan.band == "simultaneous"
     drawn = drawn or (plan.delta and how.method != "none" and how.population == NEW_TASKS)
     more: dict[str, object] = {
-        "curves": f"pass@k pass^k up to k={span(min(ends), max(ends))}",
+        "curves": f"{' '.join(curves)} up to k={span(min(ends), max(ends))}",
         "points": "all" if plan.points is None else plan.points,
         **how.signature(),
         "band": plan.band if how.method != "none" else None,
