@@ -38,6 +38,7 @@ def test_tool_is_content(tool: list[str]) -> None:
     [
         (["--version"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
         (["estimate", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
+        (["compare", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich", "vl_convert"]),
         (["estimate", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),
         (["describe", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),
     ],

@@ -12,10 +12,14 @@ import typer
 from passk_cli import __version__
 from passk_cli.cli.bootstrap import bootstrap
 from passk_cli.cli.compare import compare
+from passk_cli.cli.curve import curve
 from passk_cli.cli.describe import describe
+from passk_cli.cli.diversity import diversity
 from passk_cli.cli.estimate import estimate
 from passk_cli.cli.gate import gate
 from passk_cli.cli.groups import grouped
+from passk_cli.cli.order import order
+from passk_cli.cli.plan import plan
 from passk_cli.cli.temperature import temperature
 from passk_cli.errors import PasskError
 
@@ -30,7 +34,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
 )
-for command in (estimate, compare, gate, bootstrap, temperature, describe):
+COMMANDS = (
+    estimate, compare, gate, bootstrap, curve, order, diversity, temperature, plan, describe,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(grouped(command))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cli.options import Adjusting, Certainty, Interval, not_empty
+from passk_cli.cli.options import Adjusting, Certainty, Interval, OptionalReading, not_empty
 from passk_cli.cli.output import Charting, Output
-from passk_cli.cli.temperature_options import Files, Heat, PassAtK, Toy, check_toy
+from passk_cli.cli.temperature_options import Heat, PassAtK, Toy, check_toy
 from passk_cli.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def temperature(
-    reading: Files,
+    reading: OptionalReading,
     choice: PassAtK,
     heat: Heat,
     toy: Toy,
@@ -71,7 +71,9 @@ def _toy(toy: Toy, choice: PassAtK) -> Report:
     return model.toy_report(families, spreads, gamma, choice.ks or model.DEFAULT_KS)
 
 
-def _read(reading: Files, column: str | None, known: dict[str, Any]) -> tuple[Counts, str | None]:
+def _read(
+    reading: OptionalReading, column: str | None, known: dict[str, Any]
+) -> tuple[Counts, str | None]:
     """The counts by the column of temperatures, and its name; None where the files have none."""
     from passk_cli.report.temperature.names import COLUMNS
 

@@ -5,29 +5,12 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-import typer
-
-from passk_cli.cli.options import Choice, Reading, not_empty, option
+from passk_cli.cli.options import Choice, not_empty, option
 from passk_cli.errors import ParameterError
 
 if TYPE_CHECKING:
     from passk_cli.estimators.metric import Metric
     from passk_cli.outcomes.model import Counts
-
-
-@dataclass(frozen=True)
-class Files(Reading):
-    """The files, of which the toy model needs none."""
-
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[FILE...]",
-            help="Paths, globs, directories, label=path, or - for stdin; a file per temperature"
-            " as T0.2=path.",
-            show_default=False,
-        ),
-    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

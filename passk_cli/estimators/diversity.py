@@ -35,7 +35,8 @@ def distinct_at_k(
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
     array([1.66666667])
     """
-    return _expected_kinds(start, count, count, k)
+    # Rounding must not leave the range.
+    return np.clip(_expected_kinds(start, count, count, k), 1.0, k)
 
 
 def distinct_passing_at_k(
@@ -55,7 +56,7 @@ def distinct_passing_at_k(
     >>> distinct_passing_at_k(*bag, 1)
     array([0.66666667])
     """
-    return _expected_kinds(start, count, passed, k)
+    return np.clip(_expected_kinds(start, count, passed, k), 0.0, k)
 
 
 def pass_at_k_distinct(
@@ -90,7 +91,7 @@ def pass_at_k_distinct(
         rows = np.minimum(rows, len(count) - 1)
         fails = 1.0 - passed[rows] / count[rows]
         result[cells] = 1.0 - _none_passes(fails, solutions[cells], tried[cells])
-    return np.where(n >= k, result, np.nan)
+    return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
 
 
 def distinct(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -73,7 +73,8 @@ def mean_score(
     """
     first = start[:-1]
     n = np.add.reduceat(count, first)
-    return np.where(n >= k, np.add.reduceat(value * count, first) / n, np.nan)
+    mean = np.clip(np.add.reduceat(value * count, first) / n, value[first], value[start[1:] - 1])
+    return np.where(n >= k, mean, np.nan)
 
 
 def _over_thresholds(
@@ -91,4 +92,5 @@ def _over_thresholds(
     step = np.append(np.diff(value), 0.0)
     step[last] = 0.0
     un, uc, index = unique_pairs(np.repeat(n, np.diff(start)), above)
-    return value[first] + np.add.reduceat(step * form(un, uc, k)[index], first)
+    over = value[first] + np.add.reduceat(step * form(un, uc, k)[index], first)
+    return np.clip(over, value[first], value[last])  # rounding must not leave the range

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.diversity import distinct_at_k
+from passk_cli.estimators.diversity import (
+    distinct_at_k,
+    distinct_passing_at_k,
+    pass_at_k_distinct,
+)
 from passk_cli.estimators.gpass import gpass_pairs, mgpass_pairs
 from passk_cli.estimators.graded import best_at_k, mean_score, worst_at_k
 from passk_cli.estimators.majority import majority_at_k
 from passk_cli.estimators.order import first_at_k
-from passk_cli.estimators.pass_k import at_pairs, hat_pairs, unique_pairs
+from passk_cli.estimators.pass_k import at_pairs, gain_pairs, hat_pairs, unique_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,12 +86,17 @@ FAMILIES: dict[str, Family] = {
     "pass^": Family(hat_pairs),
     "gpass@": Family(gpass_pairs, shared=True),
     "mgpass@": Family(mgpass_pairs),
+    "gain@": Family(gain_pairs),
     "first@": Family(first_at_k, needs="attempt", exchangeable=False),
     "maj@": Family(majority_at_k, needs="answer"),
     "best@": Family(best_at_k, needs="score", bounds=None),
     "worst@": Family(worst_at_k, needs="score", bounds=None),
     "mean": Family(mean_score, needs="score", bounds=None, counted=False),
     "distinct@": Family(distinct_at_k, needs="solution", bounds=lambda k: (1.0, float(k))),
+    "distinct-correct@": Family(
+        distinct_passing_at_k, needs="solution", bounds=lambda k: (0.0, float(k))
+    ),
+    "distinct-pass@": Family(pass_at_k_distinct, needs="solution"),
 }
 USUAL_K = (1, 10, 100)
 
@@ -153,7 +162,7 @@ def parse(text: str) -> Metric:
     (8, 'mean')
     """
     name = text.strip()
-    found = re.fullmatch(r"([a-z]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name)
+    found = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name)
     family = FAMILIES.get(found[1]) if found else None
     if found is None or family is None or (found[2] is not None) != family.counted:
         raise ParameterError(f"no metric {name!r}; there are {_known()}")

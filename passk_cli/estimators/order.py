@@ -121,6 +121,8 @@ def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
 
     2c(n−c)/n changes are expected when every order of a task's outcomes is as likely as any
     other, so that it is 0 on average then: above 0 neighbours are alike, below they alternate.
+    Where they are alike it is less than their correlation, the more so the fewer attempts there
+    are: part of it goes with the task's own pass rate.
 
     changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN where no task
     has both passes and failures.
@@ -197,9 +199,11 @@ def attempts_needed(survival: Floats, share: float) -> int | None:
 def attempts_used(survival: Floats, budget: int) -> float:
     """Mean attempts per task when one stops at the first pass or after `budget`: Σ_{i<b} S_i.
 
-    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts there are.
+    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts there are,
+    unless every task is solved by then.
 
     >>> attempts_used(np.array([1.0, 0.6, 0.4]), 2)
     1.6
     """
-    return float(survival[:budget].sum()) if budget < len(survival) else float("nan")
+    known = budget < len(survival) or survival[-1] == 0
+    return float(survival[:budget].sum()) if known else float("nan")

@@ -34,14 +34,37 @@ def within_variance(
     [0.0625]
     """
     un, uc, index = unique_pairs(n, c)
-    value = metric.values(un, uc)
-    fewer = np.maximum(un - 1, 0)
-    one_pass_less = metric.values(fewer, np.maximum(uc - 1, 0))
-    one_failure_less = metric.values(fewer, np.minimum(uc, fewer))
-    spread = np.where(uc > 0, uc * (one_pass_less - value) ** 2, 0.0)
-    spread += np.where(uc < un, (un - uc) * (one_failure_less - value) ** 2, 0.0)
-    variance = np.where(un > metric.k, spread * fewer / np.maximum(un, 1), np.nan)
+    fewer, pass_less, failure_less = one_less(un, uc)
+    values = [
+        metric.values(*pair) for pair in ((un, uc), (fewer, pass_less), (fewer, failure_less))
+    ]
+    variance = np.where(un > metric.k, jackknife_variance(un, uc, *values), np.nan)
     return variance[index]
+
+
+def one_less(
+    n: NDArray[np.int64], c: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """n − 1, and the passes left when the attempt left out passed, and when it failed."""
+    fewer = np.maximum(n - 1, 0)
+    return fewer, np.maximum(c - 1, 0), np.minimum(c, fewer)
+
+
+def jackknife_variance(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    value: NDArray[np.float64],
+    pass_less: NDArray[np.float64],
+    failure_less: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Variance over repeated attempts from the values with one attempt left out (`one_less`).
+
+    n, c : (cells,).  The others : (…, cells).  See `within_variance` for the formula.
+    """
+    spread = np.where(c > 0, c * (pass_less - value) ** 2, 0.0)
+    spread += np.where(c < n, (n - c) * (failure_less - value) ** 2, 0.0)
+    variance: NDArray[np.float64] = spread * np.maximum(n - 1, 0) / np.maximum(n, 1)
+    return variance
 
 
 def within_variance_of(
@@ -56,8 +79,9 @@ def within_variance_of(
     tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
     n = np.add.reduceat(attempts.count, attempts.start[:-1])
     total = np.zeros(len(values))
+    enough = (n > metric.k)[tasks]
     for passing in (0, 1):
-        weight = attempts.passed if passing else attempts.count - attempts.passed
+        weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
         rows = np.flatnonzero(weight)
         # Every copy of a task has its own rows: as many at once as keep a block small.
         sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])

@@ -84,7 +84,10 @@ def _quantile(
     total = float(alpha @ b)
     mean = float(alpha @ a) / total
     spread = math.sqrt(float((alpha * (a - mean * b) ** 2).sum()) / (total * (total + 1)))
-    q = min(max(mean + wanted * spread, 1e-3), 1.0 - 1e-3)
+    third = 2 * float((alpha * (a - mean * b) ** 3).sum()) / (total * (total + 1) * (total + 2))
+    # The Cornish-Fisher expansion: a start that is right to a hundredth of a deviate or so.
+    bend = third / spread**3 * (wanted**2 - 1) / 6
+    q = min(max(mean + (wanted + bend) * spread, 1e-3), 1.0 - 1e-3)
     slope = 1.0 / spread
     last: tuple[float, float] | None = None
     for _ in range(100):
@@ -98,14 +101,19 @@ def _quantile(
             high = q
         else:
             low = q
+        # What a secant step misses is a fraction of the product of the last two misses.
+        enough = last is not None and abs(miss * last[1]) < 1e-12
         if last is not None and last[1] != miss:
             slope = (miss - last[1]) / (q - last[0])
         last = (q, miss)
         step = q - miss / slope if slope > 0 and math.isfinite(slope) else math.nan
-        q_next = step if low < step < high else (low + high) / 2
+        inside = low < step < high
+        q_next = step if inside else (low + high) / 2
         if q_next == q:
             break
         q = q_next
+        if enough and inside:
+            break
     return q
 
 

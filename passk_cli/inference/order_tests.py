@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
 # Pairs of attempts are looked at among so many first ones: half a million pairs.
 MOST_POSITIONS = 1000
-# A pair that differs on at most this share of the tasks expected looks like copies.
-COPIED = 0.1
+# A pair that differs on at most this share of the tasks expected looks like copies, provided that
+# their own pass rates alone would have them differ on this many.
+COPIED, _ENOUGH = 0.1, 5.0
 # So unlikely must it be that every solved task happens to end with its only pass.
 _STOPPED = 1e-3
 
@@ -116,7 +117,8 @@ class Pairs:
     """Pairs of attempts and how often their outcomes differ, on the tasks that have both.
 
     first, second : positions from 0.  differ : tasks on which their outcomes differ.
-    expected : the same over all orders.  tasks : those with passes and failures and both attempts.
+    expected : the same over all orders.  by_rates : the same for two attempts that pass as often as
+    these do, on any of the tasks.  tasks : those with passes and failures and both attempts.
     p : one-sided, of so few or fewer differences; adjusted : after Holm over all pairs.
     """
 
@@ -124,6 +126,7 @@ class Pairs:
     second: Ints
     differ: Ints
     expected: Floats
+    by_rates: Floats
     tasks: Ints
     p: Floats
     adjusted: Floats
@@ -135,8 +138,11 @@ class Pairs:
 
     @property
     def copied(self) -> NDArray[np.bool_]:
-        """Pairs that differ on hardly any task: a tenth of those expected, or fewer."""
-        return self.differ <= COPIED * self.expected
+        """Pairs that differ on a tenth of the tasks expected, or fewer, though their pass rates
+        leave them room to differ: two attempts that always pass agree without being copies."""
+        few = self.differ <= COPIED * np.minimum(self.expected, self.by_rates)
+        found: NDArray[np.bool_] = few & (self.by_rates >= _ENOUGH)
+        return found
 
 
 def copies_test(start: Ints, passed: Ints) -> Pairs:
@@ -146,8 +152,8 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     orders each task differs with probability 2c(n−c) / (n(n−1)) on its own, so that the count has a
     Poisson-binomial law.  Tasks whose attempts all agree say nothing: they may be copies, or tasks
     that always or never pass; nor does a task of two attempts, which agree or differ whatever their
-    order.  Where the pass rate changes with the position pairs agree a little more as well; hardly
-    anything but copies differs a tenth as often as expected.
+    order.  Where the pass rate changes with the position pairs agree more as well: what looks like
+    copies is told apart by `Pairs.copied`.
 
     start, passed : as in `estimators.order`.  Pairs among the first 1,000 attempts are looked at.
     Returns `Pairs`, in order of the positions.
@@ -165,7 +171,12 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     differ = won.T @ (had - won)
     differ += differ.T
     first, second = np.triu_indices(width, 1)
-    p, expected, tasks = (np.zeros(len(first)) for _ in range(3))
+    p, expected = (np.zeros(len(first)) for _ in range(2))
+    tasks = (had.T @ had)[first, second]
+    # Passes of either on the tasks that have both.
+    passes = won.T @ had
+    one, other = passes[first, second], passes[second, first]
+    by_rates = (one * (tasks - other) + other * (tasks - one)) / np.maximum(tasks, 1)
     share = differing_share(n, c)
     # The pairs up to the same length are on the same tasks, and have one law.
     lengths = np.concatenate([[0], np.unique(np.minimum(n, width))])
@@ -178,12 +189,13 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
         )
         counts = differ[first[mine], second[mine]].astype(np.int64)
         p[mine] = tail_below(law, counts)
-        expected[mine], tasks[mine] = shares @ times, times.sum()
+        expected[mine] = shares @ times
     return Pairs(
         first.astype(np.int64),
         second.astype(np.int64),
         differ[first, second].astype(np.int64),
         expected,
+        by_rates,
         tasks.astype(np.int64),
         p,
         holm(p),

@@ -151,3 +151,25 @@ def cluster_totals(
         return values, np.ones(len(values))
     totals = np.stack([np.bincount(clusters, column) for column in values.T], axis=1)
     return totals.astype(np.float64), np.bincount(clusters).astype(np.float64)
+
+
+def unit_values(
+    values: NDArray[np.float64], clusters: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """What each cluster adds to the means of the columns: (clusters × columns), the same means.
+
+    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g: its mean where
+    all G clusters have one size, the linear part of the ratio Σ S_g / Σ m_g else.  The values
+    themselves without clusters.
+
+    values : (tasks × columns).
+
+    >>> unit_values(np.array([[0.0], [1.0], [1.0]]), np.array([0, 0, 1])).round(6).tolist()
+    [[0.444444], [0.888889]]
+    """
+    if clusters is None:
+        return values
+    totals, sizes = cluster_totals(values, clusters)
+    mean = values.mean(axis=0)
+    added: NDArray[np.float64] = mean + len(sizes) / len(values) * (totals - sizes[:, None] * mean)
+    return added

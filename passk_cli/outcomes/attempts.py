@@ -6,7 +6,7 @@ them by cell and value: answers and solutions by a hash of their text, which is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,13 @@ import numpy as np
 from passk_cli.errors import DataError
 from passk_cli.outcomes.fields import FAIL_WORDS, PASS_WORDS, words_sql
 from passk_cli.outcomes.model import Attempts, Counts
+from passk_cli.outcomes.solutions import (
+    by_cell,
+    near_duplicates,
+    register,
+    solution_sql,
+    unparsed,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,10 +41,16 @@ def with_attempts(
     policy = statement.request.duplicates
     keep = policy if repeated and policy in ("first", "last") else None
     con.register("cells_", _cell_columns(counts))
+    # How many rows a text file has is guessed far too low, and joins would hold them all instead of
+    # the cells: the table on the right is held when nothing is guessed.
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    register(con, statement.request.normalise)
     found = {}
     for role in statement.request.attempts:
         name = "attempt" if role == "line" else role
         found[name] = _attempts(con, statement, counts, role, keep)
+        if role == "solution" and statement.request.similarity is not None:
+            found[name] = _merged(con, statement, found[name], keep)
     return replace(counts, attempts=found)
 
 
@@ -73,13 +86,47 @@ def _attempts(
     elif role in ("attempt", "line"):
         needed = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
         refuse(empty, f"attempts whose {column!r} says nothing about their order", needed)
-        needed = "name a column that tells them apart with --field attempt=…"
-        refuse(count > 1, f"attempts that share their {column!r}", needed)
     valueless = int(count[value == -1].sum()) if role in ("answer", "solution") else 0
-    return Attempts(cell, value, count, passed, valueless)
+    python = role == "solution" and statement.request.normalise == "python"
+    fell_back = unparsed(value, count) if python else 0
+    return Attempts(cell, value, count, passed, valueless, fell_back)
+
+
+def _merged(
+    con: duckdb.DuckDBPyConnection, statement: Statement, known: Attempts, keep: str | None
+) -> Attempts:
+    """The same with near-duplicates counted as one solution, under the lowest of their keys."""
+    request = statement.request
+    assert request.similarity is not None
+    con.execute(
+        _judged(statement, "solution", keep, ", solution AS text")
+        + "SELECT cell, value, text FROM known WHERE value >= 0"
+    )
+    value = known.value.copy()
+    ends = np.searchsorted(known.cell, np.arange(int(known.cell.max(initial=-1)) + 2))
+    for cell, texts in by_cell(_fetched(con)):
+        same = near_duplicates(texts, request.similarity, request.normalise)
+        rows = slice(int(ends[cell]), int(ends[cell + 1]))
+        value[rows] = [same.get(key, key) for key in value[rows].tolist()]
+    return replace(known, value=value).moved(np.arange(len(ends) - 1))
+
+
+def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := con.fetchmany(2048):
+        yield from rows
 
 
 def _sql(statement: Statement, role: str, keep: str | None) -> str:
+    return (
+        _judged(statement, role, keep)
+        + """
+SELECT cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed
+FROM known GROUP BY cell, value ORDER BY cell, value"""
+    )
+
+
+def _judged(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
+    """The CTE `known`: cell, value and verdict of every attempt, and more columns."""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"judged.{c} = cells_.{c}" for c in ("name", *groups, "task"))
@@ -92,11 +139,9 @@ def _sql(statement: Statement, role: str, keep: str | None) -> str:
 WITH {statement.rows(keep)},
 judged AS (
   SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
-         {value} AS value, {statement.verdict()} AS verdict
-  FROM {source} LEFT JOIN names ON names.file = rows.file)
-SELECT cells_.cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed
-FROM judged JOIN cells_ ON {match} {counted}
-GROUP BY cells_.cell, value ORDER BY cells_.cell, value"""
+         {value} AS value, {statement.verdict()} AS verdict{more}
+  FROM {source} LEFT JOIN names ON names.file = rows.file),
+known AS (SELECT judged.*, cells_.cell FROM judged JOIN cells_ ON {match} {counted})"""
 
 
 def _score(request: Request) -> str:
@@ -112,7 +157,7 @@ def _answer(request: Request) -> str:
 
 
 def _solution(request: Request) -> str:
-    return coded("solution")
+    return solution_sql("solution", request.normalise)
 
 
 def coded(text: str) -> str:

@@ -105,15 +105,8 @@ def keep_models(counts: Counts, models: Sequence[str]) -> Counts:
     unknown = [m for m in models if m not in present]
     if unknown:
         raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(sorted(present))}")
-    keep = np.array([counts.series[s][0] in models for s in counts.series_codes])
-    series = [counts.series[s] for s in counts.series_codes[keep]]
-    tasks = [counts.tasks[t] for t in counts.task_codes[keep]]
-    kept = Counts.from_columns(
-        series, tasks, counts.n[keep], counts.c[keep], counts.group_names, counts.facts
-    )
-    if counts.clusters is None:
-        return kept
-    return kept.with_clusters(dict(zip(counts.tasks, counts.clusters, strict=True)))
+    kept = [series if series[0] in models else None for series in counts.series]
+    return counts.regrouped(kept, counts.group_names)
 
 
 def _null(values: Any) -> Any:

@@ -182,10 +182,12 @@ def assign(
         if one.get(role) is None:
             what = "attempt number or time" if role == "attempt" else f"{role} column"
             inside = " beside the lists of outcomes" if role == "attempt" and lists else ""
+            lines = "; passk order --order-from-lines takes the order of lines"
             raise DataError(
                 place,
                 f"no {what}{inside}",
-                f"name it with --field {role}=…; {_there_are(columns)}",
+                f"name it with --field {role}=…{lines if role == 'attempt' else ''};"
+                f" {_there_are(columns)}",
             )
     one.pop("outcome")
     return Roles(shape, one.pop("task") or "", outcome, **one)

@@ -70,6 +70,7 @@ class Attempts:
     count : int ≥ 1, attempts of the cell with this value.
     passed : int, how many of those passed.
     valueless : attempts without a value, which have code −1.
+    unparsed : attempts whose solution is no Python though it was to be compared as such.
     """
 
     cell: NDArray[np.int64]
@@ -77,6 +78,7 @@ class Attempts:
     count: NDArray[np.int64]
     passed: NDArray[np.int64]
     valueless: int = 0
+    unparsed: int = 0
 
     def moved(self, to: NDArray[np.int64]) -> Attempts:
         """The same for other cells: to[i] is the new index of cell i, or −1 to leave it out.
@@ -94,17 +96,17 @@ class Attempts:
             np.add.reduceat(a[keep][order], at) if len(at) else a[:0]
             for a in (self.count, self.passed)
         )
-        return Attempts(cell[first], value[first], count, passed, self.valueless)
+        return replace(self, cell=cell[first], value=value[first], count=count, passed=passed)
 
     @classmethod
     def together(cls, parts: Sequence[Attempts]) -> Attempts:
-        """Those of different cells as one."""
+        """Those of different cells as one; what is said of the whole is the first one's."""
         order = np.argsort(np.concatenate([a.cell for a in parts]), kind="stable")
         cell, value, count, passed = (
             np.concatenate([getattr(a, column) for a in parts])[order]
             for column in ("cell", "value", "count", "passed")
         )
-        return cls(cell, value, count, passed, sum(a.valueless for a in parts))
+        return replace(parts[0], cell=cell, value=value, count=count, passed=passed)
 
 
 @dataclass(frozen=True)
@@ -203,19 +205,33 @@ class Counts:
         ('b',)
         """
         place = 1 + self.group_names.index(group)
-        keep = np.array([self.series[s][place] != leave_out for s in self.series_codes])
-        series = [s[:place] + s[place + 1 :] for s in self.series]
+        return self.regrouped(
+            [None if s[place] == leave_out else s[:place] + s[place + 1 :] for s in self.series],
+            tuple(g for g in self.group_names if g != group),
+        )
+
+    def regrouped(
+        self, series: Sequence[tuple[str, ...] | None], group_names: tuple[str, ...]
+    ) -> Counts:
+        """The counts with another name for each series; cells that meet are added.
+
+        series : the new (model, group values …) of each series, or None to leave it out.
+        """
+        new = [series[code] for code in self.series_codes.tolist()]
+        keep = np.array([one is not None for one in new])
         merged = Counts.from_columns(
-            [series[s] for s in self.series_codes[keep]],
+            [one for one in new if one is not None],
             [self.tasks[t] for t in self.task_codes[keep]],
             self.n[keep],
             self.c[keep],
-            tuple(g for g in self.group_names if g != group),
+            group_names,
             self.facts,
         )
         if self.attempts:
-            to = merged.places([(series[code], task) for code, task in self._coded_cells()])
-            moved = {r: known.moved(np.where(keep, to, -1)) for r, known in self.attempts.items()}
+            place_of = {cell: i for i, cell in enumerate(merged.cells)}
+            tasks = (self.tasks[t] for t in self.task_codes.tolist())
+            to = [place_of.get((one, task), -1) for one, task in zip(new, tasks, strict=True)]
+            moved = {r: known.moved(np.array(to)) for r, known in self.attempts.items()}
             merged = replace(merged, attempts=moved)
         if self.clusters is None:
             return merged
@@ -224,12 +240,8 @@ class Counts:
     @property
     def cells(self) -> list[tuple[tuple[str, ...], str]]:
         """(series, task) of each cell."""
-        return [(self.series[code], task) for code, task in self._coded_cells()]
-
-    def places(self, cells: list[tuple[tuple[str, ...], str]]) -> NDArray[np.int64]:
-        """The index of each (series, task) among the cells, −1 for one that is not there."""
-        place_of = {cell: i for i, cell in enumerate(self.cells)}
-        return np.array([place_of.get(cell, -1) for cell in cells], dtype=np.int64)
+        codes = zip(self.series_codes.tolist(), self.task_codes.tolist(), strict=True)
+        return [(self.series[s], self.tasks[t]) for s, t in codes]
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
         """The attempts judged at each threshold, by a group column "threshold".
@@ -238,29 +250,35 @@ class Counts:
         Errors: KeyError when the counts were read without scores.
         """
         score = self.attempts["score"]
-        cells, parts, passes = self.cells, [], []
+        parts = []
         for threshold in thresholds:
             passed = score.count * (score.value >= threshold - 1e-9)
-            passes.append(np.bincount(score.cell, passed, len(cells)).astype(np.int64))
-            parts.append([((*series, f"{threshold:g}"), task) for series, task in cells])
-        split = Counts.from_columns(
-            [series for part in parts for series, _ in part],
-            [task for part in parts for _, task in part],
-            np.tile(self.n, len(parts)),
-            np.concatenate(passes),
-            (*self.group_names, "threshold"),
-            self.facts,
-        )
-        known = Attempts.together([score.moved(split.places(part)) for part in parts])
-        split = replace(split, attempts={"score": known})
-        if self.clusters is None:
-            return split
-        return split.with_clusters(dict(zip(self.tasks, self.clusters, strict=True)))
+            c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
+            judged = replace(self, c=c, attempts={"score": replace(score, passed=passed)})
+            names = [(*series, f"{threshold:g}") for series in self.series]
+            parts.append(judged.regrouped(names, (*self.group_names, "threshold")))
+        return Counts.together(parts)
 
-    def _coded_cells(self) -> list[tuple[int, str]]:
-        """(code of the series, task) of each cell."""
-        codes = zip(self.series_codes.tolist(), self.task_codes.tolist(), strict=True)
-        return [(s, self.tasks[t]) for s, t in codes]
+    @classmethod
+    def together(cls, parts: Sequence[Counts]) -> Counts:
+        """Counts of the same tasks and groups but different series as one."""
+        whole = cls.from_columns(
+            [series for part in parts for series, _ in part.cells],
+            [task for part in parts for _, task in part.cells],
+            np.concatenate([part.n for part in parts]),
+            np.concatenate([part.c for part in parts]),
+            parts[0].group_names,
+            parts[0].facts,
+        )
+        place_of = {cell: i for i, cell in enumerate(whole.cells)}
+        to = [np.array([place_of[cell] for cell in part.cells]) for part in parts]
+        attempts = {
+            role: Attempts.together(
+                [p.attempts[role].moved(t) for p, t in zip(parts, to, strict=True)]
+            )
+            for role in parts[0].attempts
+        }
+        return replace(whole, clusters=parts[0].clusters, attempts=attempts)
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
         """The same counts, with the cluster each task belongs to."""

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 # Columns of the output that a group must not share its name with.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict threshold fact"
+    " bias best value resample difference p verdict threshold fact k_to"
     " temperature_against p_adjusted probability_best factor".split()
 )
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
+NORMALISE = ("none", "space", "python")
 
 
 def read(
@@ -47,6 +48,8 @@ def read(
     cluster: str | None = None,
     format: str | None = None,
     attempts: Sequence[str] = (),
+    normalise: str = "none",
+    similarity: float | None = None,
 ) -> Counts:
     """Counts of attempts and passes per model and task, from result files or a DataFrame.
 
@@ -61,7 +64,11 @@ def read(
     models : keep only these.  cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
     attempts : what is to be known of the attempts besides passing, for metrics that need it:
-        "score" (best@k, worst@k, mean), "answer" (maj@k), "attempt" (their order, for first@k).
+        "score" (best@k, worst@k, mean), "answer" (maj@k), "solution" (distinct@k), "attempt"
+        (their order, for first@k).
+    normalise : solutions are compared as their text ("none"), with single spaces ("space") or as
+        "python" without comments, docstrings and layout.
+    similarity : from what share of common runs of three tokens on solutions are one; in (0, 1].
 
     Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
     for a file that cannot be used.
@@ -84,6 +91,8 @@ def read(
         cluster,
         format,
         tuple(attempts),
+        normalise,
+        similarity,
     )
     return load(data, checked(request))
 
@@ -110,7 +119,12 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             return counts
         from passk_cli.outcomes.attempts import with_attempts
 
-        return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
+        try:
+            return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
+        except duckdb.Error as error:
+            from passk_cli.outcomes import diagnose
+
+            raise diagnose.explain(error, batches, request) from None
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -131,6 +145,7 @@ def checked(request: Request) -> Request:
     for name, value, allowed in (
         ("missing", request.missing, MISSING),
         ("duplicates", request.duplicates, DUPLICATES),
+        ("normalise", request.normalise, NORMALISE),
     ):
         if value not in allowed:
             raise ParameterError(f"{name}={value!r}; it is one of {', '.join(allowed)}")
@@ -141,6 +156,8 @@ def checked(request: Request) -> Request:
         )
     if request.threshold is not None and math.isnan(request.threshold):
         raise ParameterError("the threshold must be a finite number")
+    if request.similarity is not None and not 0 < request.similarity <= 1:
+        raise ParameterError(f"--similarity {request.similarity:g}: it lies above 0, at most at 1")
     return request
 
 

@@ -32,6 +32,7 @@ class Request:
     attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
         "attempt" (a number or time that orders them) or "line" (their order in the files).
     normalise : what solutions are compared as: "none" (their text), "space" or "python".
+    similarity : from what overlap of their shingles on solutions are the same; None: when equal.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Request:
     format: str | None = None
     attempts: tuple[str, ...] = ()
     normalise: str = "none"
+    similarity: float | None = None
 
     @property
     def scores_only(self) -> bool:

@@ -55,6 +55,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return share(float(cell), style), ""
     if column.kind == "fine":
         return share(float(cell), replace(style, digits=style.decimals + 2)), ""
+    if column.kind == "amount":
+        return f"{cell:,.2f}", ""
     if column.kind == "p":
         return ("<0.0001", "") if cell < 1e-4 else (f"{cell:.4f}", "")
     if column.kind == "number":

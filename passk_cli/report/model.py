@@ -47,7 +47,8 @@ class Column:
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more), "score" (a number of no known
-        unit), "p" (a p-value) or "number" (of any size: four significant digits).
+        unit), "amount" (money or a ratio: two decimals), "number" (of any size: four significant
+        digits) or "p" (a p-value).
     joined : belongs to the column before it; the two are never shown apart.
     """
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
-SHORT_TASKS = ("empty", "drop")
+_SHORT_TASKS = ("empty", "drop")
 
 
 @dataclass(frozen=True)
@@ -179,16 +179,27 @@ class Measured:
         )[:, 0]
 
 
+def check_short_tasks(short_tasks: str) -> None:
+    """ParameterError for what cannot become of tasks with too few attempts."""
+    if short_tasks not in _SHORT_TASKS:
+        raise ParameterError(f"--short-tasks {short_tasks}: it is one of {', '.join(_SHORT_TASKS)}")
+
+
 def measure(
-    counts: Counts, metrics: Sequence[Metric], short_tasks: str = "empty"
+    counts: Counts,
+    metrics: Sequence[Metric],
+    short_tasks: str = "empty",
+    only: Sequence[int] | None = None,
 ) -> list[Measured]:
     """Every series × metric, in that order.
 
     short_tasks : what becomes of a metric that some tasks have n < k for: "empty", or "drop" to
         compute it on the others.
+    only : indices of the series to measure; None for all.
     """
     found = []
-    for s, series in enumerate(counts.series):
+    for s in range(len(counts.series)) if only is None else only:
+        series = counts.series[s]
         rows = counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
         known = {role: multisets(counts, role, rows) for role in needs(metrics)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -43,6 +44,27 @@ def graded(tmp_path: Path) -> Path:
 
 def _rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_curve_of_every_metric_is_what_estimate_says(
+    passk: Passk, graded: Path, name: str
+) -> None:
+    if name == "mean":
+        done = passk("curve", graded, *PASSED, "-m", name)
+        assert done.code == 2
+        assert "-m mean: a curve is named as best@k or gpass@k:0.5" in done.err
+        return
+    curve = re.sub(r"@\d", "@k", name)
+    rows = _rows(passk("curve", graded, *PASSED, "--bounds", "0,1", "-m", curve, "-f", "csv").out)
+    for row in _rows(
+        passk("estimate", graded, *PASSED, "--bounds", "0,1", "-m", name, "-f", "csv").out
+    ):
+        (same,) = [r for r in rows if (r["model"], r["metric"]) == (row["model"], name)]
+        assert [same[c] for c in ("estimate", "low", "high")] == [
+            row[c] for c in ("estimate", "low", "high")
+        ]
+    assert passk("curve", graded, *PASSED, "-m", curve, "--band", "simultaneous").code == 2
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis, apart, fitted
@@ -58,6 +58,7 @@ def curves(
     log_x: bool | None = None,
     log_y: bool = False,
     y_domain: tuple[float, float] | None = (0.0, 1.0),
+    shares: bool = False,
 ) -> Chart:
     """Lines over x with their intervals as bands.
 
@@ -73,6 +74,7 @@ def curves(
     log_x : None for a logarithmic axis when x spans two decades.
     log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
     y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
+    shares : whether y is a share, or a difference of such, on another range as well.
 
     >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
     >>> chart = curves(rows, x="k", y="value", colour="model", x_title="k")
@@ -92,10 +94,10 @@ def curves(
         _only_positive(values)
     places = [*all_of(values, "x"), *(r.x for r in rules)]
     across = fitted(places, x_title, log=log_x, at_values=True)
-    share = y_domain == (0, 1)
+    share = shares or y_domain == (0, 1)
     if y_domain is None:
         seen = [*all_of(values, "y", "low", "high"), *(r.y for r in rules)]
-        up = fitted(seen, y_title, log=log_y, zero=True, margin=0.03)
+        up = replace(fitted(seen, y_title, log=log_y, zero=True, margin=0.03), share=share)
     else:
         up = Axis(*y_domain, y_title, log_y, share=share)
     series = distinct(values, "series")

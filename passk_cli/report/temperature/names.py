@@ -74,16 +74,8 @@ def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Not
         says = names[old[0]]
         model = says[0] if named and says is not None else old[0]
         series.append((model, written(value), *(old[i] for i in others)))
-    split = Counts.from_columns(
-        [series[s] for s in counts.series_codes],
-        [counts.tasks[t] for t in counts.task_codes],
-        counts.n,
-        counts.c,
-        (TEMPERATURE, *(counts.group_names[i - 1] for i in others)),
-        counts.facts,
-    )
-    if counts.clusters is not None:
-        split = split.with_clusters(dict(zip(counts.tasks, counts.clusters, strict=True)))
+    others_named = (counts.group_names[i - 1] for i in others)
+    split = counts.regrouped(series, (TEMPERATURE, *others_named))
     notes = [_naming_note(names, place is None)] if named else []
     if len(split.series) < len(counts.series):
         merged = len(counts.series) - len(split.series)

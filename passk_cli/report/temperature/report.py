@@ -94,7 +94,7 @@ def temperature_report(
         signature=signature(
             counts, metrics, **_decisions(how, rules, len(compared), short_tasks, source)
         ),
-        charts=(_chart(metrics, lines),),
+        charts=(_chart(metrics, lines, how),),
     )
 
 
@@ -260,7 +260,7 @@ def _choice_notes(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[No
     return notes
 
 
-def _chart(metrics: Sequence[Metric], lines: Sequence[Line]) -> Chart:
+def _chart(metrics: Sequence[Metric], lines: Sequence[Line], how: Uncertainty) -> Chart:
     several = len({model_of(line.measured) for line in lines}) > 1
     rows = [
         {
@@ -277,5 +277,6 @@ def _chart(metrics: Sequence[Metric], lines: Sequence[Line]) -> Chart:
     return curves(
         rows, x="temperature", y="estimate", low="low", high="high", colour="metric",
         facet="model" if several else "", points=rows, title=f"{what} by temperature",
-        x_title="temperature", y_title=what,
+        subtitle=f"{sizes_caption(lines)} · {how.words()}", x_title="temperature", y_title=what,
+        y_domain=(0.0, 1.0) if all(metric.unit == "share" for metric in metrics) else None,
     )  # fmt: skip

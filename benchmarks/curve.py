@@ -1,0 +1,165 @@
+"""How fast `passk curve` is, and whether whole curves lie inside their bands.
+
+Run: python benchmarks/curve.py [--runs 5] [--bands] [--repetitions 500]
+Writes its tables into benchmarks/curve.md; with --bands the simulated coverage, else the speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from math import sqrt
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from measure import in_turn, keep, machine, table
+
+from passk_cli.estimators.heterogeneity import rate_curves
+from passk_cli.estimators.pass_k import curve
+from passk_cli.inference.attempts import jackknife_variance, one_less
+from passk_cli.inference.bands import band_level_new_tasks, band_level_these_tasks
+from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
+
+LEVEL = 0.95
+NEW = (((0.3, 0.5), 20), ((2.0, 2.0), 20), ((5.0, 0.5), 20), ((0.5, 5.0), 20))
+TASKS = (30, 164)
+THESE = (20, 10)
+
+
+def counts(models: int, tasks: int, n: int) -> str:
+    """Counts of several models as CSV, success rates from Beta(0.6, 0.6)."""
+    rng = np.random.default_rng(0)
+    rates = rng.beta(0.6, 0.6, tasks)
+    lines = ["model,task,n,c"]
+    for model in range(models):
+        shifted = rates / (rates + (1 - rates) * np.exp(0.1 * model))
+        lines += [f"m{model},t{t},{n},{c}" for t, c in enumerate(rng.binomial(n, shifted))]
+    return "\n".join(lines)
+
+
+def speed(runs: int) -> None:
+    passk = [sys.executable, "-m", "passk_cli"]
+    with tempfile.TemporaryDirectory() as folder:
+        many, long = Path(folder) / "many.csv", Path(folder) / "long.csv"
+        many.write_text(counts(10, 1000, 1000))
+        long.write_text(counts(1, 164, 10_000))
+        ten = "10 models × 1,000 tasks × n = 1,000"
+        commands = {
+            f"passk estimate, {ten}": [*passk, "estimate", many],
+            f"passk curve, {ten}": [*passk, "curve", many],
+            f"… --band simultaneous, {ten}": [*passk, "curve", many, "--band", "simultaneous"],
+            f"… --delta, {ten}": [*passk, "curve", many, "--delta"],
+            "passk curve --points all --interval none, 164 tasks × n = 10,000": [
+                *passk, "curve", long, "--points", "all", "--interval", "none",
+            ],
+            "… as csv (20,000 rows)": [
+                *passk, "curve", long, "--points", "all", "--interval", "none", "-f", "csv",
+            ],
+        }  # fmt: skip
+        found = in_turn({k: [str(c) for c in each] for k, each in commands.items()}, runs)
+    rows = [(name, f"{r.seconds:.2f}", f"{r.mebibytes:,.0f}") for name, r in found.items()]
+    text = (
+        f"{machine()}; medians of {runs}\n\n{table(('whole process', 'wall s', 'peak MiB'), rows)}"
+    )
+    print(text)
+    keep("speed", text, file="curve.md")
+
+
+def new_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
+    for place, ((a, b), n) in enumerate(NEW):
+        steps = np.arange(n)
+        hat = np.cumprod((a + steps) / (a + b + steps))
+        at = 1 - np.cumprod((b + steps) / (a + b + steps))
+        truth, ks = np.concatenate([at, hat]), np.arange(1, n + 1)
+        for tasks in TASKS:
+            rng = np.random.default_rng([place, tasks])
+            sizes = np.full(tasks, n)
+            inside, levels = np.zeros(2), []
+            for seed in range(repetitions):
+                c = rng.binomial(n, rng.beta(a, b, tasks))
+                values = np.hstack(curve(sizes, c, n)).T
+                levels.append(band_level_new_tasks(sizes, c, ks, LEVEL, resamples=2000, seed=seed))
+                for which, level in enumerate((LEVEL, levels[-1])):
+                    found = [interval(Sample(row), level=level) for row in values]
+                    inside[which] += all(
+                        i.low <= t <= i.high for i, t in zip(found, truth, strict=True)
+                    )
+            yield told(f"Beta({a:g}, {b:g})", NEW_TASKS, tasks, n, n, inside / repetitions, levels)
+
+
+def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
+    n, k_max = THESE
+    for place, ((a, b), _) in enumerate(NEW[:2]):
+        for tasks in TASKS:
+            p = np.random.default_rng([place, tasks]).beta(a, b, tasks)
+            sizes, ks = np.full(tasks, n), np.arange(1, k_max + 1)
+            exact = rate_curves(p, ks)
+            truth = np.concatenate([exact.at, exact.hat])
+            rng = np.random.default_rng([place, tasks, n])
+            inside, levels = np.zeros(2), []
+            for seed in range(repetitions):
+                c = rng.binomial(n, p)
+                fewer, passes, failures = one_less(sizes, c)
+                cells = ((sizes, c), (fewer, passes), (fewer, failures))
+                values, *others = (np.hstack(curve(*pair, k_max)).T for pair in cells)
+                within = jackknife_variance(sizes, c, values, *others)
+                levels.append(
+                    band_level_these_tasks(sizes, c, ks, LEVEL, resamples=2000, seed=seed)
+                )
+                for which, level in enumerate((LEVEL, levels[-1])):
+                    found = [
+                        interval(Sample(row, within=v), None, level, THESE_TASKS)
+                        for row, v in zip(values, within, strict=True)
+                    ]
+                    inside[which] += all(
+                        i.low <= t <= i.high for i, t in zip(found, truth, strict=True)
+                    )
+            share = inside / repetitions
+            yield told(f"Beta({a:g}, {b:g})", THESE_TASKS, tasks, n, k_max, share, levels)
+
+
+def told(
+    name: str, population: str, tasks: int, n: int, k: int, inside: np.ndarray, levels: list[float]
+) -> tuple[object, ...]:
+    pointwise, simultaneous = (f"{100 * share:.1f}" for share in inside)
+    level = f"{100 * np.mean(levels):.1f}"
+    return name, population, tasks, n, f"1–{k}", pointwise, simultaneous, level
+
+
+def bands(repetitions: int) -> None:
+    start = time.perf_counter()
+    kept = []
+    for rows in (new_rows, these_rows):
+        for row in rows(repetitions):
+            kept.append(row)
+            print(*row, sep="\t", flush=True)
+    head = (
+        "success rates", "population", "tasks", "n", "k", "pointwise %", "simultaneous %",
+        "level at each k %",
+    )  # fmt: skip
+    error = 100 * sqrt(LEVEL * (1 - LEVEL) / repetitions)
+    said = f"{repetitions:,} repetitions a cell; Monte-Carlo error at 95 %: {error:.1f} points"
+    keep("bands", f"{said}\n\n{table(head, kept)}", file="curve.md")
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--bands", action="store_true")
+    parser.add_argument("--repetitions", type=int, default=500)
+    arguments = parser.parse_args()
+    if arguments.bands:
+        bands(arguments.repetitions)
+    else:
+        speed(arguments.runs)
+
+
+if __name__ == "__main__":
+    main()

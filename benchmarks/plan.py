@@ -1,0 +1,321 @@
+"""What `passk plan` predicts against simulation: standard errors, and power of the paired tests.
+
+Run: python benchmarks/plan.py [--draws 20000000] [--pilots 500] [--comparisons 3000]
+Writes the tables into benchmarks/plan.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import time
+from collections.abc import Iterator
+from math import sqrt
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from measure import keep, table
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import beta, norm
+
+from passk_cli.estimators.metric import Metric, parse, task_values
+from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted, relative_error
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.paired import paired_t, sign_flip
+from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.outcomes.reading import read
+
+Floats = NDArray[np.float64]
+
+SAMPLE = Path(__file__).parent.parent / "sample_data" / "cruxeval.jsonl.gz"
+FAMILIES = ((0.3, 0.5), (0.1, 1.0), (2.0, 2.0), (5.0, 0.5))
+DESIGNS = ((5, 1), (10, 5), (20, 10))
+LEVEL, CORRELATION = 0.95, 0.5
+# Sign patterns of a simulated test: enough that the p-value's noise is far below its level.
+RESAMPLES = 2000
+GUARDS = 200
+
+
+def rates_of(a: float, b: float) -> BetaRates:
+    mean = a / (a + b)
+    return BetaRates(mean, sqrt(mean * (1 - mean) / (a + b + 1)))
+
+
+def metrics_of(k: int) -> list[Metric]:
+    return [parse(f"pass@{k}")] + ([parse(f"pass^{k}")] if k > 1 else [])
+
+
+def values_of(metric: Metric, n: int, p: Floats, rng: np.random.Generator) -> Floats:
+    """Values of the metric after n attempts at tasks with these success rates."""
+    return metric.values(np.full(n + 1, n), np.arange(n + 1))[rng.binomial(n, p)]
+
+
+def error_rows(draws: int) -> Iterator[tuple[object, ...]]:
+    """Predicted and simulated standard error of each cell; as many tasks drawn in each."""
+    for (a, b), tasks, (n, k) in itertools.product(FAMILIES, (30, 164), DESIGNS):
+        rng = np.random.default_rng([round(10 * a), round(10 * b), tasks, n])
+        kept: dict[Metric, list[Floats]] = {metric: [] for metric in metrics_of(k)}
+        for _ in range(10):
+            p = rng.beta(a, b, size=(draws // tasks // 10, tasks))
+            for metric, batches in kept.items():
+                batches.append(values_of(metric, n, p, rng).mean(axis=1))
+        for metric, batches in kept.items():
+            estimates = np.concatenate(batches)
+            repetitions = len(estimates)
+            off = estimates - estimates.mean()
+            found = float(off.std())
+            noise = sqrt(((off**4).mean() / found**4 - 1) / 4 / repetitions)
+            predicted = sqrt(Assumed(metric, rates_of(a, b)).variance(n) / tasks)
+            p = rng.beta(a, b, size=(GUARDS, tasks))
+            guards = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
+            width = float(np.mean([(g.high or 0.0) - (g.low or 0.0) for g in guards]))
+            yield (f"Beta({a:g}, {b:g})", tasks, n, metric.name, f"{predicted:.5f}",
+                   f"{found:.5f}", f"{predicted / found:.3f}", f"{noise:.3f}",
+                   f"{width / (2 * norm.ppf(0.975) * predicted):.2f}")  # fmt: skip
+
+
+def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
+    """The standard error that pilots of 50 tasks predict, against the true one."""
+    for (a, b), (n, k) in itertools.product(FAMILIES, DESIGNS):
+        for have in sorted({n, max(n // 2, k, 2)}):
+            rng = np.random.default_rng([round(10 * a), round(10 * b), n, have])
+            for metric in metrics_of(k):
+                true = Assumed(metric, rates_of(a, b)).variance(n)
+                found, told, silent = [], [], 0
+                for _ in range(pilots):
+                    c = rng.binomial(have, rng.beta(a, b, size=50))
+                    pilot = Piloted(metric, np.full(50, have), c)
+                    if np.ptp(pilot.values) == 0:
+                        silent += 1
+                    else:
+                        found.append(sqrt(pilot.variance(n) / true))
+                        told.append(100 * relative_error(pilot.values))
+                shown: tuple[object, ...] = ("–", "–", "–")
+                if found:
+                    low, middle, high = np.quantile(found, (0.1, 0.5, 0.9))
+                    shown = (f"{middle:.3f}", f"{low:.2f}–{high:.2f}", f"{np.median(told):.0f}")
+                expected = Assumed(metric, rates_of(a, b)).expected
+                yield (f"Beta({a:g}, {b:g})", have, n, metric.name, f"{expected:.3f}", *shown,
+                       f"{100 * silent / pilots:.1f}")  # fmt: skip
+
+
+def cruxeval() -> Iterator[tuple[str, list[tuple[str, NDArray[np.int64]]]]]:
+    """Temperature, and each model with its passes of ten attempts at 800 tasks."""
+    for temperature in ("0.2", "0.8"):
+        counts = read(SAMPLE, where=f"temperature = {temperature}")
+        yield temperature, [(s[0], counts.c[counts.rows_of(i)])
+                            for i, s in enumerate(counts.series)]  # fmt: skip
+
+
+def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
+    """Standard errors at n = 10 carried on from fewer attempts, against those of all ten."""
+    cells = (("pass@1", 2), ("pass@2", 2), ("pass^2", 2), ("pass@3", 3), ("pass^3", 3),
+             ("pass@5", 5), ("pass^5", 5))  # fmt: skip
+    for temperature, models in cruxeval():
+        for name, c in models:
+            row: list[object] = [name, temperature]
+            rng = np.random.default_rng(0)
+            for metric, have in ((parse(each), have) for each, have in cells):
+                true = Piloted(metric, np.full(len(c), 10), c).variance(10)
+                found = [
+                    Piloted(metric, np.full(len(c), have), rng.hypergeometric(c, 10 - c, have))
+                    .variance(10) for _ in range(thinnings)
+                ]  # fmt: skip
+                row.append(f"{sqrt(np.mean(found) / true):.3f}")
+            yield tuple(row)
+
+
+def correlation_rows() -> Iterator[tuple[object, ...]]:
+    """Correlation of two models' true values over tasks, as all ten attempts tell it."""
+    for temperature, models in cruxeval():
+        for (first, c), (second, d) in itertools.combinations(models, 2):
+            row: list[object] = [f"{first} − {second}", temperature]
+            for metric in map(parse, ("pass@1", "pass@2", "pass^2", "pass@5", "pass^5")):
+                one, other = (Piloted(metric, np.full(len(e), 10), e) for e in (c, d))
+                shared = float(np.cov(one.values, other.values)[0, 1])
+                row.append(f"{shared / sqrt(one.between * other.between):.2f}")
+            yield tuple(row)
+
+
+class Coupled:
+    """Two models' success rates with given marginals and correlation of their true values."""
+
+    def __init__(self, first: BetaRates, second: BetaRates, metric: Metric, kind: str) -> None:
+        self.kind = kind
+        self.grid = np.linspace(0, 1, 100_001)
+        self.first, self.second = (self._quantiles(each) for each in (first, second))
+        if kind == "copula":
+            self.latent = brentq(lambda c: self._correlation(metric, c) - CORRELATION, 0, 0.9999)
+        else:
+            self.latent = CORRELATION / self._correlation(metric, 1.0)
+
+    def _quantiles(self, rates: BetaRates) -> Floats:
+        size = rates.mean * (1 - rates.mean) / rates.spread**2 - 1
+        return beta.ppf(self.grid, rates.mean * size, (1 - rates.mean) * size)
+
+    def _correlation(self, metric: Metric, latent: float) -> float:
+        """Correlation of the true values when the normal scores of the rates have this one."""
+        z, other = np.random.default_rng(0).standard_normal((2, 400_000))
+        scores = z, latent * z + sqrt(1 - latent**2) * other
+        p, q = map(self._rates, map(norm.cdf, scores), (self.first, self.second))
+        if metric.family == "pass@":
+            p, q = 1 - p, 1 - q
+        return float(np.corrcoef(p**metric.k, q**metric.k)[0, 1])
+
+    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
+        u = rng.random(shape)
+        if self.kind == "copula":
+            z = norm.ppf(u) * self.latent
+            v = norm.cdf(z + sqrt(1 - self.latent**2) * rng.standard_normal(shape))
+        else:
+            v = np.where(rng.random(shape) < self.latent, u, rng.random(shape))
+        return self._rates(u, self.first), self._rates(v, self.second)
+
+    def _rates(self, u: Floats, quantiles: Floats) -> Floats:
+        return np.interp(u, self.grid, quantiles)
+
+
+def shifted(metric: Metric, rates: BetaRates, wanted: float) -> BetaRates:
+    """Rates with the expected value that is wanted, two attempts at a task as much alike."""
+
+    def at(mean: float) -> BetaRates:
+        return BetaRates(mean, sqrt(rates.alike * mean * (1 - mean)))
+
+    return at(brentq(lambda m: Assumed(metric, at(m)).expected - wanted, 1e-4, 1 - 1e-4))
+
+
+def rejected(differences: Floats) -> tuple[float, float]:
+    """Shares of the columns that the sign-flip and the t-test reject."""
+    flips = sign_flip(differences, resamples=RESAMPLES).p
+    return float((flips <= 1 - LEVEL).mean()), float((paired_t(differences) <= 1 - LEVEL).mean())
+
+
+def power_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
+    """Assumed rates; the models lie half the difference above and below."""
+    cells = itertools.product(
+        ((0.3, 0.3), (0.5, 0.35), (0.7, 0.4)),
+        (("pass@1", 1), ("pass@1", 5), ("pass@5", 5), ("pass@5", 10), ("pass^5", 10)),
+        (30, 50, 100, 400), (0.5, 0.8),
+    )  # fmt: skip
+    for place, ((mean, spread), (name, n), tasks, wanted) in enumerate(cells):
+        metric, rates = parse(name), BetaRates(mean, spread)
+        values = Assumed(metric, rates)
+        variance = Difference(values, values, CORRELATION * values.between).variance(n)
+        bend = 1 / (4 * values.expected * (1 - values.expected))
+        step = lattice_step(n, metric.k)
+        difference = PairedTest(variance, step=step, bend=bend).detectable(tasks, wanted)
+        if not 0.1 <= values.expected - difference / 2 <= 0.9 - difference:
+            continue
+        plain = PairedTest(variance, bend=bend).power(difference, tasks)
+        high, low = (shifted(metric, rates, values.expected + half * difference)
+                     for half in (0.5, -0.5))  # fmt: skip
+        found = []
+        for kind in ("shared", "copula"):
+            rng = np.random.default_rng([place, kind == "copula"])
+            pairs = Coupled(high, low, metric, kind).draw((tasks, comparisons), rng)
+            first, second = (values_of(metric, n, p, rng) for p in pairs)
+            found.append(rejected(first - second))
+        flips, ts = zip(*found, strict=True)
+        yield (f"{mean:g} ± {spread:g}", tasks, n, name, f"{values.expected:.2f}",
+               f"{difference:.3f}", f"{100 * wanted:.0f}",
+               *(f"{100 * each:.1f}" for each in flips), f"{100 * plain:.1f}",
+               *(f"{100 * each:.1f}" for each in ts))  # fmt: skip
+
+
+def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
+    """CRUXEval models: tasks drawn from the 800, n of their ten attempts, tested as pairs."""
+    for temperature, cells in cruxeval():
+        for (first, c), (second, d) in itertools.combinations(cells, 2):
+            ten = np.full(len(c), 10)
+            for (name, n), tasks in itertools.product(
+                (("pass@1", 1), ("pass@1", 5), ("pass@5", 10), ("pass^5", 10), ("pass@5", 5)),
+                (50, 100, 400),
+            ):
+                metric = parse(name)
+                one, other = Piloted(metric, ten, c), Piloted(metric, ten, d)
+                covariance = float(np.cov(one.values, other.values)[0, 1])
+                pair = Difference(one, other, covariance)
+                away = one.expected - other.expected
+                step = lattice_step(n, metric.k)
+                wanted = PairedTest(pair.variance(n), step=step).power(away, tasks)
+                if not 0.1 <= wanted <= 0.95:
+                    continue
+                rng = np.random.default_rng([tasks, n, metric.k])
+                drawn = rng.integers(0, len(c), size=(tasks, comparisons))
+                x, y = (rng.hypergeometric(e[drawn], 10 - e[drawn], n) for e in (c, d))
+                ns = np.full(x.size, n)
+                differences = (
+                    task_values([metric], ns, x.ravel()) - task_values([metric], ns, y.ravel())
+                ).reshape(tasks, comparisons)
+                flip, t = rejected(differences)
+                yield (f"{first} − {second}", temperature, tasks, n, name, f"{away:+.3f}",
+                       f"{100 * wanted:.1f}", f"{100 * flip:.1f}",
+                       f"{100 * PairedTest(pair.variance(n)).power(away, tasks):.1f}",
+                       f"{100 * t:.1f}")  # fmt: skip
+
+
+def write(section: str, note: str, head: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+    text = f"{note}\n\n{table(head, rows)}"
+    print(text, flush=True)
+    keep(section, text, file="plan.md")
+
+
+def simulate_errors(draws: int, pilots: int) -> None:
+    rows = list(error_rows(draws))
+    worst = max(abs(float(row[6]) - 1) for row in rows)
+    write("errors", f"{draws:,} tasks drawn a cell; worst ratio off by {100 * worst:.1f} %",
+          ("rates", "tasks", "n", "metric", "predicted", "simulated", "ratio",
+           "Monte-Carlo error of the ratio", "guard width / predicted width"), rows)  # fmt: skip
+    write("pilots", f"{pilots:,} pilots a cell",
+          ("rates", "pilot's n", "n", "metric", "expected", "median ratio", "80 % of the pilots",
+           "± it says, %", "nothing to plan from, %"), list(pilot_rows(pilots)))  # fmt: skip
+    write("carried", "Means over 20 random choices of the attempts",
+          ("model", "temperature", "pass@1 from 2", "pass@2 from 2", "pass^2 from 2",
+           "pass@3 from 3", "pass^3 from 3", "pass@5 from 5", "pass^5 from 5"),
+          list(carried_rows(20)))  # fmt: skip
+    write("correlations", "800 tasks × 10 attempts",
+          ("pair", "temperature", "pass@1", "pass@2", "pass^2", "pass@5", "pass^5"),
+          list(correlation_rows()))  # fmt: skip
+
+
+def simulate_power(comparisons: int) -> None:
+    noise = 100 * sqrt(0.25 / comparisons)
+    note = f"{comparisons:,} comparisons a cell; Monte-Carlo error at most {noise:.1f} points"
+    rows = list(power_rows(comparisons))
+    flips, ts = ((6, 7), (6, 8)), ((9, 10), (9, 11))
+    many = [row for row in rows if int(str(row[1])) >= 50]
+    write("power", f"{note}. From 50 tasks on, sign flip {over(many, flips)}; t {over(many, ts)}."
+          f" 30 tasks: sign flip {over([r for r in rows if r not in many], flips)}",
+          ("rates", "tasks", "n", "metric", "expected", "difference", "sign flip: predicted",
+           "shared", "copula", "t: predicted", "shared", "copula"), rows)  # fmt: skip
+    rows = list(real_rows(comparisons))
+    write("real", f"{note}. Sign flip {over(rows, ((6, 7),))}; t {over(rows, ((8, 9),))}",
+          ("pair", "temperature", "tasks", "n", "metric", "difference", "sign flip: predicted",
+           "simulated", "t: predicted", "simulated"), rows)  # fmt: skip
+
+
+def over(rows: list[tuple[object, ...]], pairs: tuple[tuple[int, int], ...]) -> str:
+    """How far predictions are from what was simulated."""
+    off = [abs(float(str(row[i])) - float(str(row[j]))) for row in rows for i, j in pairs]
+    many = sum(each > 3 for each in off)
+    return f"furthest off {max(off):.1f} points, {many} of {len(off)} by more than 3"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=20_000_000)
+    parser.add_argument("--pilots", type=int, default=500)
+    parser.add_argument("--comparisons", type=int, default=3000)
+    arguments = parser.parse_args()
+    start = time.perf_counter()
+    simulate_errors(arguments.draws, arguments.pilots)
+    simulate_power(arguments.comparisons)
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Simultaneous bands: the pointwise level at which a whole curve lies inside its intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.estimators.pass_k import curve_blocks, unique_pairs
+from passk_cli.inference.attempts import one_less
+from passk_cli.inference.streams import stream
+from passk_cli.inference.weights import bootstrap_means
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Curves are smooth in k: calibrated at so many k's, a band holds between them as well.
+CALIBRATED = 24
+
+
+def spread_out(ks: NDArray[np.int64], count: int = CALIBRATED) -> NDArray[np.int64]:
+    """At most `count` of the k's, first and last among them, evenly spread on a log scale.
+
+    >>> spread_out(np.arange(1, 1001), 4).tolist()
+    [1, 10, 100, 1000]
+    """
+    if len(ks) <= count:
+        return ks
+    wanted = np.geomspace(ks[0], ks[-1], count)
+    chosen: NDArray[np.int64] = ks[np.unique(np.abs(ks - wanted[:, None]).argmin(axis=1))]
+    return chosen
+
+
+def band_level_new_tasks(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    ks: NDArray[np.int64],
+    level: float,
+    *,
+    clusters: NDArray[np.int64] | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> float:
+    """The pointwise level whose intervals hold pass@k and pass^k at all k's together.
+
+    The curves of resampled tasks show how the errors at different k's go together.
+
+    n, c : (tasks,), n ≥ every k.  ks : increasing.  level : for both curves together.
+    clusters : a code per task, when whole clusters are drawn.
+    Returns a level between `level` and 1; see `joint_level`.
+    """
+    blocks = [(at, hat) for _, at, hat in curve_blocks(n, c, ks)]
+    values = np.concatenate([rows for pair in blocks for rows in pair])
+    return joint_level(bootstrap_means(values.T, resamples, seed, clusters=clusters), level)
+
+
+def band_level_these_tasks(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    ks: NDArray[np.int64],
+    level: float,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> float:
+    """As `band_level_new_tasks` when only the attempts could have gone otherwise.
+
+    Normal draws with the jackknife's covariance over attempts; k's that no attempt can be left
+    out at (k = n on some task) have no interval and do not count.
+    """
+    ks = ks[ks < n.min()]
+    if not len(ks):
+        return level
+    un, uc, index = unique_pairs(n, c)
+    times = np.bincount(index, minlength=len(un))
+    un, uc, times = un[times > 0], uc[times > 0], times[times > 0]
+    fewer, pass_less, failure_less = one_less(un, uc)
+    here, *others = (
+        np.concatenate([rows for _, at, hat in curve_blocks(*pair, ks) for rows in (at, hat)])
+        for pair in ((un, uc), (fewer, pass_less), (fewer, failure_less))
+    )
+    scales = (np.sqrt(times * w * (un - 1) / un) for w in (uc, un - uc))
+    errors = np.hstack([(o - here) * scale for o, scale in zip(others, scales, strict=True)])
+    roots, axes = np.linalg.eigh(errors @ errors.T)
+    normal = stream(seed, "band of attempts").standard_normal((resamples, len(roots)))
+    draws = normal @ (axes * np.sqrt(np.maximum(roots, 0.0))).T
+    return joint_level(draws, level)
+
+
+def joint_level(draws: NDArray[np.float64], level: float) -> float:
+    """The pointwise level at which a share `level` of the draws lies inside in every column.
+
+    A draw's rank in a column, from the nearer end, is a tail probability; the smallest over the
+    columns says at which pointwise level the draw just leaves the band.  The level wanted is the
+    one that a share 1 − `level` of the draws leave.
+
+    draws : (draws × columns).  Equal draws share the better rank, so that a column without spread
+    does not count.  Returns a level from `level` (columns that move as one) to below 1.
+    Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
+
+    >>> one = stream(0, "example").random((10_000, 1))
+    >>> round(joint_level(np.hstack([one, one]), 0.9), 2)
+    0.9
+    """
+    count = len(draws)
+    order = draws.argsort(axis=0)
+    ordered = np.take_along_axis(draws, order, axis=0)
+    place = np.arange(count)[:, None]
+    starts = np.ones(draws.shape, dtype=bool)
+    starts[1:] = ordered[1:] > ordered[:-1]
+    first = np.maximum.accumulate(np.where(starts, place, 0), axis=0)
+    ends = np.ones(draws.shape, dtype=bool)
+    ends[:-1] = starts[1:]
+    last = np.minimum.accumulate(np.where(ends, place, count)[::-1], axis=0)[::-1]
+    nearer = np.empty_like(order)
+    np.put_along_axis(nearer, order, np.minimum(last + 1, count - first), axis=0)
+    tails = np.sort(nearer.min(axis=1))
+    tail = tails[math.floor((1.0 - level) * count)] / count
+    return float(max(1.0 - 2.0 * tail, level))

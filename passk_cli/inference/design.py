@@ -1,0 +1,394 @@
+"""How much a metric's task values will vary in a design not yet run, from assumptions or a pilot.
+
+A design is T tasks × n attempts.  The estimate is the mean of T independent task values, so its
+standard error is √(Var V / T), and what has to be known is Var V as a function of n:
+
+    Var V = between + within(n):  how the tasks' true values differ, and what luck adds.
+
+The variance of a difference of two models has the same two parts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.pass_k import unique_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.estimators.metric import Metric
+
+    Floats = NDArray[np.float64]
+
+# Elements of a matrix of thinned counts held at once: 32 MB.
+_BLOCK_ELEMENTS = 1 << 22
+# Below this share of the largest possible spread, the largest itself was meant: √(m(1−m)) is
+# rarely a number that can be written.
+_AT_MOST = 1e-6
+# A share of the variance that is rounding.
+_NO_LUCK = 1e-9
+
+
+@dataclass(frozen=True)
+class BetaRates:
+    """Task success rates that follow a Beta distribution, given by its mean and spread.
+
+    mean : in (0, 1).  spread : standard deviation of the rates over tasks, from 0 (every task has
+    the same rate) to √(mean (1 − mean)) (every rate is 0 or 1); between them Beta(a, b) with
+    a + b = mean (1 − mean) / spread² − 1 and a = mean (a + b).
+    Errors: ParameterError outside these ranges.
+
+    >>> BetaRates(0.5, 0.5).passes(3).tolist()
+    [0.5, 0.0, 0.0, 0.5]
+    >>> BetaRates(0.5, 12**-0.5).passes(3).round(12).tolist()  # uniform rates
+    [0.25, 0.25, 0.25, 0.25]
+    """
+
+    mean: float
+    spread: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.mean < 1.0:
+            raise ParameterError(f"a mean success rate of {self.mean:g}; it must lie in (0, 1)")
+        largest = math.sqrt(self.mean * (1.0 - self.mean))
+        if not 0.0 <= self.spread <= largest * (1.0 + _AT_MOST):
+            raise ParameterError(
+                f"a spread of {self.spread:g}; rates with mean {self.mean:g} have a standard"
+                f" deviation from 0 to {largest:.4g}, where all are 0 or 1"
+            )
+
+    @property
+    def alike(self) -> float:
+        """Correlation of two attempts at one task, 1 / (a + b + 1): 0 to 1."""
+        share = self.spread**2 / (self.mean * (1.0 - self.mean))
+        return 1.0 if share > 1.0 - _AT_MOST else share
+
+    def passes(self, n: int) -> Floats:
+        """P(c of n attempts at a random task pass), c = 0 … n: beta-binomial, (n + 1,).
+
+        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is), where s is `alike`
+        and r = 1 − s: no limit to take at either end of the spread.
+        """
+        together = self.alike
+        if together == 1.0:
+            ends = np.zeros(n + 1)
+            ends[0], ends[n] = 1.0 - self.mean, self.mean
+            return ends
+        apart, i = 1.0 - together, np.arange(n) * together
+        passing, failing, either = (
+            _running(np.log(share * apart + i)) for share in (self.mean, 1.0 - self.mean, 1.0)
+        )
+        c = np.arange(n + 1)
+        logs = _log_choose(n, c) + passing + failing[::-1] - either[n]
+        return np.asarray(np.exp(logs))
+
+
+class Variation(Protocol):
+    """How a value varies over random tasks: the two parts of its variance.
+
+    between : variance of the tasks' true values; NaN where it cannot be known.
+    """
+
+    @property
+    def between(self) -> float:
+        """Variance of the tasks' true values."""
+
+    def within(self, n: int) -> float:
+        """What luck adds with n attempts; NaN where n < k or it cannot be known."""
+
+    def variance(self, n: int) -> float:
+        """Variance of a random task's value with n attempts."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """The values of a metric when success rates follow a model; everything is exact.
+
+    >>> from passk_cli.estimators.metric import parse
+    >>> values = Assumed(parse("pass@1"), BetaRates(0.6, 0.3))
+    >>> round(values.expected, 12), round(values.variance(5), 12)  # 0.3² + (0.24 − 0.3²) / 5
+    (0.6, 0.12)
+    """
+
+    metric: Metric
+    rates: BetaRates
+
+    @cached_property
+    def expected(self) -> float:
+        """Mean value."""
+        return _mean_and_square(self.metric, self.rates.passes(self.metric.k))[0]
+
+    @cached_property
+    def between(self) -> float:
+        """Variance of the tasks' true values."""
+        square = _same_task(self.metric, self.rates.passes(2 * self.metric.k))
+        return max(square - self.expected**2, 0.0)
+
+    def within(self, n: int) -> float:
+        """Mean variance of a task's value over repeated attempts; NaN where n < k."""
+        return max(self.variance(n) - self.between, 0.0)
+
+    def variance(self, n: int) -> float:
+        """Variance of a random task's value with n attempts; NaN where n < k."""
+        if n < self.metric.k:
+            return math.nan
+        weights = self.rates.passes(n)
+        deviations = _values(self.metric, n) - self.expected
+        return float(weights @ deviations**2)
+
+
+@dataclass(frozen=True)
+class Piloted:
+    """The values of a metric as a pilot's counts tell them, unbiased as far as they reach.
+
+    Up to the pilot's fewest attempts n₀ per task the variance for n attempts needs no model:
+    E V² is the mean over all subsets of n of the pilot's attempts (hypergeometric), (E V)² the
+    mean over pairs of different tasks.  `between` needs none where n₀ ≥ 2k: the product of the
+    values of two separate groups of k attempts at one task estimates the square of its true value.
+
+    Beyond, a Beta model with the pilot's mean and spread carries what was measured: `within`
+    shrinks from n₀ to n as it does in the model, and where n₀ < 2k `between` is the model's share
+    of the variance measured at n₀.  For k = 1 and n₀ ≥ 2 this is no assumption: `within` falls as
+    1/n whatever the rates.
+
+    n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n.  Where no task has two attempts, `between`,
+    and everything at n > 1, is NaN.
+    """
+
+    metric: Metric
+    n: NDArray[np.int64]
+    c: NDArray[np.int64]
+
+    @property
+    def fewest(self) -> int:
+        """n₀, the fewest attempts any task has."""
+        return int(self.n.min())
+
+    @property
+    def measures_between(self) -> bool:
+        """Whether `between` is the pilot's own, without a model."""
+        return self.fewest >= 2 * self.metric.k
+
+    def measured(self, n: int) -> bool:
+        """Whether the variance at n attempts is the pilot's own, without a model."""
+        return n <= self.fewest or (self.metric.k == 1 and self.fewest >= 2)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The value of each task."""
+        un, uc, index = unique_pairs(self.n, self.c)
+        return self.metric.values(un, uc)[index]
+
+    @cached_property
+    def expected(self) -> float:
+        """Mean value."""
+        return float(self.values.mean())
+
+    @cached_property
+    def rates(self) -> BetaRates | None:
+        """The model that carries beyond the pilot; None where it cannot be known."""
+        return fitted_rates(self.n, self.c)
+
+    @cached_property
+    def between(self) -> float:
+        """Variance of the tasks' true values, at least 0."""
+        return max(self.raw_between, 0.0) if not math.isnan(self.raw_between) else math.nan
+
+    @cached_property
+    def raw_between(self) -> float:
+        """The estimate of `between`; where negative, tasks differ less than luck explains."""
+        if self.measures_between:
+            halves = _thinned(self.n, self.c, 2 * self.metric.k)
+            return _same_task(self.metric, halves) - self._squared_mean
+        if self.rates is None:
+            return math.nan
+        model = Assumed(self.metric, self.rates)
+        total = model.variance(self.fewest)
+        return self._at(self.fewest) * (model.between / total if total > 0 else 1.0)
+
+    def within(self, n: int) -> float:
+        """Mean variance of a task's value over repeated attempts; NaN where n < k."""
+        if n < self.metric.k:
+            return math.nan
+        if n <= self.fewest:
+            return max(self._at(n) - self.between, 0.0)
+        if self.rates is None:
+            return math.nan
+        model = Assumed(self.metric, self.rates)
+        start = model.within(self.fewest)
+        # A model whose rates are all 0 or 1 knows no luck; then as for k = 1.
+        known = start > _NO_LUCK * model.variance(self.fewest)
+        return self.within(self.fewest) * (model.within(n) / start if known else self.fewest / n)
+
+    def variance(self, n: int) -> float:
+        """Variance of a random task's value with n attempts; NaN where n < k or not known."""
+        if self.metric.k <= n <= self.fewest:
+            return self._at(n)
+        return self.between + self.within(n)
+
+    @cached_property
+    def _squared_mean(self) -> float:
+        """(E V)², unbiased: the mean product of the values of two different tasks."""
+        tasks, square = len(self.values), float((self.values**2).mean())
+        return (tasks * self.expected**2 - square) / (tasks - 1)
+
+    def _at(self, n: int) -> float:
+        """Var V at n ≤ n₀ attempts."""
+        weights = _thinned(self.n, self.c, n)
+        return _mean_and_square(self.metric, weights)[1] - self._squared_mean
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of two models' values at one task, both with n attempts.
+
+    covariance : of the two models' true values over tasks; attempts add nothing to it.
+    Where the pilot's luck makes its true values vary less than 0, they are taken not to vary.
+    """
+
+    first: Variation
+    second: Variation
+    covariance: float
+
+    @property
+    def raw_between(self) -> float:
+        """The estimate of `between`."""
+        return self.first.between + self.second.between - 2.0 * self.covariance
+
+    @property
+    def between(self) -> float:
+        """Variance of the true differences, at least 0."""
+        return self.raw_between if not self.raw_between < 0 else 0.0
+
+    def within(self, n: int) -> float:
+        """What luck adds with n attempts of either model."""
+        return self.first.within(n) + self.second.within(n)
+
+    def variance(self, n: int) -> float:
+        """Variance of a random task's difference with n attempts of either model."""
+        if math.isnan(self.raw_between):
+            return self.first.variance(n) + self.second.variance(n) - 2.0 * self.covariance
+        return self.between + self.within(n)
+
+
+def fitted_rates(n: NDArray[np.int64], c: NDArray[np.int64]) -> BetaRates | None:
+    """The Beta model with a pilot's mean success rate and the spread that luck does not explain.
+
+    spread² = E p − (E p)² − E p(1−p), the last the mean of c(n−c)/(n(n−1)) over tasks with two
+    attempts; each part is unbiased, the whole is kept within what is possible.
+    n, c : int arrays (tasks,), T ≥ 2.  None where no task has two attempts, or all outcomes are
+    the same.
+
+    >>> rates = fitted_rates(np.array([4, 4, 4]), np.array([0, 2, 4]))
+    >>> rates.mean, round(rates.spread, 6)
+    (0.5, 0.471405)
+    """
+    rate = c / n
+    mean, twice = float(rate.mean()), n >= 2
+    if not 0.0 < mean < 1.0 or not twice.any():
+        return None
+    n_, c_ = n[twice], c[twice]
+    luck = float((c_ * (n_ - c_) / (n_ * (n_ - 1))).mean())
+    squared = (len(n) * mean**2 - float((rate**2).mean())) / (len(n) - 1)
+    return BetaRates(mean, math.sqrt(min(max(mean - squared - luck, 0.0), mean * (1.0 - mean))))
+
+
+def relative_error(values: NDArray[np.float64]) -> float:
+    """Relative standard error of a standard deviation: ½ √((kurtosis − (T−3)/(T−1)) / T).
+
+    How well a pilot knows the standard errors it predicts; where a few tasks make all the
+    difference it is large, and still too small.
+
+    values : (tasks,), T ≥ 2, not all equal.
+    Source: the variance of a sample variance, and the delta method.
+
+    >>> round(relative_error(np.array([0.0, 0.5, 1.0, 0.5])), 3)
+    0.323
+    """
+    off = values - values.mean()
+    kurtosis = float((off**4).mean() / (off**2).mean() ** 2)
+    tasks = len(values)
+    return 0.5 * math.sqrt((kurtosis - (tasks - 3) / (tasks - 1)) / tasks)
+
+
+def splits(budget: int, least: int, most_tasks: int | None = None) -> list[tuple[int, int]]:
+    """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
+
+    n in steps of 5 % from the least to 4 times that or 200 (little is left of luck by then), and
+    the n that spends most on most_tasks.  What does not divide evenly stays unspent.
+
+    >>> splits(10, 2)
+    [(5, 2), (3, 3), (2, 4), (2, 5)]
+    """
+    steps = math.ceil(math.log(max(4.0, 200.0 / least)) / math.log(1.05))
+    ns = {math.floor(least * 1.05**i) for i in range(steps + 1)}
+    if most_tasks is not None:
+        ns.add(budget // most_tasks)
+    found = ((min(budget // n, most_tasks or budget), n) for n in sorted(ns) if n >= least)
+    return [(tasks, n) for tasks, n in found if tasks >= 2]
+
+
+def _values(metric: Metric, n: int) -> Floats:
+    """The metric at c = 0 … n of n."""
+    return metric.values(np.full(n + 1, n), np.arange(n + 1))
+
+
+def _mean_and_square(metric: Metric, weights: Floats) -> tuple[float, float]:
+    """E V and E V² when c of n = len(weights) − 1 attempts pass with these probabilities."""
+    values = _values(metric, len(weights) - 1)
+    return float(weights @ values), float(weights @ values**2)
+
+
+def _same_task(metric: Metric, weights: Floats) -> float:
+    """E of the product of the values of two separate groups of k attempts at one task.
+
+    weights : P(s of 2k attempts pass); then x of the first k do with the hypergeometric
+    probability C(k, x) C(k, s−x) / C(2k, s).
+    """
+    k = metric.k
+    values, c = _values(metric, k), np.arange(k + 1)
+    ways = _log_choose(k, c)
+    apart = _log_choose(2 * k, np.arange(2 * k + 1))
+    total = 0.0
+    for x in np.flatnonzero(values).tolist():
+        share = np.exp(ways[x] + ways - apart[x : x + k + 1])
+        total += float(values[x] * (values * share) @ weights[x : x + k + 1])
+    return total
+
+
+def _thinned(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> Floats:
+    """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
+    un, uc, index = unique_pairs(n, c)
+    times = np.bincount(index, minlength=len(un)).astype(np.float64)
+    kept = times > 0
+    un, uc, times = un[kept], uc[kept], times[kept]
+    x = np.arange(size + 1)
+    total = np.zeros(size + 1)
+    rows = max(1, _BLOCK_ELEMENTS // (size + 1))
+    for first in range(0, len(un), rows):
+        here = slice(first, first + rows)
+        ns, cs = un[here, None], uc[here, None]
+        logs = _log_choose(cs, x) + _log_choose(ns - cs, size - x) - _log_choose(ns, size)
+        total += times[here] @ np.exp(logs)
+    return total / len(n)
+
+
+def _log_choose(n: NDArray[np.int64] | int, k: NDArray[np.int64] | int) -> Floats:
+    """log C(n, k); −∞ outside 0 ≤ k ≤ n."""
+    n, k = np.asarray(n), np.asarray(k)
+    logs = _running(np.log(np.arange(1, int(n.max()) + 1)))
+    inside = (k >= 0) & (k <= n)
+    k = np.where(inside, k, 0)
+    return np.where(inside, logs[n] - logs[k] - logs[n - k], -np.inf)
+
+
+def _running(terms: Floats) -> Floats:
+    """0 and the running sums of the terms."""
+    return np.concatenate([[0.0], np.cumsum(terms)])

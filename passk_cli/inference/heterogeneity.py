@@ -1,0 +1,317 @@
+"""How sure Δ_k, the coverage deficit and the moments of the success rates are.
+
+New tasks: a Bayesian bootstrap over tasks (or clusters) of the whole functional, with one guard
+atom of half a task's weight where it hurts most, as in the `guard` interval of a mean; the draws
+are moved by what the corrected estimate and the plain one differ by.  These tasks: the jackknife
+over attempts, normal limits.  Simulated coverage: benchmarks/heterogeneity.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.estimators.heterogeneity import (
+    Moments,
+    mean_power_new_tasks,
+    mean_power_these_tasks,
+    moments_new_tasks,
+    moments_these_tasks,
+)
+from passk_cli.estimators.pass_k import curve_blocks
+from passk_cli.inference.attempts import jackknife_variance, one_less
+from passk_cli.inference.exact import NORMAL
+from passk_cli.inference.intervals import NEW_TASKS, Sample
+from passk_cli.inference.streams import stream
+from passk_cli.inference.weights import bootstrap_means, unit_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Functional = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the interval is about and how sure it is to be.
+
+    level : None for standard errors alone.  clusters : a code 0 … G−1 per task, or None.
+    """
+
+    population: str = NEW_TASKS
+    level: float | None = 0.95
+    clusters: NDArray[np.int64] | None = None
+    resamples: int = 10_000
+    seed: int = 0
+
+    @property
+    def tail(self) -> float:
+        """Probability left out on either side."""
+        return (1.0 - (self.level or 0.0)) / 2.0
+
+
+@dataclass(frozen=True)
+class Gains:
+    """One entry per k in each array; NaN where undefined.
+
+    estimate : Δ_k.  bound : the most it could be, μ − μ^k, estimated.  se, low, high : how sure.
+    """
+
+    estimate: Floats
+    bound: Floats
+    se: Floats
+    low: Floats
+    high: Floats
+
+
+def gains(
+    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], question: Question
+) -> Gains:
+    """Δ_k = pass^k − μ^k, corrected for what μ̂^k is off, with its bound and interval.
+
+    The coverage deficit is the same of the failures: `gains(n, n − c, ks, …)`.
+    New tasks: μ^k is estimated over k different tasks (clusters), NaN where there are fewer.
+    These tasks: over tasks drawn with repetition; no interval where k = n on some task.
+    The estimate may be negative by chance; Δ_k is not, so limits below 0 are 0.
+
+    n, c : (tasks,).  ks : increasing, k ≤ every n.
+
+    >>> found = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), Question())
+    >>> found.estimate.round(6).tolist(), found.bound.round(6).tolist()
+    ([0.0, 0.333333], [0.0, 0.333333])
+    """
+    rates, powers = c / n, _powers(n, c, ks)
+    mean = float(rates.mean())
+    new = question.population == NEW_TASKS
+    if new:
+        even = mean_power_new_tasks(unit_values(rates[:, None], question.clusters)[:, 0], ks)
+    else:
+        even = mean_power_these_tasks(n, c, ks)
+    even[ks == 1] = mean
+    estimate = powers.mean(axis=1) - even
+    slope = (ks * mean ** (ks - 1.0))[:, None]
+
+    def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
+        return _powers(n, c, ks) - slope * (c / np.maximum(n, 1))
+
+    se = np.where(np.isnan(estimate), np.nan, _errors(influence, n, c, question))
+    low, high = np.full((2, len(ks)), np.nan)
+    known = ~np.isnan(estimate)
+    if question.level is not None and new and known.any():
+        given = rates, powers[known], ks[known], estimate[known]
+        low[known], high[known] = _bootstrap(*given, question)
+    elif question.level is not None and not new:
+        reach = NORMAL.inv_cdf(1 - question.tail) * se
+        low, high = estimate - reach, estimate + reach
+    return Gains(estimate, mean - even, se, np.maximum(low, 0.0), np.maximum(high, 0.0))
+
+
+def _powers(n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]) -> Floats:
+    """pass^k of each task: (k's × tasks)."""
+    return np.concatenate([hat for _, _, hat in curve_blocks(n, c, ks)])
+
+
+def _errors(
+    influence: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats],
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    question: Question,
+) -> Floats:
+    """Standard errors of functionals from what each task adds to them: (functionals,).
+
+    influence : (n, c) → (functionals × tasks).
+    """
+    value = influence(n, c)
+    if question.population == NEW_TASKS:
+        each = (Sample(row, clusters=question.clusters).se for row in value)
+        return np.array([math.nan if se is None else se for se in each])
+    fewer, pass_less, failure_less = one_less(n, c)
+    others = influence(fewer, pass_less), influence(fewer, failure_less)
+    within = jackknife_variance(n, c, value, *others)
+    found: Floats = np.sqrt(within.sum(axis=1)) / len(n)
+    return found
+
+
+def _bootstrap(
+    rates: Floats, powers: Floats, ks: NDArray[np.int64], estimate: Floats, question: Question
+) -> tuple[Floats, Floats]:
+    mean = float(rates.mean())
+    plain = powers.mean(axis=1) - mean**ks
+
+    def functional(means: Floats) -> Floats:
+        found: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
+        return found
+
+    # All pass or none pass adds the most; a task at the mean itself takes the most away.
+    ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
+    middle = [np.append(mean**ks, mean)]
+    columns = np.vstack([powers, rates]).T
+    return guarded_limits(columns, functional, middle, ends, question)
+
+
+def guarded_limits(
+    columns: Floats,
+    functional: Functional,
+    lowest: Sequence[Floats],
+    highest: Sequence[Floats],
+    question: Question,
+) -> tuple[Floats, Floats]:
+    """Limits of functionals of means over tasks, by a Bayesian bootstrap with a guard atom.
+
+    columns : (tasks × columns), what the means are of.
+    functional : means (draws × columns) → (draws × functionals).
+    lowest, highest : atoms (columns,) that may stand for what the sample lacks; each gets the
+        Dirichlet weight ½ of a task (an average cluster), and the worst of them sets the limit.
+    Draws in which a functional is NaN are left out.
+    """
+    means = bootstrap_means(
+        columns, question.resamples, question.seed, kind="dirichlet", clusters=question.clusters
+    )
+    units = len(columns) if question.clusters is None else int(question.clusters.max()) + 1
+    rng = stream(question.seed, f"guard atom {units}")
+    # Of Dirichlet weights the sum is independent: half a unit beside the others has a Beta share.
+    share = rng.beta(0.5, units, len(means))[:, None]
+
+    def quantile(atom: Floats, p: float) -> Floats:
+        found: Floats = np.nanquantile(functional(means + share * (atom - means)), p, axis=0)
+        return found
+
+    low = np.min([quantile(atom, question.tail) for atom in lowest], axis=0)
+    high = np.max([quantile(atom, 1 - question.tail) for atom in highest], axis=0)
+    return low, high
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A moment of the success rates; None with a reason where it has no value or no limits."""
+
+    value: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+
+def spread_of_rates(
+    n: NDArray[np.int64], c: NDArray[np.int64], question: Question
+) -> tuple[Spread, Spread]:
+    """Standard deviation and skewness of the success rates over tasks, without attempt noise.
+
+    n, c : (tasks,).  The standard deviation needs 2 attempts on every task and 2 tasks, the
+    skewness 3 of both and a spread that can be told from 0.
+
+    >>> sd, skewness = spread_of_rates(np.full(4, 9), np.array([0, 9, 0, 9]), Question())
+    >>> round(sd.value, 3), round(skewness.value, 3)
+    (0.577, 0.0)
+    """
+    short = _too_few(n, question, 2)
+    if short:
+        return Spread(None, reason=short), Spread(None, reason=short)
+    columns = _powers(n, c, np.array([1, 2, 3])).T
+    if question.population == NEW_TASKS:
+        moments = moments_new_tasks(unit_values(columns, question.clusters))
+    else:
+        moments = moments_these_tasks(n, c)
+    sd = _deviation(n, c, columns[:, :2], moments, question)
+    short = _too_few(n, question, 3)
+    if short or moments.variance <= 0:
+        return sd, Spread(None, reason=short or sd.reason)
+    return sd, _skewness(n, c, columns, moments, sd, question)
+
+
+def _too_few(n: NDArray[np.int64], question: Question, least: int) -> str:
+    if n.min() < least:
+        return f"needs {least} attempts on every task"
+    unit = "tasks" if question.clusters is None else "clusters"
+    units = len(n) if question.clusters is None else int(question.clusters.max()) + 1
+    if question.population == NEW_TASKS and units < least:
+        return f"needs {least} {unit}"
+    return ""
+
+
+def _deviation(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    columns: Floats,
+    moments: Moments,
+    question: Question,
+) -> Spread:
+    """The standard deviation: limits of the variance, and their roots."""
+    one, two = columns.mean(axis=0)
+
+    def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
+        first, second = _powers(n, c, np.array([1, 2]))
+        found: Floats = (second - 2 * moments.mean * first)[None]
+        return found
+
+    se = float(_errors(influence, n, c, question)[0])
+    reason = "" if moments.variance > 0 else "no spread beyond the noise of the attempts"
+    low = high = math.nan
+    if question.level is not None and question.population == NEW_TASKS:
+        shift = moments.variance - (two - one**2)
+
+        def variance(means: Floats) -> Floats:
+            found: Floats = means[:, 1:] - means[:, :1] ** 2 + shift
+            return found
+
+        middle, ends = [np.array([one, one**2])], [np.ones(2), np.zeros(2)]
+        low, high = (float(v[0]) for v in guarded_limits(columns, variance, middle, ends, question))
+    elif question.level is not None:
+        reach = NORMAL.inv_cdf(1 - question.tail) * se
+        low, high = moments.variance - reach, moments.variance + reach
+    bottom, top = (None if math.isnan(v) else math.sqrt(max(v, 0.0)) for v in (low, high))
+    error = se / (2 * moments.sd) if moments.sd > 0 and not math.isnan(se) else None
+    return Spread(moments.sd, error, bottom, top, reason or _no_error(se))
+
+
+def _skewness(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    columns: Floats,
+    moments: Moments,
+    sd: Spread,
+    question: Question,
+) -> Spread:
+    mean, variance, cubed = moments.mean, moments.variance, moments.variance**1.5
+    square = variance + mean**2
+
+    def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
+        one, two, three = _powers(n, c, np.array([1, 2, 3]))
+        third = three - 3 * mean * two - 3 * square * one + 6 * mean**2 * one
+        second = two - 2 * mean * one
+        found: Floats = (third / cubed - 1.5 * moments.skewness / variance * second)[None]
+        return found
+
+    se = float(_errors(influence, n, c, question)[0])
+    error = None if math.isnan(se) else se
+    if question.level is None or error is None:
+        return Spread(moments.skewness, error, reason=_no_error(se))
+    if not sd.low:
+        # A ratio to what may be 0: it can be anything, so nothing is said.
+        return Spread(None, reason="the spread cannot be told from 0")
+    if question.population != NEW_TASKS:
+        reach = NORMAL.inv_cdf(1 - question.tail) * se
+        return Spread(moments.skewness, error, moments.skewness - reach, moments.skewness + reach)
+    one, two, three = columns.mean(axis=0)
+    shifts = variance - (two - one**2), moments.third - (three - 3 * two * one + 2 * one**3)
+
+    def functional(means: Floats) -> Floats:
+        one, two, three = means.T
+        spread = two - one**2 + shifts[0]
+        third = three - 3 * two * one + 2 * one**3 + shifts[1]
+        with np.errstate(invalid="ignore"):
+            found: Floats = np.where(spread > 0, third / spread**1.5, np.nan)
+        return found[:, None]
+
+    ends = [np.ones(3), np.zeros(3)]
+    low, high = guarded_limits(columns, functional, ends, ends, question)
+    return Spread(moments.skewness, error, float(low[0]), float(high[0]))
+
+
+def _no_error(se: float) -> str:
+    return "no attempt can be left out: n = k on some task" if math.isnan(se) else ""

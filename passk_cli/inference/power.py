@@ -1,0 +1,131 @@
+"""Power of the paired test of two models: what a design detects, and what a detection needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+_MOST_TASKS = 10**9
+# Points of the trapezoidal rule, and the power of e at whose negative its range ends.
+_POINTS, _NEGLIGIBLE = 2001, 40.0
+_MOST_CHOSEN = 30
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """The two-sided test that two models are alike on the same tasks, before it is made.
+
+    It rejects with probability P(|t'| > t_{1−α/2, T−1}), t' noncentral t with T − 1 degrees of
+    freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
+
+    variance : of one task's difference, ≥ 0; NaN where it is not known.  level : 1 − α.
+    step : 0 for the paired t-test.  The sign-flip test needs more where sums of differences lie on
+        a lattice, since ties count against it: half the distance of two such sums, `lattice_step`.
+    bend : how the variance falls as the models move apart; 0 where it was measured on two models.
+        For models alike around a common value E it is 1 / (4 E (1−E)): values in [0, 1] vary in
+        proportion to their mean times its complement, whose average at E ± δ/2 is E (1−E) − δ²/4.
+    Source: Student's t; Miller 2024, "Adding error bars to evals", section 5 (with the normal).
+
+    >>> test = PairedTest(1.0)
+    >>> round(test.power(0.5, 34), 4), test.tasks_needed(0.5, 0.8)
+    (0.8078, 34)
+    >>> round(test.detectable(34, 0.8), 3)
+    0.495
+    """
+
+    variance: float
+    level: float = 0.95
+    step: float = 0.0
+    bend: float = 0.0
+
+    def power(self, difference: float, tasks: int) -> float:
+        """P(rejected) when the models differ by so much in the mean.
+
+        NaN for fewer than two tasks or an unknown variance; 1 − level for a difference within
+        step/T of 0, where the sign-flip test rejects less.
+        """
+        if tasks < 2 or math.isnan(self.variance):
+            return math.nan
+        away = max(abs(difference) - self.step / tasks, 0.0)
+        variance = self.variance * max(1.0 - self.bend * difference**2, 0.0)
+        if variance <= 0.0:
+            return 1.0 if away > 0 else 1.0 - self.level
+        return _rejects(away * math.sqrt(tasks / variance), tasks - 1, self.level)
+
+    def tasks_needed(self, difference: float, wanted: float) -> int | None:
+        """The fewest tasks with at least this power; None above a billion or when not known.
+
+        difference : δ > 0.  wanted : in (1 − level, 1).
+        """
+        if math.isnan(self.variance) or not difference > 0:
+            return None
+        high = 2
+        while self.power(difference, high) < wanted:
+            high *= 2
+            if high > _MOST_TASKS:
+                return None
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            enough = self.power(difference, middle) >= wanted
+            low, high = (low, middle) if enough else (middle, high)
+        return high
+
+    def detectable(self, tasks: int, wanted: float) -> float:
+        """The smallest difference rejected with this power; NaN as in `power`.
+
+        wanted : in (1 − level, 1).  The result may be larger than any difference that is possible.
+        """
+        if tasks < 2 or math.isnan(self.variance):
+            return math.nan
+        shift = self.step / tasks
+        if self.variance == 0.0:
+            return shift
+        needed = _root(lambda away: _rejects(away, tasks - 1, self.level) - wanted)
+        # (δ − shift)² scale = 1 − bend δ²
+        scale = tasks / (self.variance * needed**2)
+        both = scale + self.bend
+        inside = (scale * shift) ** 2 - both * (scale * shift**2 - 1.0)
+        return (scale * shift + math.sqrt(max(inside, 0.0))) / both
+
+
+def lattice_step(n: int, k: int) -> float:
+    """Half the distance of two sums of ± differences of metrics that count subsets: 1 / C(n, k).
+
+    pass@k, pass^k and gpass@k are counts of subsets divided by C(n, k), so with n attempts for
+    either model a sum of ± differences moves in steps of 2 / C(n, k): 2 where n = k (the test is
+    then McNemar's, and this its continuity correction), 2/n for k = 1, nothing otherwise.
+
+    >>> lattice_step(5, 5), lattice_step(5, 1)
+    (1.0, 0.2)
+    """
+    # C(n, k) of more is beyond any float, and the step nothing.
+    return 1.0 / math.comb(n, k) if min(k, n - k) <= _MOST_CHOSEN else 0.0
+
+
+def _rejects(away: float, degrees: int, level: float) -> float:
+    """P(|Z + away| > t·S), S² = χ²/degrees: |t'| beyond its critical value.
+
+    The mean of Φ(away − tS) + Φ(−away − tS) by the trapezoidal rule over u = log S, whose density
+    ∝ exp(ν (u − e^{2u}/2)) falls fast on both sides.  (`nctdtr` of scipy 1.17 is NaN in places.)
+    """
+    from scipy.special import ndtr, stdtrit
+
+    reach = math.sqrt(_NEGLIGIBLE / degrees)
+    u = np.linspace(-max(reach, _NEGLIGIBLE / degrees), reach, _POINTS)
+    weights = np.exp(degrees * (u - np.expm1(2.0 * u) / 2.0))
+    bar = stdtrit(degrees, (1.0 + level) / 2.0) * np.exp(u)
+    return float(weights @ (ndtr(away - bar) + ndtr(-away - bar)) / weights.sum())
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where a rising function that is negative at 0 crosses it."""
+    from scipy.optimize import brentq
+
+    high = 4.0
+    while rising(high) < 0:
+        high *= 2.0
+    return float(brentq(rising, 0.0, high, xtol=1e-12))

@@ -1,0 +1,215 @@
+"""When two solutions are the same: normal forms of their text, and near-duplicates.
+
+Texts become 63-bit keys while they are read and are not held; two of a task's solutions share a
+key by accident once in 10¹³ tasks of 400 attempts.
+"""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import re
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from hashlib import blake2b
+from itertools import chain, count
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+# Tokens of one shingle: long enough for their order to matter, short enough for short answers.
+SHINGLE = 3
+
+_INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_REMEMBERED = 1 << 17
+_BLOCK_TEXTS = 256
+_FILES = 100
+
+
+def solution_sql(text: str, normalise: str) -> str:
+    """SQL for the key of a solution's text: a BIGINT ≥ 0, and −1 where there is no text.
+
+    text : SQL of the text.  normalise : "none", "space" (runs of white space are one space, none
+    at the ends) or "python" (see `python_form`); the last two need `register`.
+
+    >>> solution_sql("code", "none")
+    'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
+    """
+    if normalise == "python":
+        return f"coalesce(python_key({text}), -1)"
+    form = f"single_spaces({text})" if normalise == "space" else text
+    return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({form}) >> 1)::BIGINT END"
+
+
+def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
+    """Make known to a connection what `solution_sql` calls.
+
+    `python_key` is even for a text that does not parse and odd for a program, so that those that
+    fell back can be counted afterwards: see `unparsed`.  Keys of texts seen before are remembered.
+    """
+    if normalise == "space":
+        # Four times as fast as a regular expression in SQL.
+        con.create_function("single_spaces", single_spaces, ["VARCHAR"], "VARCHAR")
+    if normalise != "python":
+        return
+    known: dict[int, int] = {}
+
+    def key(text: str) -> int:
+        seen = hash(text)
+        if seen not in known:
+            form, parsed = python_form(text)
+            digest = blake2b(form.encode(errors="surrogatepass"), digest_size=8).digest()
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            known[seen] = int.from_bytes(digest) >> 2 << 1 | parsed
+        return known[seen]
+
+    con.create_function("python_key", key, ["VARCHAR"], "BIGINT")
+
+
+def unparsed(value: NDArray[np.int64], times: NDArray[np.int64]) -> int:
+    """Attempts whose text was no Python, from the keys that `python_key` gave.
+
+    >>> unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
+    2
+    """
+    return int(times[(value >= 0) & (value % 2 == 0)].sum())
+
+
+_quiet = threading.Lock()
+
+
+def python_form(text: str) -> tuple[str, bool]:
+    """A Python text without comments, docstrings and layout, and whether it is Python.
+
+    Nothing is renamed or reordered.  A text that begins indented is read as the body of a block,
+    as completions of a given head are.  A text that is nothing but a string stays what it is.  What
+    does not parse becomes its text with single spaces.
+
+    >>> python_form("x = ( 1 )  # one")
+    ('x = 1', True)
+    >>> python_form("the answer  is 1")
+    ('the answer is 1', False)
+    """
+    head = "if 1:\n" if _INDENTED.match(text) else ""
+    # The filters of warnings are one for all threads, and DuckDB calls from several.
+    with _quiet, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(head + text)
+            _drop_docstrings(tree)
+            return ast.unparse(tree), True
+        except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+            return single_spaces(text), False
+
+
+def single_spaces(text: str) -> str:
+    """The text with every run of white space as one space, and none at its ends."""
+    return " ".join(text.split())
+
+
+def _drop_docstrings(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            match node.body:
+                case [ast.Expr(ast.Constant(str())), _, *_]:
+                    del node.body[0]
+                case [ast.Expr(ast.Constant(str()))] if not isinstance(node, ast.Module):
+                    node.body[0] = ast.Pass()
+
+
+def by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
+    """(cell, key → text of its different solutions) of rows (cell, key, text) in any order.
+
+    The rows go through temporary files, a hundredth of the cells in each, which are then read one
+    after the other: no more than one of them is held.
+    """
+    with ExitStack() as stack:
+        files = [stack.enter_context(TemporaryFile()) for _ in range(_FILES)]
+        for row in rows:
+            pickle.dump(row, files[row[0] % _FILES])
+        for file in files:
+            file.seek(0)
+            cells: dict[int, dict[int, str]] = {}
+            with suppress(EOFError):
+                while True:
+                    cell, key, text = pickle.load(file)
+                    cells.setdefault(cell, {}).setdefault(key, text)
+            yield from cells.items()
+
+
+def near_duplicates(
+    texts: Mapping[int, str], similarity: float, normalise: str = "none"
+) -> dict[int, int]:
+    """Key → the lowest key among the similar texts, for the different solutions of one cell.
+
+    >>> near_duplicates({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
+    {3: 3, 5: 5, 8: 3}
+    """
+    keys = sorted(texts)
+    python = normalise == "python"
+    forms = [python_form(texts[key])[0] if python else texts[key] for key in keys]
+    return {
+        key: keys[first]
+        for key, first in zip(keys, similar(forms, similarity).tolist(), strict=True)
+    }
+
+
+def similar(texts: Sequence[str], similarity: float) -> NDArray[np.int64]:
+    """The group of each text: texts that are similar, directly or through others, share one.
+
+    Similar means a Jaccard index |A ∩ B| / |A ∪ B| ≥ similarity of their sets of shingles, which
+    are all runs of 3 tokens (words, and signs one by one); a shorter text is one shingle.  All
+    pairs are compared, exactly: time grows with the square of the number of texts.
+    Source: Broder 1997, "On the resemblance and containment of documents".
+
+    similarity : in (0, 1].  Returns (texts,), the index of the first text of each one's group.
+
+    >>> similar(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
+    [0, 0, 2]
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    has = csr_array(_shingles(texts))
+    has.data[:] = 1
+    sizes = np.diff(has.indptr)
+    group = np.arange(len(texts))
+    for first in range(0, len(texts), _BLOCK_TEXTS):
+        common = (has[first : first + _BLOCK_TEXTS] @ has.T).tocoo()
+        one, other = common.coords[0] + first, common.coords[1]
+        both = sizes[one] + sizes[other] - common.data
+        alike = common.data >= similarity * both * (1 - 1e-12)
+        # What is joined so far, and the pairs of this block.
+        one = np.concatenate([np.arange(len(texts)), one[alike]])
+        other = np.concatenate([group, other[alike]])
+        joined = csr_array((np.ones(len(one), dtype=bool), (one, other)), shape=(len(texts),) * 2)
+        label = connected_components(joined, directed=False)[1]
+        _, first_of, label = np.unique(label, return_index=True, return_inverse=True)
+        group = first_of[label]
+    return group
+
+
+def _shingles(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[NDArray[np.intp], ...]]:
+    """(ones, (text, shingle)) of every run of tokens: what a sparse matrix is made of."""
+    # No token is empty: an empty one fills up texts that are too short.
+    tokens = [found + [""] * (SHINGLE - len(found)) for found in map(_TOKEN.findall, texts)]
+    lengths = np.array([len(found) for found in tokens])
+    known: dict[str, int] = {}
+    numbered = map(known.setdefault, chain.from_iterable(tokens), count())
+    _, token = np.unique(np.fromiter(numbered, np.int64, lengths.sum()), return_inverse=True)
+    runs = lengths - SHINGLE + 1
+    text = np.repeat(np.arange(len(texts)), runs)
+    at = np.arange(runs.sum()) + (SHINGLE - 1) * text
+    run = token[at]
+    for step in range(1, SHINGLE):
+        _, run = np.unique(run * len(known) + token[at + step], return_inverse=True)
+    return np.ones(len(run), dtype=np.int32), (text, run)

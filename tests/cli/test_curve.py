@@ -1,0 +1,195 @@
+"""passk curve as a user runs it: goldens, exact rates, refusals, pictures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.conftest import SAMPLES, Golden, Passk
+
+TAU, CRUX, COUNTS, TOYS, COINS = (
+    SAMPLES / name
+    for name in (
+        "tau_airline.csv", "cruxeval.jsonl.gz", "counts.csv", "toy_families.csv", "coin_game.csv",
+    )
+)  # fmt: skip
+COMMANDS: dict[str, list[object]] = {
+    "curve": ["curve", COUNTS],
+    "curve-delta": ["curve", CRUX, "--where", "temperature > 0.5", "--delta", "--percent"],
+    "curve-simultaneous": ["curve", TAU, "--band", "simultaneous", "--delta"],
+    "curve-these-tasks": ["curve", TAU, "--population", "these-tasks", "--delta"],
+    "curve-by": ["curve", CRUX, "--by", "temperature", "--model", "gpt-4-0613", "-f", "table"],
+    "curve-csv": ["curve", TAU, "--delta", "--interval", "none", "-f", "csv"],
+    "curve-families": ["curve", TOYS, "--max-k", "8", "--delta"],
+    "curve-coins": ["curve", COINS, "-f", "markdown"],
+    "curve-rates": [
+        "curve", "--rates", "0.2,0.8", "--rates", "even=0.5", "--max-k", "3", "-f", "csv",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_golden(golden: Golden, name: str) -> None:
+    golden(name, COMMANDS[name])
+
+
+def records(passk: Passk, *arguments: object) -> dict[tuple[str, str], dict[str, str]]:
+    done = passk("curve", *arguments, "-f", "csv")
+    assert done.code == 0, done.err
+    return {(r["model"], r["metric"]): r for r in csv.DictReader(io.StringIO(done.out))}
+
+
+def test_the_coin_game(passk: Passk) -> None:
+    found = records(passk, COINS)
+    assert float(found["fair coin", "pass^10"]["estimate"]) == 1 / 1024
+    assert float(found["mixed coins", "pass^10"]["estimate"]) == 1 / 2
+
+
+def test_the_figures_of_the_article(passk: Passk, tmp_path: Path) -> None:
+    """Every point of both figures, from the formulas of the article in exact fractions."""
+    target = tmp_path / "figures.json"
+    assert passk("curve", TOYS, "--max-k", 8, "--delta", "--chart", target).code == 0
+    families: dict[str, list[Fraction]] = {}
+    for row in csv.DictReader(TOYS.read_text().splitlines()):
+        families.setdefault(row["model"], []).append(Fraction(row["rate"]))
+    first, second = json.loads(target.read_text())["vconcat"]
+    wanted = {}
+    for name, p in families.items():
+        mean = sum(p) / len(p)
+        assert mean == Fraction(1, 2)
+        for k in range(1, 9):
+            hat = sum(x**k for x in p) / len(p)
+            wanted[name, "pass^k", k] = hat
+            wanted[name, "pass@k", k] = 1 - sum((1 - x) ** k for x in p) / len(p)
+            wanted[name, None, k] = hat - mean**k
+    drawn = {
+        (v["series"], v.get("kind"), v["x"]): v["y"]
+        for figure in (first, second)
+        for v in figure["data"]["values"]
+        if v["drawn"] == "line"
+    }
+    assert drawn.keys() == wanted.keys()
+    for key, value in wanted.items():
+        assert drawn[key] == pytest.approx(float(value), abs=1e-15), key
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
+def test_pictures(passk: Passk, tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("vl_convert")
+    target = tmp_path / f"curve{suffix}"
+    done = passk("curve", TAU, "--band", "simultaneous", "--delta", "--chart", target)
+    assert done.code == 0, done.err
+    assert target.stat().st_size > 3000
+
+
+def test_in_the_terminal(passk: Passk) -> None:
+    pytest.importorskip("plotext")
+    done = passk("curve", COINS, "--chart", "terminal")
+    assert done.code == 0, done.err
+    assert "Coverage and reliability" in done.out
+    assert done.out.count("fair coin") > 6
+
+
+def test_rates_in_every_file_format(
+    passk: Passk, write: Callable[[str, str | bytes], Path], tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"model": "f", "task": ["1", "2"], "rate": [0.25, 0.75]})
+    frame.to_parquet(tmp_path / "rates.parquet")
+    files = [
+        write("rates.csv", frame.to_csv(index=False)),
+        write("rates.tsv", frame.to_csv(index=False, sep="\t")),
+        write("rates.jsonl", frame.to_json(orient="records", lines=True)),
+        write("rates.json", frame.to_json(orient="records")),
+        tmp_path / "rates.parquet",
+        write("f.csv", "rate,task\n0.25,x\n0.75,y\n"),
+        f"f={write('other.csv', frame.to_csv(index=False))}",
+    ]
+    expected = records(passk, "--rates", "f=0.25,0.75", "--delta")
+    for file in files:
+        assert records(passk, file, "--delta") == expected, file
+    two = records(passk, files[0], f"g={files[2]}")
+    assert {model for model, _ in two} == {"f", "g"}
+
+
+def test_outcomes_with_a_rate_beside_them_are_outcomes(
+    passk: Passk, write: Callable[[str, str | bytes], Path]
+) -> None:
+    for name, text in (
+        ("a.csv", "model,task,passed,rate\nm,1,1,0.5\nm,2,0,0.3\n"),
+        ("b.csv", "model,task,n,c,rate\nm,1,1,1,0.5\nm,2,1,0,0.3\n"),
+    ):
+        found = records(passk, write(name, text))
+        assert (found["m", "pass@1"]["estimate"], found["m", "pass@1"]["tasks"]) == ("0.5", "2")
+
+
+BAD_RATES = {
+    "too-large": ("task,rate\n1,0.5\n2,1.2\n", ":3: \"rate\" is '1.2'; expected a probability"),
+    "empty": ("task,rate\n1,\n", ':2: "rate" is empty'),
+    "nan": ("task,rate\n1,nan\n", ":2: \"rate\" is 'nan'"),
+    "word": ("task,rate\n1,high\n", ":2: \"rate\" is 'high'"),
+    "twice": ("task,rate\n1,0.5\n1,0.5\n", ":3: task '1' of"),
+    "short": ("task,model,rate\n1,m,0.5\n2,m\n", ":3: 2 fields; the header has 3"),
+    "no-model": ("task,model,rate\n1,,0.5\n", ':2: "model" is empty'),
+    "no-rows": ("task,rate\n", "no rates in this file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_RATES)
+def test_bad_rates_name_the_place(
+    passk: Passk, write: Callable[[str, str | bytes], Path], name: str
+) -> None:
+    text, said = BAD_RATES[name]
+    done = passk("curve", write("bad.csv", text))
+    assert (done.code, done.out, done.err.count("\n")) == (3, "", 1)
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "no files given"),
+        ([TAU, "--rates", "0.5"], "give one or the other"),
+        (["--rates", "0.5,x"], "'x' is no probability"),
+        (["--rates", ""], "--rates is empty"),
+        (["--rates", "a=0.5", "--rates", "a=0.2"], "a name of its own"),
+        (["--rates", "0.5", "--threshold", "0.5"], "--threshold is for outcomes"),
+        ([TOYS, "--where", "rate > 0.1"], "--where is for outcomes"),
+        ([TOYS, "--cluster", "task"], "--cluster is for outcomes"),
+        ([TOYS, "--band", "simultaneous"], "--band is for outcomes"),
+        ([TAU, "--points", "few"], "--points few: a whole number, or all"),
+        ([TAU, "--max-k", "5"], "the most any task has is 4"),
+        ([TAU, "--band", "both"], "--band both"),
+        ([TAU, "--band", "simultaneous", "--interval", "none"], "needs an interval"),
+        ([TAU, "--short-tasks", "no"], "--short-tasks no"),
+        ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
+    ],
+)
+def test_refusals(passk: Passk, arguments: list[object], said: str) -> None:
+    done = passk("curve", *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert said in done.err
+
+
+def test_rates_and_outcomes_do_not_mix(passk: Passk) -> None:
+    done = passk("curve", TOYS, TAU)
+    assert (done.code, "holds exact rates" in done.err) == (3, True)
+
+
+def test_outcomes_from_a_pipe(passk: Passk) -> None:
+    one = passk("curve", TAU, "-f", "csv").out
+    assert passk("curve", "-", "-f", "csv", stdin=TAU.read_bytes()).out == one
+
+
+@pytest.mark.parametrize("name", ["table", "plain", "markdown", "latex", "tsv", "json", "jsonl"])
+def test_every_format(passk: Passk, name: str) -> None:
+    for arguments in ([TAU, "--delta"], [TOYS, "--delta"]):
+        done = passk("curve", *arguments, "-f", name)
+        assert done.code == 0, done.err
+        assert len(done.out) > 500

@@ -1,0 +1,164 @@
+"""passk diversity as a user runs it: goldens on real data, normal forms, refusals, charts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from passk_cli.render import FORMATS
+from tests.conftest import SAMPLES, Golden, Passk
+
+TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
+TWO = [CRUX, "--model", "codellama-7b", "--model", "gpt-4-0613", "--by", "temperature"]
+COMMANDS: dict[str, list[object]] = {
+    "diversity": ["diversity", CRUX, "--by", "temperature"],
+    "diversity-python": ["diversity", *TWO, "--normalise", "python", "-k", "5"],
+    "diversity-similar": ["diversity", *TWO, "--where", "temperature < 0.5", "--similarity", "0.5",
+                          "-k", "2,10"],
+    "diversity-csv": ["diversity", *TWO, "--where", "temperature > 0.5", "-k", "10", "-f", "csv"],
+    "diversity-none": ["diversity", TAU],
+}  # fmt: skip
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_golden(golden: Golden, name: str) -> None:
+    golden(name, COMMANDS[name])
+
+
+def facts(out: str) -> dict[str, dict[str, str]]:
+    return {row["metric"]: row for row in csv.DictReader(io.StringIO(out))}
+
+
+PROGRAMS = [
+    ("def f(a):\n    return a", 1),
+    ("def f(a):\n  return a", 1),
+    ('def f(a):\n    """Told."""\n    return a  # and why', 1),
+    ("def f(b):\n    return b", 1),
+    ("I would  return a", 0),
+    ("I would return a", 0),
+    ("x = '\\d'", 0),
+    (None, 0),
+]
+
+
+@pytest.fixture
+def programs(write: Write) -> Path:
+    lines = [
+        json.dumps({"task": "t", "passed": passed, "attempt": i, "completion": text})
+        for i, (text, passed) in enumerate(PROGRAMS)
+    ]
+    return write("programs.jsonl", "\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("how", "kinds", "correct"), [("none", 8, 4), ("space", 6, 3), ("python", 5, 2)]
+)
+def test_normal_forms(passk: Passk, programs: Path, how: str, kinds: int, correct: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        done = passk("diversity", programs, "--normalise", how, "-f", "csv")
+    found = facts(done.out)
+    assert float(found["distinct"]["estimate"]) == kinds
+    assert float(found["distinct correct"]["estimate"]) == correct
+    assert "1 attempt without solution: they count as one solution" in done.err
+    assert ("2 attempts with a solution that is no Python" in done.err) == (how == "python")
+
+
+def test_lists_frames_of_solutions_and_named_columns(passk: Passk, write: Write) -> None:
+    lists = write(
+        "lists.jsonl", '{"task": "t", "passed": [1, 0, 0], "completions": ["a", "b", "b"]}'
+    )
+    found = facts(passk("diversity", lists, "-f", "csv").out)
+    assert float(found["distinct"]["estimate"]) == 2
+    path = write("named.csv", "task,passed,final,code\nt,1,x,1\nt,0,y,1\nt,0,x,1\n")
+    for column, kinds in (("final", 2), ("code", 1)):
+        out = passk("diversity", path, "--field", f"solution={column}", "-f", "csv").out
+        assert float(facts(out)["distinct"]["estimate"]) == kinds
+
+
+def test_repeated_attempts_follow_the_policy(passk: Passk, write: Write) -> None:
+    path = write("twice.csv", "task,passed,attempt,code\nt,1,0,x\nt,0,1,y\nt,0,1,z\n")
+    assert passk("diversity", path).code == 3
+    for policy, kinds in (("first", 2), ("keep", 3)):
+        for similarity in ([], ["--similarity", "1"]):
+            out = passk("diversity", path, "--duplicates", policy, "-f", "csv", *similarity).out
+            assert float(facts(out)["distinct"]["estimate"]) == kinds
+
+
+def test_similar_solutions_of_different_tasks_stay_apart(passk: Passk, write: Write) -> None:
+    lines = [
+        json.dumps({"task": f"t{t}", "passed": i == 0, "attempt": i, "code": text})
+        for t in range(3)
+        for i, text in enumerate(["a b c d e", "a b c d f", "x y z", "x  y z"])
+    ]
+    path = write("near.jsonl", "\n".join(lines))
+    plain, near, equal = (
+        facts(passk("diversity", path, "-f", "csv", *more).out)
+        for more in ([], ["--similarity", "0.5"], ["--similarity", "1"])
+    )
+    assert [float(f["distinct"]["estimate"]) for f in (plain, near, equal)] == [4, 2, 3]
+    assert near["pass@1"] == plain["pass@1"]
+    assert float(near["distinct correct"]["estimate"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--normalise", "java"], 2, "normalise='java'; it is one of none, space, python"),
+        (["--similarity", "0"], 2, "--similarity 0: it lies above 0, at most at 1"),
+        (["--similarity", "1.5"], 2, "--similarity 1.5"),
+        (["-k", "0"], 2, "k must be a whole number"),
+        (["-k", "50"], 2, "needs 50 attempts per task; the most any task has is 8"),
+        (["--short-tasks", "guess"], 2, "it is one of empty, drop"),
+        (["--field", "solution=nothing"], 3, "no such column"),
+    ],
+)
+def test_refusals(
+    passk: Passk, programs: Path, options: list[str], code: int, message: str
+) -> None:
+    done = passk("diversity", programs, *options)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_place(passk: Passk, write: Write) -> None:
+    path = write("bad.csv", b"task,passed,code\nt,1,a\nt,0,\xff\xfe\n")
+    done = passk("diversity", path)
+    assert done.code == 3
+    assert "bad.csv" in done.err
+
+
+@pytest.mark.parametrize("name", [n for n in FORMATS if n not in ("junit", "github")])
+def test_every_format(passk: Passk, programs: Path, name: str) -> None:
+    done = passk("diversity", programs, "-f", name)
+    assert done.code == 0, done.err
+    assert "distinct-correct@2" in done.out.replace("\\", "")
+
+
+def test_the_same_bytes_whatever_the_threads(passk: Passk) -> None:
+    few = ["--where", "task_id < 'sample_2'", "--similarity", "0.7"]
+    base = ["diversity", *TWO, *few, "-k", "3", "-f", "json"]
+    assert passk(*base).out == passk(*base).out
+
+
+def test_terminal_width_and_chart(
+    passk: Passk, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("vl_convert")
+    for width in (80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = passk("diversity", *TWO, "-f", "table", "-k", "2,5,10").out
+        assert max(map(len, out.splitlines())) <= width
+        assert "codellama-7b" in out
+    target = tmp_path / "distinct.svg"
+    done = passk("diversity", programs, "--chart", target, "-q")
+    assert (done.code, done.err) == (0, "")
+    assert "distinct-correct@k" in target.read_text()

@@ -1,0 +1,121 @@
+"""Simultaneous bands: laws of the calibration, and whether whole curves lie inside."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from passk_cli.estimators.heterogeneity import rate_curves
+from passk_cli.estimators.pass_k import curve
+from passk_cli.inference.attempts import jackknife_variance, one_less
+from passk_cli.inference.bands import (
+    band_level_new_tasks,
+    band_level_these_tasks,
+    joint_level,
+    spread_out,
+)
+from passk_cli.inference.exact import NORMAL
+from passk_cli.inference.intervals import Sample, interval
+
+
+def test_columns_that_move_as_one_need_no_more_than_one() -> None:
+    one = np.random.default_rng(0).normal(size=(20_000, 1))
+    assert joint_level(np.hstack([one, 3 * one + 7, -one]), 0.9) == pytest.approx(0.9, abs=2e-4)
+
+
+@pytest.mark.parametrize("columns", [2, 5, 20])
+def test_independent_columns_need_the_level_of_sidak(columns: int) -> None:
+    draws = np.random.default_rng(1).random((40_000, columns))
+    # Of 40,000 draws 2,000 lie outside; that share varies by 2 % of itself.
+    found = 1 - joint_level(draws, 0.95)
+    assert found == pytest.approx(1 - 0.95 ** (1 / columns), rel=0.06)
+
+
+def test_the_share_of_draws_inside_is_the_level() -> None:
+    rng = np.random.default_rng(2)
+    draws = rng.normal(size=(10_000, 8)).cumsum(axis=1)
+    tail = (1 - joint_level(draws, 0.95)) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
+    inside = ((draws >= low) & (draws <= high)).all(axis=1).mean()
+    assert inside == pytest.approx(0.95, abs=0.003)
+
+
+def test_a_column_without_spread_does_not_count() -> None:
+    rng = np.random.default_rng(3)
+    one = rng.normal(size=(5000, 1))
+    assert joint_level(np.hstack([one, np.ones((5000, 3))]), 0.9) == joint_level(one, 0.9)
+    mostly_one = np.where(rng.random((5000, 2)) < 0.02, 0.9, 1.0)
+    assert joint_level(np.hstack([one, mostly_one]), 0.9) < 0.96
+
+
+def test_spread_out_keeps_the_ends() -> None:
+    ks = np.union1d(np.arange(1, 200), [1000])
+    found = spread_out(ks)
+    assert (found[0], found[-1], len(found) <= 24) == (1, 1000, True)
+    assert spread_out(ks[:10]) is not None
+    np.testing.assert_array_equal(spread_out(ks[:10]), ks[:10])
+
+
+def test_new_tasks_whole_curves_lie_inside() -> None:
+    """Beta(2, 2), 80 tasks, 6 attempts: both curves at once, in 95 % of simulations."""
+    rng = np.random.default_rng(4)
+    ks, tasks, n, runs = np.arange(1, 7), 80, np.full(80, 6), 300
+    moments = np.cumprod((2.0 + np.arange(6)) / (4.0 + np.arange(6)))
+    truth = np.concatenate([1 - moments, moments])  # Beta(2, 2) is its own mirror image
+    inside = {"pointwise": 0, "simultaneous": 0}
+    for seed in range(runs):
+        c = rng.binomial(6, rng.beta(2, 2, tasks))
+        values = np.hstack(curve(n, c, 6)).T
+        level = band_level_new_tasks(n, c, ks, 0.95, resamples=1000, seed=seed)
+        for name, each in (("pointwise", 0.95), ("simultaneous", level)):
+            found = [interval(Sample(row), "t", each) for row in values]
+            limits = zip(found, truth, strict=True)
+            inside[name] += all((i.low or 0) <= t <= (i.high or 0) for i, t in limits)
+    error = math.sqrt(0.95 * 0.05 / runs)
+    assert abs(inside["simultaneous"] / runs - 0.95) <= 2.5 * error
+    assert inside["pointwise"] / runs < 0.95 - 2.5 * error
+
+
+def test_these_tasks_whole_curves_lie_inside() -> None:
+    """40 fixed tasks of middling difficulty, 20 attempts made again and again."""
+    rng = np.random.default_rng(5)
+    p, n, runs = rng.uniform(0.2, 0.8, 40), np.full(40, 20), 300
+    ks = np.arange(1, 6)
+    found = rate_curves(p, ks)
+    truth = np.concatenate([found.at, found.hat])
+    inside = {"pointwise": 0, "simultaneous": 0}
+    for seed in range(runs):
+        c = rng.binomial(n, p)
+        fewer, pass_less, failure_less = one_less(n, c)
+        values, *others = (
+            np.hstack(curve(*pair, 5)).T
+            for pair in ((n, c), (fewer, pass_less), (fewer, failure_less))
+        )
+        se = np.sqrt(jackknife_variance(n, c, values, *others).sum(axis=1)) / len(n)
+        level = band_level_these_tasks(n, c, ks, 0.95, resamples=1000, seed=seed)
+        for name, each in (("pointwise", 0.95), ("simultaneous", level)):
+            reach = NORMAL.inv_cdf((1 + each) / 2) * se
+            inside[name] += bool(np.all(np.abs(values.mean(axis=1) - truth) <= reach))
+    error = math.sqrt(0.95 * 0.05 / runs)
+    assert abs(inside["simultaneous"] / runs - 0.95) <= 2.5 * error
+    assert inside["pointwise"] / runs < 0.95 - 2.5 * error
+
+
+def test_k_equal_to_n_does_not_count_for_these_tasks() -> None:
+    n, c = np.array([4, 4, 5]), np.array([1, 3, 2])
+    both = [band_level_these_tasks(n, c, np.arange(1, k + 1), 0.9, seed=1) for k in (3, 4)]
+    assert both[0] == both[1]
+    assert band_level_these_tasks(n, c, np.array([4]), 0.9) == 0.9
+
+
+def test_clusters_are_drawn_as_a_whole() -> None:
+    rng = np.random.default_rng(6)
+    n, c = np.full(60, 10), rng.binomial(10, np.repeat(rng.random(6), 10))
+    ks = np.arange(1, 11)
+    alone = band_level_new_tasks(n, c, ks, 0.95, resamples=2000)
+    together = band_level_new_tasks(
+        n, c, ks, 0.95, clusters=np.repeat(np.arange(6), 10), resamples=2000
+    )
+    assert 0.95 <= together != alone

@@ -1,0 +1,280 @@
+"""Designs: exact sums against fractions, pilots against every subset and every pilot."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.metric import Metric, parse
+from passk_cli.inference.design import (
+    Assumed,
+    BetaRates,
+    Difference,
+    Piloted,
+    fitted_rates,
+    relative_error,
+    splits,
+)
+
+METRICS = [parse(name) for name in ("pass@1", "pass@3", "pass^3", "pass^1", "pass@2", "pass^2")]
+
+
+def whole(*values: int) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+def exact_value(metric: Metric, n: int, c: int) -> Fraction:
+    k = metric.k
+    if metric.family == "pass@":
+        return 1 - Fraction(comb(n - c, k), comb(n, k))
+    return Fraction(comb(c, k), comb(n, k))
+
+
+def rising(start: Fraction, steps: int) -> Fraction:
+    return math.prod((start + i for i in range(steps)), start=Fraction(1))
+
+
+def exact_passes(a: Fraction, b: Fraction, n: int) -> list[Fraction]:
+    """Beta-binomial probabilities."""
+    return [comb(n, c) * rising(a, c) * rising(b, n - c) / rising(a + b, n) for c in range(n + 1)]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(3, 2), (Fraction(3, 10), Fraction(1, 2)), (Fraction(1, 50), 1)]
+)
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_passes_against_fractions(a: Fraction, b: Fraction, n: int) -> None:
+    a, b = Fraction(a), Fraction(b)
+    mean = a / (a + b)
+    spread = math.sqrt(mean * (1 - mean) / (a + b + 1))
+    found = BetaRates(float(mean), spread).passes(n)
+    expected = [float(p) for p in exact_passes(a, b, n)]
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+@pytest.mark.parametrize("n", [3, 4, 9])
+def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> None:
+    a, b = Fraction(3, 10), Fraction(1, 2)
+    mean = float(a / (a + b))
+    values = Assumed(metric, BetaRates(mean, math.sqrt(mean * (1 - mean) / float(a + b + 1))))
+    weights = exact_passes(a, b, n)
+    first = sum(w * exact_value(metric, n, c) for c, w in enumerate(weights))
+    second = sum(w * exact_value(metric, n, c) ** 2 for c, w in enumerate(weights))
+    assert values.expected == pytest.approx(float(first), rel=1e-12)
+    assert values.variance(n) == pytest.approx(float(second - first**2), rel=1e-11)
+    # The true value of a task is p^k or 1 − (1 − p)^k: E of its square is a moment of order 2k.
+    one, other = (a, b) if metric.family == "pass^" else (b, a)
+    moments = [rising(one, k) / rising(one + other, k) for k in (metric.k, 2 * metric.k)]
+    assert values.between == pytest.approx(float(moments[1] - moments[0] ** 2), rel=1e-11)
+
+
+def test_one_attempt_is_all_or_nothing() -> None:
+    """k = 1: Var = Var(p) + E[p(1−p)]/n (Miller 2024)."""
+    for mean, spread in ((0.6, 0.3), (0.1, 0.05), (0.5, 0.0), (0.5, 0.5), (0.3, 0.21**0.5)):
+        values = Assumed(parse("pass@1"), BetaRates(mean, spread))
+        for n in (1, 2, 10, 1000):
+            luck = mean * (1 - mean) - spread**2
+            assert values.variance(n) == pytest.approx(spread**2 + luck / n, rel=1e-9, abs=1e-15)
+        assert values.between == pytest.approx(spread**2, abs=1e-15)
+
+
+def test_ends_of_the_spread() -> None:
+    """0: every task alike, the binomial; the largest: every rate 0 or 1, attempts add nothing."""
+    alike = BetaRates(0.3, 0.0)
+    np.testing.assert_allclose(
+        alike.passes(6), [comb(6, c) * 0.3**c * 0.7 ** (6 - c) for c in range(7)], rtol=1e-12
+    )
+    np.testing.assert_allclose(BetaRates(0.3, 1e-9).passes(6), alike.passes(6), rtol=1e-9)
+    largest = math.sqrt(0.6 * 0.4)
+    for spread in (largest, 0.489898):
+        two = Assumed(parse("pass@5"), BetaRates(0.6, spread))
+        assert (two.expected, two.within(5)) == (pytest.approx(0.6), pytest.approx(0.0, abs=1e-12))
+        assert two.variance(50) == pytest.approx(0.24)
+    close = Assumed(parse("pass@5"), BetaRates(0.6, largest * (1 - 1e-5)))
+    assert close.variance(50) == pytest.approx(0.24, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "message"),
+    [
+        (0.6, 0.49, "from 0 to 0.4899, where all are 0 or 1"),
+        (0.6, -0.1, "from 0 to"),
+        (1.0, 0.0, "must lie in"),
+        (math.nan, 0.1, "must lie in"),
+        (0.5, math.nan, "a spread of nan"),
+    ],
+)
+def test_rates_that_cannot_be(mean: float, spread: float, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        BetaRates(mean, spread)
+
+
+def subsets(n: int, c: int, size: int) -> list[int]:
+    """Passes in every choice of so many of n attempts, the first c of which pass."""
+    return [sum(i < c for i in chosen) for chosen in itertools.combinations(range(n), size)]
+
+
+@pytest.mark.parametrize("metric", METRICS[:3], ids=lambda m: m.name)
+@pytest.mark.parametrize("size", [3, 4, 6])
+def test_pilot_with_fewer_attempts_against_every_subset(metric: Metric, size: int) -> None:
+    """E V² over all subsets of each task's attempts, (E V)² over all pairs of tasks."""
+    cells = [(6, 0), (6, 2), (7, 3), (6, 6), (8, 7)]
+    pilot = Piloted(metric, whole(*(n for n, _ in cells)), whole(*(c for _, c in cells)))
+    squares = []
+    for n, c in cells:
+        found = [exact_value(metric, size, x) ** 2 for x in subsets(n, c, size)]
+        squares.append(sum(found) / len(found))
+    values = [exact_value(metric, n, c) for n, c in cells]
+    pairs = [x * y for x, y in itertools.permutations(values, 2)]
+    expected = sum(squares) / len(squares) - sum(pairs) / len(pairs)
+    assert pilot.variance(size) == pytest.approx(float(expected), rel=1e-11)
+    # At the pilot's own attempts it is the sample variance.
+    same = Piloted(metric, np.full(4, 6), whole(0, 2, 3, 6))
+    assert same.variance(6) == pytest.approx(float(same.values.var(ddof=1)), rel=1e-11)
+
+
+def test_between_against_every_pair_of_groups() -> None:
+    """Two separate groups of k attempts at one task, all ways to choose them."""
+    for metric in METRICS[4:]:
+        cells, k = [(5, 0), (5, 2), (5, 4)], metric.k
+        products = []
+        for n, c in cells:
+            found = [
+                exact_value(metric, k, sum(i < c for i in one))
+                * exact_value(metric, k, sum(i < c for i in other))
+                for one in itertools.combinations(range(n), k)
+                for other in itertools.combinations(sorted(set(range(n)) - set(one)), k)
+            ]
+            products.append(sum(found) / len(found))
+        values = [exact_value(metric, n, c) for n, c in cells]
+        pairs = [x * y for x, y in itertools.permutations(values, 2)]
+        expected = sum(products) / len(products) - sum(pairs) / len(pairs)
+        pilot = Piloted(metric, np.full(3, 5), whole(0, 2, 4))
+        assert pilot.measures_between
+        assert pilot.raw_between == pytest.approx(float(expected), rel=1e-11)
+
+
+@pytest.mark.parametrize("metric", METRICS[:3], ids=lambda m: m.name)
+def test_pilots_are_unbiased(metric: Metric) -> None:
+    """The mean over every pilot of two tasks is the truth, as far as the pilot reaches."""
+    rates, n = BetaRates(0.4, 0.25), 2 * metric.k
+    truth = Assumed(metric, rates)
+    chance = rates.passes(n)
+    variance = between = 0.0
+    for c, d in itertools.product(range(n + 1), repeat=2):
+        pilot = Piloted(metric, np.full(2, n), whole(c, d))
+        variance += chance[c] * chance[d] * pilot.variance(metric.k)
+        between += chance[c] * chance[d] * pilot.raw_between
+    assert variance == pytest.approx(truth.variance(metric.k), rel=1e-10)
+    assert between == pytest.approx(truth.between, rel=1e-9)
+
+
+def test_one_attempt_needs_no_model_beyond_the_pilot() -> None:
+    """k = 1: between + within(n₀) n₀ / n, whatever the rates."""
+    pilot = Piloted(parse("pass@1"), np.full(6, 4), whole(0, 1, 1, 3, 4, 4))
+    assert pilot.measured(100)
+    for n in (8, 100):
+        assert pilot.variance(n) == pytest.approx(pilot.between + pilot.within(4) * 4 / n)
+
+
+def test_carried_on_by_beta_rates() -> None:
+    """A pilot that is as its model says is carried on as the model goes, and joins up at n₀."""
+    rates = BetaRates(0.55, 0.3)
+    times = (rates.passes(6) * 20_000).round().astype(int)
+    c = np.repeat(np.arange(7), times)
+    for metric in (parse("pass@4"), parse("pass^4"), parse("pass@2")):
+        pilot, model = Piloted(metric, np.full(len(c), 6), c), Assumed(metric, rates)
+        assert not pilot.measured(7)
+        assert pilot.variance(7) < pilot.variance(6)
+        for n in (6, 7, 20, 500):
+            assert pilot.variance(n) == pytest.approx(model.variance(n), rel=2e-3)
+        assert pilot.between == pytest.approx(model.between, rel=3e-3)
+
+
+def test_one_attempt_per_task_cannot_say_more() -> None:
+    pilot = Piloted(parse("pass@1"), np.ones(4, dtype=int), whole(0, 1, 1, 0))
+    assert pilot.rates is None
+    assert pilot.variance(1) == pytest.approx(1 / 3)
+    assert math.isnan(pilot.variance(2))
+    assert math.isnan(pilot.between)
+    pair = Difference(pilot, pilot, 0.1)
+    assert pair.variance(1) == pytest.approx(2 / 3 - 0.2)
+    assert math.isnan(pair.variance(2))
+
+
+def test_tasks_no_more_different_than_luck() -> None:
+    """Where the estimate of `between` is negative it is 0, and the variance all luck."""
+    pilot = Piloted(parse("pass@1"), np.full(4, 4), whole(2, 2, 2, 1))
+    assert pilot.raw_between < 0
+    assert pilot.between == 0.0
+    assert pilot.variance(8) == pytest.approx(pilot.variance(4) / 2)
+    assert Difference(pilot, pilot, 1.0).variance(8) == pytest.approx(pilot.variance(4))
+
+
+def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(40)
+    one, other = (Piloted(parse("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2))
+    pair = Difference(one, other, float(np.cov(one.values, other.values)[0, 1]))
+    assert pair.variance(5) == pytest.approx(float((one.values - other.values).var(ddof=1)))
+    assert pair.variance(50) < pair.variance(5)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 8), st.integers(0, 8)), min_size=2, max_size=8),
+    st.integers(1, 4),
+)
+def test_laws_of_pilots(cells: list[tuple[int, int]], k: int) -> None:
+    n = whole(*(max(n, k) for n, _ in cells))
+    c = np.minimum(whole(*(c for _, c in cells)), n)
+    for family in ("pass@", "pass^"):
+        pilot = Piloted(Metric(family, k), n, c)
+        found = [pilot.variance(size) for size in range(k, int(n.min()) + 1)]
+        assert found == sorted(found, reverse=True) or np.diff(found).max() < 1e-12
+        assert min(found) >= -1e-12
+    # pass@k of the passes is one minus pass^k of the failures.
+    mirrored = Piloted(Metric("pass@", k), n, n - c)
+    assert mirrored.variance(k) == pytest.approx(pilot.variance(k), abs=1e-12)
+    for size in (9, 30):
+        expected = pytest.approx(pilot.variance(size), abs=1e-9, nan_ok=True)
+        assert mirrored.variance(size) == expected
+
+
+def test_fitted_rates() -> None:
+    assert fitted_rates(whole(1, 1), whole(0, 1)) is None
+    assert fitted_rates(whole(3, 3), whole(3, 3)) is None
+    two = fitted_rates(whole(5, 5), whole(0, 5))
+    assert two is not None
+    assert two == BetaRates(0.5, 0.5)
+    alike = fitted_rates(whole(4, 4), whole(2, 2))
+    assert alike == BetaRates(0.5, 0.0)
+
+
+def test_relative_error_of_a_standard_deviation() -> None:
+    rng = np.random.default_rng(1)
+    draws = rng.beta(0.5, 0.8, size=(4000, 100))
+    spread = draws.std(axis=1)
+    told = np.mean([relative_error(row) for row in draws[:200]])
+    assert told == pytest.approx(spread.std() / spread.mean(), rel=0.1)
+
+
+@given(st.integers(2, 5000), st.integers(1, 30), st.none() | st.integers(2, 300))
+def test_splits_spend_what_there_is(budget: int, least: int, most: int | None) -> None:
+    found = splits(budget, least, most)
+    for tasks, n in found:
+        assert tasks >= 2
+        assert n >= least
+        assert tasks * n <= budget
+        assert tasks == min(budget // n, most or budget)
+    assert bool(found) == (budget >= 2 * least)
+    if found and most is not None and budget // most >= least:
+        assert (most, budget // most) in found

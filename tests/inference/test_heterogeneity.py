@@ -1,0 +1,126 @@
+"""Intervals of Δ_k, the deficit and the moments: identities, edges, and a short simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from passk_cli.inference.heterogeneity import Question, gains, spread_of_rates
+from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.weights import unit_values
+
+POPULATIONS = (NEW_TASKS, THESE_TASKS)
+
+
+def data(tasks: int = 40, n: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return np.full(tasks, n), rng.binomial(n, rng.beta(0.7, 0.7, tasks))
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_at_two_both_gains_are_the_variance(population: str) -> None:
+    n, c = data()
+    for clusters in (None, np.arange(40) // 3):
+        question = Question(population, clusters=clusters if population == NEW_TASKS else None)
+        delta, deficit = (gains(n, x, np.array([1, 2]), question) for x in (c, n - c))
+        sd = spread_of_rates(n, c, question)[0]
+        assert delta.estimate[0] == deficit.estimate[0] == delta.low[0] == delta.high[0] == 0
+        assert delta.estimate[1] == pytest.approx(deficit.estimate[1], rel=1e-9)
+        assert sd.value == pytest.approx(math.sqrt(delta.estimate[1]), rel=1e-9)
+        assert sd.low == pytest.approx(math.sqrt(delta.low[1]), rel=1e-9)
+        assert sd.high == pytest.approx(math.sqrt(delta.high[1]), rel=1e-9)
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_estimates_lie_in_order(population: str) -> None:
+    n, c = data()
+    found = gains(n, c, np.arange(1, 8), Question(population))
+    assert np.all(found.low <= found.estimate)
+    assert np.all(found.estimate <= found.high)
+    assert np.all(found.estimate <= found.bound + 1e-12)
+    assert np.all(found.low >= 0)
+
+
+def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
+    n, c = data(tasks=3)
+    new = gains(n, c, np.arange(1, 6), Question())
+    np.testing.assert_array_equal(np.isnan(new.estimate), [False] * 3 + [True] * 2)
+    np.testing.assert_array_equal(np.isnan(new.low), np.isnan(new.estimate))
+    these = gains(n, c, np.array([7, 8]), Question(THESE_TASKS))
+    assert not np.isnan(these.estimate).any()
+    np.testing.assert_array_equal(np.isnan(these.low), [False, True])
+
+
+def test_reasons_of_moments() -> None:
+    one = np.ones(5, dtype=np.int64)
+    for found in spread_of_rates(one, np.array([0, 1, 1, 0, 1]), Question()):
+        assert (found.value, found.reason) == (None, "needs 2 attempts on every task")
+    sd, skewness = spread_of_rates(2 * one, np.array([0, 1, 2, 0, 2]), Question())
+    assert sd.value is not None
+    assert skewness.reason == "needs 3 attempts on every task"
+    sd, skewness = spread_of_rates(4 * one, 2 * one, Question())
+    assert (sd.value, sd.low) == (0.0, 0.0)
+    assert sd.reason == skewness.reason == "no spread beyond the noise of the attempts"
+    n, c = np.full(8, 4), np.array([0, 1, 2, 2, 3, 3, 4, 2])
+    sd, skewness = spread_of_rates(n, c, Question())
+    assert (sd.low, skewness.value) == (0.0, None)
+    assert skewness.reason == "the spread cannot be told from 0"
+    codes = np.array([0, 0, 0, 1, 1])
+    clustered = spread_of_rates(4 * one, np.array([0, 1, 4, 4, 2]), Question(clusters=codes))
+    assert clustered[1].reason == "needs 3 clusters"
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_without_a_level_there_are_only_errors(population: str) -> None:
+    n, c = data()
+    question = Question(population, level=None)
+    found = gains(n, c, np.array([3]), question)
+    assert np.isnan(found.low).all()
+    assert found.se[0] > 0
+    assert all(one.low is None and one.se for one in spread_of_rates(n, c, question))
+
+
+def test_standard_errors_against_simulation() -> None:
+    """The mean of the errors reported is the spread of the estimates; the jackknife over attempts
+    errs on the safe side (Efron & Stein 1981)."""
+    rng = np.random.default_rng(1)
+    ks = np.array([2, 5])
+    fixed = rng.beta(1.2, 0.8, 60)
+    for population in POPULATIONS:
+        question = Question(population, level=None)
+        values, errors = [], []
+        for _ in range(300):
+            p = rng.beta(1.2, 0.8, 60) if population == NEW_TASKS else fixed
+            n, c = np.full(60, 10), rng.binomial(10, p)
+            found = gains(n, c, ks, question)
+            sd = spread_of_rates(n, c, question)[0]
+            values.append([*found.estimate, sd.value])
+            errors.append([*found.se, sd.se])
+        ratio = np.mean(errors, axis=0) / np.std(values, axis=0)
+        # The spread of 300 values is itself known to 4 %.
+        assert np.all(ratio > 0.88)
+        assert np.all(ratio < (1.12 if population == NEW_TASKS else 1.35))
+
+
+def test_equal_sizes_make_units_of_cluster_means() -> None:
+    values = np.random.default_rng(2).random((12, 2))
+    found = unit_values(values, np.arange(12) // 3)
+    np.testing.assert_allclose(found, values.reshape(4, 3, 2).mean(axis=1))
+    uneven = unit_values(values, np.array([0] * 7 + [1] * 4 + [2]))
+    np.testing.assert_allclose(uneven.mean(axis=0), values.mean(axis=0))
+
+
+def test_coverage_of_delta_for_new_tasks() -> None:
+    """The long table is benchmarks/heterogeneity.md; here its hardest kind and an easy one."""
+    runs, k = 250, np.array([5])
+    for place, (a, b) in enumerate(((5.0, 0.5), (0.3, 0.5))):
+        rng = np.random.default_rng([3, place])
+        moments = np.cumprod((a + np.arange(5)) / (a + b + np.arange(5)))
+        truth, covered = moments[4] - moments[0] ** 5, 0
+        for seed in range(runs):
+            c = rng.binomial(10, rng.beta(a, b, 30))
+            found = gains(np.full(30, 10), c, k, Question(resamples=500, seed=seed))
+            covered += bool(found.low[0] <= truth <= found.high[0])
+        assert covered / runs >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / runs)

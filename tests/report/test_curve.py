@@ -1,0 +1,262 @@
+"""Curves as reports: equal to estimate, monotone, every absence with its reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.metric import Metric
+from passk_cli.estimators.pass_k import curve
+from passk_cli.outcomes.model import Counts
+from passk_cli.outcomes.rates import Family
+from passk_cli.report.curve import Plan, telling
+from passk_cli.report.curve_counts import curve_report
+from passk_cli.report.curve_rates import rates_report
+from passk_cli.report.estimate import estimate_report
+from passk_cli.report.model import Report
+from passk_cli.report.samples import Uncertainty
+
+NONE = Uncertainty("none")
+Row = dict[str, Any]
+
+
+def rows(report: Report) -> list[Row]:
+    names = [column.name for column in report.data.columns]
+    return [dict(zip(names, row, strict=True)) for row in report.data.rows]
+
+
+def of(report: Report, model: str, start: str) -> list[Row]:
+    return [
+        r for r in rows(report)
+        if r["model"] == model and r["metric"].startswith(start) and "-" not in r["metric"]
+    ]  # fmt: skip
+
+
+def simulated(tasks: int = 30, n: int = 12, models: int = 2, seed: int = 0) -> Counts:
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.6, 0.6, tasks)
+    return Counts.from_cells(
+        [
+            (f"m{m}", f"t{t:03d}", n, int(rng.binomial(n, p[t] ** (1 + m))))
+            for m in range(models)
+            for t in range(tasks)
+        ]
+    )
+
+
+def clustered(counts: Counts) -> Counts:
+    return counts.with_clusters({t: str(int(t[1:]) // 4) for t in counts.tasks})
+
+
+@pytest.mark.parametrize(
+    ("how", "clusters"),
+    [
+        (Uncertainty(), False),
+        (Uncertainty("bca", 0.9), False),
+        (Uncertainty(cluster="yes"), True),
+        (Uncertainty("none", cluster="yes"), True),
+        (NONE, False),
+        (Uncertainty(population="these-tasks"), False),
+        (Uncertainty("none", population="these-tasks"), False),
+    ],
+    ids=str,
+)
+def test_equal_to_estimate_at_every_k(how: Uncertainty, clusters: bool) -> None:
+    counts = clustered(simulated()) if clusters else simulated()
+    metrics = [Metric(family, k) for family in ("pass@", "pass^") for k in range(1, 13)]
+    wanted = {(r["model"], r["metric"]): r for r in rows(estimate_report(counts, metrics, how))}
+    found = rows(curve_report(counts, how, Plan()))
+    for key, one in wanted.items():
+        [mine] = [r for r in found if (r["model"], r["metric"]) == key]
+        assert mine["tasks"] == one["tasks"]
+        assert mine["note"] == one["note"]
+        for name in ("estimate", "se", "low", "high"):
+            wish = None if one[name] is None else pytest.approx(one[name], rel=1e-10, abs=1e-13)
+            assert mine[name] == wish, (key, name)
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 40), st.integers(1, 6), st.integers(0, 10**6))
+def test_monotone(n: int, tasks: int, seed: int) -> None:
+    report = curve_report(simulated(tasks, n, 1, seed), NONE, Plan(points=None))
+    at, hat = ([r["estimate"] for r in of(report, "m0", f"pass{sign}")] for sign in "@^")
+    assert len(at) == len(hat) == n
+    assert np.all(np.diff(at) >= -1e-13)
+    assert np.all(np.diff(hat) <= 1e-13)
+    assert at[0] == pytest.approx(hat[0], rel=1e-15)
+
+
+def test_which_k() -> None:
+    assert telling(1000) == [1, 2, 5, 10, 100, 1000]
+    assert telling(1) == [1]
+    assert Plan().ks(40).tolist() == list(range(1, 41))
+    spread = Plan().ks(10_000)
+    assert set(telling(10_000)) <= set(spread.tolist())
+    assert 35 <= len(spread) <= 45
+    assert len(Plan(points=None).ks(10_000)) == 10_000
+    with pytest.raises(ParameterError, match="too many"):
+        Plan(points=None).ks(10**7)
+
+
+def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
+    counts = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 5, 5), ("m", "c", 5, 2)])
+    report = curve_report(counts, Uncertainty(), Plan())
+    assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
+    assert "k runs to 3, its smallest n; 2 of 3 tasks have more" in report.notes[0].text
+    report = curve_report(counts, Uncertainty(), Plan(short_tasks="drop", delta=True))
+    found = of(report, "m", "pass@")
+    assert [(r["k"], r["tasks"]) for r in found] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
+    at, _ = curve(np.array([5, 5]), np.array([5, 2]), 5)
+    assert found[-2]["estimate"] == pytest.approx(at[:, 3].mean())
+    assert any("without the tasks that have fewer" in note.text for note in report.notes)
+    report = curve_report(counts, Uncertainty(), Plan(max_k=2))
+    assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
+    assert not report.notes
+    with pytest.raises(ParameterError, match="the most any task has is 5"):
+        curve_report(counts, Uncertainty(), Plan(max_k=6))
+
+
+def test_what_is_missing_says_why() -> None:
+    counts = simulated(tasks=4, n=8, models=1)
+    for how in (Uncertainty(), Uncertainty(population="these-tasks")):
+        report = curve_report(counts, how, Plan(delta=True))
+        for r in rows(report):
+            if r["estimate"] is None or (r["low"] is None and r["interval"] != ""):
+                assert r["note"], r["metric"]
+    assert [r["k"] for r in of(report, "m0", "delta_") if r["low"] is None] == [8]
+    new = curve_report(counts, Uncertainty(), Plan(delta=True))
+    assert [r["k"] for r in of(new, "m0", "deficit_") if r["estimate"] is None] == [5, 6, 7, 8]
+    said = [note.text for note in new.notes]
+    assert "Δ_k and deficit from k = 5 on: μ^k needs k different tasks; there are 4" in said
+
+
+def test_simultaneous_bands_are_wider_and_say_how() -> None:
+    counts = simulated()
+    plain, band = (
+        curve_report(counts, Uncertainty(), Plan(band=name))
+        for name in ("pointwise", "simultaneous")
+    )
+    for one, other in zip(rows(plain), rows(band), strict=True):
+        if one["metric"].startswith("pass") and "-" not in one["metric"]:
+            assert (other["level"], one["pointwise_level"]) == (0.95, 0.95)
+            assert 0.96 < other["pointwise_level"] < 0.998
+            assert other["estimate"] == one["estimate"]
+            assert other["low"] <= one["low"] <= one["high"] <= other["high"]
+    assert "holding both curves of a model at all k together" in band.caption
+    assert "at each k by itself" in plain.caption
+    assert band.signature["resamples"] == 10_000
+    assert "resamples" not in plain.signature
+
+
+def test_gains_and_where_they_come_from() -> None:
+    c = [0, 10, 10, 10, 4, 10]
+    counts = Counts.from_cells([("m", f"t{i}", 10, x) for i, x in enumerate(c)])
+    report = curve_report(counts, Uncertainty(), Plan())
+    [gain] = [r for r in rows(report) if r["metric"] == "pass@10-pass@1"]
+    assert gain["estimate"] == pytest.approx((1 - 0.4) / 6)
+    assert 0 <= gain["low"] < gain["estimate"] < gain["high"] <= 1
+    # Fewer than ten tasks: what ten equally hard ones would gain has no unbiased estimator.
+    [even] = [r for r in rows(report) if r["metric"] == "pass@10-pass@1 if equally hard"]
+    assert (even["estimate"], bool(even["note"])) == (None, True)
+    words = "most tasks solved always (66.7 %) or never (16.7 %) in 10 attempts"
+    assert report.tables[2].rows == (("m", f"{words}: all of it from the other 16.7 %"),)
+    assert {r["metric"]: r["estimate"] for r in rows(report)}["always"] == pytest.approx(4 / 6)
+
+
+def test_the_gain_of_equally_hard_tasks() -> None:
+    rng = np.random.default_rng(3)
+    c = rng.binomial(20, 0.3, 400)
+    counts = Counts.from_cells([("m", f"t{i}", 20, int(x)) for i, x in enumerate(c)])
+    found = {r["metric"]: r["estimate"] for r in rows(curve_report(counts, NONE, Plan()))}
+    wanted = 1 - 0.7**10 - 0.3
+    assert found["pass@10-pass@1 if equally hard"] == pytest.approx(wanted, abs=0.02)
+    assert found["pass@10-pass@1"] == pytest.approx(wanted, abs=0.02)
+
+
+def test_no_gain_from_one_attempt_or_even_ends() -> None:
+    one = curve_report(Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, Plan())
+    assert [table.title for table in one.tables] == [""]
+    ends = Counts.from_cells([("m", "a", 10, 10), ("m", "b", 10, 0)])
+    said = curve_report(ends, NONE, Plan()).tables[2].rows[0][1]
+    assert said == "every task solved always (50 %) or never (50 %) in 10 attempts: nothing to gain"
+
+
+def test_exact_rates_and_data_are_told_alike() -> None:
+    """With very many attempts the curves of data are those of the rates behind them."""
+    p = np.array([0.07, 0.715, 0.715, 0.07, 0.715, 0.715])
+    n = 1_000_000
+    counts = Counts.from_cells([("m", f"t{i}", n, round(x * n)) for i, x in enumerate(p)])
+    plan = Plan(max_k=6, delta=True)
+    these = Uncertainty("none", population="these-tasks")
+    found = {r["metric"]: r["estimate"] for r in rows(curve_report(counts, these, plan))}
+    exact = {r["metric"]: r["estimate"] for r in rows(rates_report([Family("m", p)], plan))}
+    assert found.keys() == exact.keys()
+    for name, value in exact.items():
+        assert found[name] == pytest.approx(value, abs=2e-5), name
+
+
+def test_exact_rates_have_no_intervals() -> None:
+    report = rates_report([Family("f", np.array([0.2, 0.8]))], Plan(delta=True))
+    assert all(r["low"] is None and r["se"] is None for r in rows(report))
+    assert "no sampling error" in report.notes[0].text
+    for plan in (Plan(band="simultaneous"), Plan(short_tasks="drop")):
+        with pytest.raises(ParameterError, match="for outcomes"):
+            rates_report([Family("f", np.array([0.5]))], plan)
+
+
+def test_charts() -> None:
+    counts = simulated(tasks=20, n=400, models=2)
+    alone = curve_report(counts, NONE, Plan(points=None))
+    assert len(alone.charts) == 1
+    values = alone.charts[0].spec["data"]["values"]
+    ks = {v["x"] for v in values}
+    assert {1, 400} <= ks
+    assert len(ks) <= 200
+    assert {v["kind"] for v in values} == {"pass@k", "pass^k"}
+    both = curve_report(counts, Uncertainty(), Plan(points=8, delta=True))
+    styles = [[layer["mark"]["style"] for layer in chart.spec["layer"]] for chart in both.charts]
+    assert len(styles) == 2
+    assert all("band" in style for style in styles)
+    line = [
+        v for v in both.charts[1].spec["data"]["values"]
+        if v["series"] == "m0" and v["drawn"] == "line"
+    ]  # fmt: skip
+    assert line[0]["y"] == 0
+    # Δ_k has no estimate beyond the number of tasks: the line ends there.
+    assert all((v["y"] is None) == (v["x"] > 20) for v in line)
+
+
+def test_another_model_changes_no_number_and_draws_depend_on_the_seed() -> None:
+    plan = Plan(band="simultaneous", delta=True)
+    two, one = simulated(models=2), simulated(models=1)
+
+    def numbers(counts: Counts, seed: int) -> list[Row]:
+        report = curve_report(counts, Uncertainty(seed=seed), plan)
+        return [r for r in rows(report) if r["model"] == "m0"]
+
+    assert numbers(one, 0) == numbers(one, 0)
+    cells = [(two.series[s][0], two.tasks[t], int(n), int(c)) for s, t, n, c in zip(
+        two.series_codes, two.task_codes, two.n, two.c, strict=True) if s == 0]  # fmt: skip
+    assert numbers(two, 0) == numbers(Counts.from_cells(cells), 0)
+    changed = [a["metric"] for a, b in zip(numbers(one, 0), numbers(one, 1), strict=True) if a != b]
+    assert changed
+    assert not any(math.isnan(r["estimate"] or 0.0) for r in numbers(one, 1))
+
+
+@pytest.mark.parametrize(
+    ("plan", "word"),
+    [
+        (Plan(band="wide"), "--band wide"), (Plan(points=1), "--points 1"),
+        (Plan(max_k=0), "--max-k 0"), (Plan(short_tasks="x"), "--short-tasks x"),
+        (Plan(band="simultaneous", short_tasks="drop"), "leave --short-tasks drop out"),
+    ],
+)  # fmt: skip
+def test_refusals(plan: Plan, word: str) -> None:
+    with pytest.raises(ParameterError, match=word):
+        plan.checked()

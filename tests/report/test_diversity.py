@@ -1,0 +1,237 @@
+"""What is said of solutions: against counting by hand, and what is flagged."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from itertools import combinations
+from statistics import mean
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.diversity import distinct_at_k
+from passk_cli.estimators.metric import parse
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.outcomes.model import Counts
+from passk_cli.outcomes.reading import read
+from passk_cli.report.diversity import FLAG, diversity_ks, diversity_report
+from passk_cli.report.estimate import estimate_report
+from passk_cli.report.model import Report
+from passk_cli.report.samples import Uncertainty, measure
+from tests.conftest import SAMPLES
+
+CRUX = SAMPLES / "cruxeval.jsonl.gz"
+
+
+def solved(*attempts: tuple[str, str, str, int], **more: object) -> Counts:
+    """Counts of (model, task, solution, passed) rows."""
+    frame = pd.DataFrame(attempts, columns=["model", "task", "solution", "passed"])
+    return read(frame, attempts=["solution"], **more)
+
+
+def facts(report: Report) -> dict[tuple[str, ...], dict[str, object]]:
+    """(model, groups …, metric) → the row of the tidy table."""
+    names = [column.name for column in report.data.columns]
+    keys = names.index("metric") + 1
+    return {tuple(map(str, row[:keys])): dict(zip(names, row, strict=True))
+            for row in report.data.rows}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def crux() -> Counts:
+    return read(CRUX, attempts=["solution"], by=["temperature"])
+
+
+def test_cruxeval_is_less_diverse_at_the_lower_temperature(crux: Counts) -> None:
+    found = facts(diversity_report(crux, (2, 5, 10)))
+    for model in sorted({series[0] for series in crux.series}):
+        for metric in ("distinct@2", "distinct@5", "distinct@10", "distinct", "effective"):
+            cold, hot = (found[model, t, metric] for t in ("0.2", "0.8"))
+            assert cold["low"] <= cold["estimate"] <= cold["high"] < hot["low"], (model, metric)
+        assert found[model, "0.2", "duplicates"]["low"] > found[model, "0.8", "duplicates"]["high"]
+
+
+def test_cruxeval_equals_the_mean_over_subsets_of_the_texts(crux: Counts) -> None:
+    texts: dict[str, list[tuple[str, bool]]] = {}
+    with gzip.open(CRUX, "rt") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if (row["model"], row["temperature"]) == ("gpt-4-0613", 0.8):
+                texts.setdefault(row["task_id"], []).append((row["generation"], row["passed"]))
+    metrics = [parse("distinct@4"), parse("distinct-correct@4")]
+    here = [m for m in measure(crux, metrics) if m.series == ("gpt-4-0613", "0.8")]
+    for task in list(texts)[::40]:
+        place = here[0].tasks.tolist().index(crux.tasks.index(task))
+        subsets = list(combinations(texts[task], 4))
+        kinds = mean(len({text for text, _ in s}) for s in subsets)
+        correct = mean(len({text for text, passed in s if passed}) for s in subsets)
+        assert here[0].values[place] == pytest.approx(kinds, rel=1e-12)
+        assert here[1].values[place] == pytest.approx(correct, rel=1e-12)
+    every = facts(diversity_report(crux, (10,)))
+    mine = {metric: row for (m, t, metric), row in every.items() if (m, t) == ("gpt-4-0613", "0.8")}
+    counted = [Counter(text for text, _ in each) for each in texts.values()]
+    assert mine["distinct"]["estimate"] == pytest.approx(mean(map(len, counted)))
+    assert mine["duplicates"]["estimate"] == pytest.approx(mean(1 - len(c) / 10 for c in counted))
+    agree = mean(sum(m * (m - 1) for m in c.values()) / 90 for c in counted)
+    assert mine["effective"]["estimate"] == pytest.approx(1 / agree)
+    good = [Counter(text for text, passed in each if passed) for each in texts.values()]
+    assert mine["distinct correct"]["estimate"] == pytest.approx(mean(map(len, good)))
+    passed = [c for c in good if c.total()]
+    assert mine["duplicates correct"]["estimate"] == pytest.approx(
+        mean(1 - len(c) / c.total() for c in passed)
+    )
+    assert mine["duplicates correct"]["tasks"] == len(passed)
+    twice = [c for c in good if c.total() > 1]
+    agree = mean(
+        sum(m * (m - 1) for m in c.values()) / (c.total() * (c.total() - 1)) for c in twice
+    )
+    assert mine["effective correct"]["estimate"] == pytest.approx(1 / agree)
+    assert mine["effective correct"]["tasks"] == len(twice)
+
+
+def varied(model: str, answers: list[str], right: set[str]) -> list[tuple[str, str, str, int]]:
+    """Forty tasks attempted with these answers each."""
+    return [(model, f"t{t}", a, int(a in right)) for t in range(40) for a in answers]
+
+
+def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
+    counts = solved(
+        *varied("flips", ["a", "b"] * 6, {"a"}),
+        *varied("explores", [*"abcdefghij", "a", "b"], {"a"}),
+        *varied("knows", ["a"] * 12, {"a"}),
+    )
+    report = diversity_report(counts, (2, 6, 12))
+    found = facts(report)
+    for k in (2, 6, 12):
+        assert found["flips", f"variety@{k}"]["note"] == FLAG
+        assert found["explores", f"variety@{k}"]["note"] == ""
+        assert found["knows", f"variety@{k}"]["estimate"] is None
+        # Two answers, one of them right: as many solutions as verdicts.
+        variety, least = (found["flips", f"{f}@{k}"] for f in ("variety", "least variety"))
+        assert variety["estimate"] == pytest.approx(least["estimate"])
+    warned = [note.text for note in report.notes if note.level == "warning"]
+    assert len(warned) == 1
+    assert warned[0].startswith("flips gains from further attempts with little variety")
+    # Of its ten solutions one is right: tried one after the other, six find it in 6 of 10 cases.
+    assert found["explores", "distinct-pass@6"]["estimate"] == pytest.approx(0.6)
+    assert found["explores", "pass@6"]["estimate"] > 0.6
+    table = report.tables[2]
+    assert [row[-1] for row in table.rows] == ["", "", "", FLAG, FLAG, FLAG, "", "", ""]
+
+
+def test_where_no_more_variety_is_possible_there_is_no_flag() -> None:
+    """Of two attempts one passes and one fails: they cannot be more than two solutions."""
+    found = facts(diversity_report(solved(*varied("m", ["a", "b"], {"a"})), (2,)))
+    assert found["m", "gain@2"]["low"] > 0
+    assert found["m", "variety@2"]["estimate"] == 2
+    assert found["m", "variety@2"]["note"] == ""
+
+
+def test_variants_that_are_merged_are_flagged() -> None:
+    """The gaming the check is for: one solution in minor variations, one of which passes."""
+    body = "def solve(xs):\n    total = 0\n    for x in xs:\n        total += x\n    return total"
+    variants = [f"{body} + {i}" for i in range(8)]
+    rows = varied("variants", variants, set(variants[:2]))
+    frame = pd.DataFrame(rows, columns=["model", "task", "solution", "passed"])
+    apart = facts(diversity_report(read(frame, attempts=["solution"]), (4,)))
+    assert apart["variants", "variety@4"]["note"] == ""
+    near = read(frame, attempts=["solution"], similarity=0.8)
+    merged = facts(diversity_report(near, (4,)))
+    assert merged["variants", "distinct@4"]["estimate"] == 1
+    assert merged["variants", "variety@4"]["note"] == FLAG
+    # One solution that passes in two of eight attempts.
+    assert merged["variants", "distinct-pass@4"]["estimate"] == pytest.approx(0.25)
+    assert merged["variants", "pass@4"]["estimate"] == pytest.approx(1 - 15 / 70)
+
+
+def test_what_has_no_value_says_why() -> None:
+    counts = solved(*[("m", f"t{t}", f"s{i}", 0) for t in range(5) for i in range(3)])
+    report = diversity_report(counts, (2,))
+    found = facts(report)
+    assert found["m", "effective"]["estimate"] is None
+    assert found["m", "effective"]["note"] == "all solutions differ: no two attempts agree"
+    assert found["m", "effective correct"]["note"] == "no task has enough attempts"
+    assert any("effective of m: all solutions differ" in note.text for note in report.notes)
+    one = solved(("m", "t", "s", 1), ("m", "u", "s", 1))
+    with pytest.raises(ParameterError, match="at least two each"):
+        diversity_ks(one)
+    assert facts(diversity_report(one, (1,)))["m", "distinct@1"]["estimate"] == 1
+
+
+def test_default_ks() -> None:
+    def ks(n: int) -> tuple[int, ...]:
+        rows = [("m", "t", str(i % 3), i % 2) for i in range(n)]
+        return diversity_ks(solved(*rows))
+
+    assert [ks(n) for n in (2, 3, 4, 10, 50, 100, 250)] == [
+        (2,), (2, 3), (2, 4), (2, 5, 10), (2, 10, 25, 50), (2, 10, 100), (2, 10, 100),
+    ]  # fmt: skip
+
+
+def test_missing_solutions_are_one_kind_and_said() -> None:
+    rows = [("m", "t", None, 0), ("m", "t", None, 0), ("m", "t", "a", 1), ("m", "u", "a", 1)]
+    report = diversity_report(solved(*rows), (1,))
+    assert facts(report)["m", "distinct"]["estimate"] == 1.5
+    assert any("2 attempts without solution" in note.text for note in report.notes)
+
+
+def test_short_tasks_clusters_and_populations() -> None:
+    rows = [*varied("m", ["a", "b", "c", "c"], {"a"}), ("m", "short", "a", 1)]
+    counts = solved(*rows)
+    empty = facts(diversity_report(counts, (3,)))
+    assert empty["m", "distinct@3"]["note"] == "n=1 < k=3 on 1 of 41 tasks"
+    drop = facts(diversity_report(counts, (3,), short_tasks="drop"))
+    assert drop["m", "distinct@3"]["estimate"] == pytest.approx(2.5)
+    assert drop["m", "variety@3"]["tasks"] == 40
+    fixed = facts(diversity_report(counts, (2,), Uncertainty(population="these-tasks"),
+                                   short_tasks="drop"))  # fmt: skip
+    assert fixed["m", "distinct@2"]["low"] < 2 - 1 / 6 < fixed["m", "distinct@2"]["high"]
+    assert fixed["m", "duplicates"]["note"] == "no interval for these tasks"
+    halves = counts.with_clusters({t: t[-1] for t in counts.tasks})
+    clustered = diversity_report(halves, (2,), Uncertainty(cluster="half"), short_tasks="drop")
+    assert facts(clustered)["m", "duplicates"]["low"] is not None
+    bare = facts(diversity_report(counts, (2,), Uncertainty("none"), short_tasks="drop"))
+    assert bare["m", "distinct"]["se"] is not None
+    assert bare["m", "distinct"]["low"] is None
+
+
+def test_curves_are_drawn_when_asked_for(crux: Counts) -> None:
+    assert diversity_report(crux, (2,)).charts == ()
+    (chart,) = diversity_report(crux, (2,), drawn=True).charts
+    lines = [row for row in chart.spec["data"]["values"] if row["drawn"] == "line"]
+    assert len(lines) == 8 * 2 * 10
+    first = [row for row in lines if row["panel"] == "distinct@k" and row["x"] == 1]
+    assert {row["y"] for row in first} == {1.0}
+
+
+def test_these_are_metrics_like_all_others(crux: Counts) -> None:
+    metrics = [parse(f"{f}@5") for f in ("distinct", "distinct-correct", "distinct-pass", "gain")]
+    alone = estimate_report(crux, metrics)
+    beside = facts(diversity_report(crux, (5,)))
+    for row in alone.data.rows:
+        named = dict(zip((c.name for c in alone.data.columns), row, strict=True))
+        key = (named["model"], named["temperature"], named["metric"])
+        assert beside[key] == named
+    with pytest.raises(ParameterError, match="were read without the solution"):
+        diversity_report(read(SAMPLES / "tau_airline.csv"), (2,))
+
+
+def test_intervals_of_distinct_solutions_cover() -> None:
+    """Attempts have their task's favourite solution with a chance uniform on [0.4, 0.8], else one
+    that nobody else has; 500 repetitions: Monte-Carlo error 1 point."""
+    rng = np.random.default_rng(5)
+    tasks, n, covered = 30, 6, 0
+    truth = 2 - (0.8**3 - 0.4**3) / (3 * 0.4)
+    for _ in range(500):
+        favourite = rng.binomial(n, rng.uniform(0.4, 0.8, tasks))
+        rows = [[m] * (m > 0) + [1] * (n - m) for m in favourite.tolist()]
+        count = np.array([m for row in rows for m in row])
+        start = np.cumsum([0, *map(len, rows)])
+        values = distinct_at_k(start, count, count, count, 2)
+        found = interval(Sample(values, 1.0, 2.0))
+        covered += found.low <= truth <= found.high
+    assert covered / 500 >= 0.93

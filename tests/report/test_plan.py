@@ -1,0 +1,328 @@
+"""Plans: tables, tidy rows and notes against numbers computed here."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators.metric import parse, parse_list
+from passk_cli.inference.design import Assumed, BetaRates, Piloted
+from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.outcomes.model import Counts
+from passk_cli.outcomes.reading import read
+from passk_cli.report.basis import assumed_metrics, assumed_rates
+from passk_cli.report.designs import Aims, parse_sizes
+from passk_cli.report.model import Report
+from passk_cli.report.plan import plan_report
+from tests.conftest import SAMPLES
+
+Row = dict[str, object]
+RATES = BetaRates(0.6, 0.3)
+TAU = SAMPLES / "tau_airline.csv"
+
+
+def rows(report: Report, **wanted: object) -> list[Row]:
+    names = [column.name for column in report.data.columns]
+    every = [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    return [row for row in every if all(row[k] == v for k, v in wanted.items())]
+
+
+def said(report: Report) -> str:
+    return "\n".join(f"{note.level}: {note.text}" for note in report.notes)
+
+
+def assumed(metrics: str = "pass@1", **aims: object) -> Report:
+    return plan_report(parse_list(metrics), Aims(**aims), rates=RATES)  # type: ignore[arg-type]
+
+
+def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: object) -> Report:
+    asked = Aims(**aims)  # type: ignore[arg-type]
+    return plan_report(parse_list(metrics), asked, counts=counts, short_tasks=short_tasks)
+
+
+def test_one_attempt_per_task_by_hand() -> None:
+    """√(0.6 · 0.4 / 200); detected with 80 %: about 2.8 standard errors of the difference."""
+    (row,) = rows(assumed(tasks=(200,), attempts=(1,), cost=0.5), plan="design")
+    se = math.sqrt(0.24 / 200)
+    assert row["se"] == pytest.approx(se)
+    assert row["width"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * se)
+    assert (row["attempts_in_all"], row["cost"], row["source"]) == (200, 100.0, "assumed")
+    # Var of a difference: 2 (0.24 − 0.5 · 0.3²), less where the models are apart; McNemar's
+    # continuity correction is 1/200.
+    least = row["difference"]
+    assert isinstance(least, float)
+    variance = 2 * (0.24 - 0.045) * (1 - least**2 / (4 * 0.24))
+    assert PairedTest(variance, step=1.0).power(least, 200) == pytest.approx(0.8)
+    assert least == pytest.approx(2.8016 * math.sqrt(variance / 200) + 1 / 200, rel=0.01)
+
+
+def test_tasks_that_detect() -> None:
+    report = assumed("pass@1,pass@5", difference=0.04, power=0.9, attempts=(1, 10))
+    found = rows(report, plan="detect", metric="pass@1", attempts=10)[0]
+    normal = NormalDist()
+    z = normal.inv_cdf(0.975) + normal.inv_cdf(0.9)
+    variance = 2 * (0.09 * 0.5 + 0.15 / 10)
+    assert found["tasks"] == pytest.approx(variance * (z / 0.04) ** 2, rel=0.01)
+    assert isinstance(found["tasks"], int)
+    assert found["attempts_in_all"] == 2 * 10 * found["tasks"]
+    (short,) = rows(report, plan="detect", metric="pass@5", attempts=1)
+    assert (short["tasks"], short["note"]) == (None, "n=1 < k=5")
+
+
+def test_what_is_not_there_says_why() -> None:
+    report = assumed("pass@1,pass@10", tasks=(3,), attempts=(1, 10), power=0.99)
+    (short,) = rows(report, plan="design", metric="pass@10", attempts=1)
+    assert (short["se"], short["width"], short["difference"]) == (None, None, None)
+    assert short["note"] == "n=1 < k=10"
+    (few,) = rows(report, plan="design", metric="pass@1", attempts=1)
+    assert (few["difference"], few["note"]) == (None, "too few tasks to detect any difference")
+    assert few["se"] is not None
+    wide = rows(assumed("pass@10", difference=0.3, attempts=(10,)), plan="detect")[0]
+    assert (wide["tasks"], wide["note"]) == (None, "two models around 0.9375 cannot differ so much")
+
+
+def test_one_attempt_at_as_many_tasks_as_there_are_is_best() -> None:
+    report = assumed("pass@1,pass@10", budget=3000)
+    best = {str(r["best_for"]): (r["tasks"], r["attempts"]) for r in rows(report, plan="split")}
+    assert best == {"pass@1": (3000, 1), "pass@10, all": (300, 10)}
+    assert "k = 1: an attempt at a new task tells more" in said(report)
+    limited = rows(assumed(budget=3000, most_tasks=100), plan="split")
+    assert limited[0]["tasks"] == 100
+    assert limited[0]["se"] == pytest.approx(math.sqrt((0.09 + 0.15 / 30) / 100), rel=0.01)
+
+
+@pytest.mark.parametrize("rates", [RATES, BetaRates(0.5, 0.02), BetaRates(0.1, 0.2)])
+def test_best_split_against_every_split(rates: BetaRates) -> None:
+    metrics = parse_list("pass@1,pass@5,pass^3")
+    report = plan_report(metrics, Aims(budget=600, most_tasks=90), rates=rates)
+    for metric in metrics:
+        values = Assumed(metric, rates)
+        every = [math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)]
+        found = next(
+            r for r in rows(report, plan="split", metric=metric.name)
+            if metric.name in str(r["best_for"]).split(", ")
+        )  # fmt: skip
+        assert found["se"] <= min(every) * 1.011  # type: ignore[operator]
+    everything = [r for r in rows(report, plan="split") if str(r["best_for"]).endswith("all")]
+    assert len(everything) == 3
+    assert all(r["attempts"] >= 5 for r in everything)  # type: ignore[operator]
+
+
+def test_a_budget_in_money() -> None:
+    money = rows(assumed("pass@5", budget=12.5, cost=0.05), plan="split")
+    attempts = rows(assumed("pass@5", budget=250), plan="split")
+    assert [(r["tasks"], r["attempts"]) for r in money] == [(50, 5)]
+    assert [(r["tasks"], r["attempts"]) for r in attempts] == [(50, 5)]
+    assert money[0]["cost"] == pytest.approx(12.5)
+    table = assumed("pass@5", budget=12.5, cost=0.05).tables[2]
+    assert table.title.startswith("best split of 12.50: 250 attempts")
+
+
+def test_a_budget_that_reaches_for_nothing() -> None:
+    report = assumed("pass@1,pass@5", budget=9)
+    assert {r["metric"] for r in rows(report, plan="split")} == {"pass@1", "pass@5"}
+    assert {r["best_for"] for r in rows(report, plan="split")} == {"pass@1"}
+    assert "warning: pass@5: 9 attempts do not reach for two tasks × k" in said(report)
+    assert not rows(assumed("pass@5", budget=9), plan="split")
+
+
+def test_what_k_costs() -> None:
+    table = assumed("pass@1,pass@10").tables[0]
+    ratio = table.rows[1][4]
+    one, ten = (Assumed(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
+    assert table.columns[4].name == "tasks, × pass@1"
+    assert ratio == pytest.approx(ten / one)
+
+
+def test_other_metrics_of_counts() -> None:
+    """gpass counts subsets as pass@k does, a mean of such does not: no lattice to correct for."""
+    report = assumed("gpass@4:0.5,mgpass@4", tasks=(100,), attempts=(4, 9))
+    for row in rows(report, plan="design"):
+        metric = parse(str(row["metric"]))
+        values = Assumed(metric, RATES)
+        n = int(str(row["attempts"]))
+        assert row["se"] == pytest.approx(math.sqrt(values.variance(n) / 100))
+        least = float(str(row["difference"]))
+        odds = values.expected * (1 - values.expected)
+        step = lattice_step(n, 4) if metric.family == "gpass@" else 0.0
+        variance = 2 * (values.variance(n) - 0.5 * values.between)
+        test = PairedTest(variance, step=step, bend=1 / (4 * odds))
+        assert test.power(least, 100) == pytest.approx(0.8)
+
+
+def test_nothing_varies() -> None:
+    """Where every task is sure to pass, nothing is divided by nothing."""
+    report = plan_report(parse_list("pass@1000,gain@1"), Aims(), rates=BetaRates(0.99, 0.001))
+    assert all(row["se"] == pytest.approx(0, abs=1e-9) for row in rows(report, plan="design")
+               if row["se"] is not None)  # fmt: skip
+
+
+def test_pilot_of_one_model() -> None:
+    """Up to its own attempts the pilot's numbers, beyond them a model, and it is said."""
+    counts = read(TAU)
+    report = piloted(counts, "pass@1,pass@4")
+    n, c = counts.n, counts.c
+    (own,) = rows(report, plan="design", metric="pass@4", tasks=50, attempts=4)
+    passed = (c > 0).astype(float)
+    assert own["se"] == pytest.approx(passed.std(ddof=1) / math.sqrt(50))
+    assert (own["source"], own["expected"]) == ("pilot", pytest.approx(0.72))
+    (more,) = rows(report, plan="design", metric="pass@4", tasks=50, attempts=8)
+    assert more["source"] == "pilot and model"
+    (single,) = rows(report, plan="design", metric="pass@1", tasks=50, attempts=8)
+    assert single["source"] == "pilot"
+    assert single["se"] == pytest.approx(math.sqrt(Piloted(parse("pass@1"), n, c).variance(8) / 50))
+    assert {r["tasks"] for r in rows(report, plan="design")} == {12, 50, 200}
+    text = said(report)
+    assert "note: pass@4: the pilot ends at 4 attempts; beyond, Beta rates" in text
+    assert "true values correlate by 0.5 over tasks at every k (assumed" in text
+    assert "a pilot of 50 tasks knows standard errors to ±6.6 % (pass@1), ±" in text
+    assert "gpt-4o is like --mean 0.42 --spread 0.3157" in report.caption
+    assert rows(report, plan="split", metric="pass@4")[-1]["tasks"] == 50
+
+
+def test_pilot_of_two_models() -> None:
+    """The correlation is the pilot's; at its own size the difference has its standard error."""
+    counts = read(
+        SAMPLES / "cruxeval.jsonl.gz",
+        where="temperature < 0.5",
+        models=("codellama-7b", "gpt-4-0613"),
+    )
+    report = piloted(counts, "pass@5", tasks=(800,), attempts=(10,))
+    (row,) = rows(report, plan="design")
+    values = [Piloted(parse("pass@5"), counts.n[counts.rows_of(s)], counts.c[counts.rows_of(s)])
+              for s in (0, 1)]  # fmt: skip
+    d = values[0].values - values[1].values
+    detects = row["difference"]
+    assert isinstance(detects, float)
+    test = PairedTest(float(d.var(ddof=1)))
+    assert test.power(detects, 800) == pytest.approx(0.8, abs=2e-3)
+    assert row["correlation"] == pytest.approx(0.25, abs=0.01)
+    text = said(report)
+    assert "alike" not in text
+    assert "the one whose values vary most" in text
+    assert report.signature["correlation"] == "measured"
+    with pytest.raises(ParameterError, match="--correlation is for a pilot of one model"):
+        plan_report(parse_list("pass@5"), Aims(), counts=counts, correlation=0.3)
+
+
+def test_plan_is_for_the_model_and_pair_that_vary_most() -> None:
+    rng = np.random.default_rng(2)
+    cells = []
+    for model, spread in (("calm", 0.05), ("wild", 0.45), ("mild", 0.2)):
+        for t in range(60):
+            p = min(max(0.5 + spread * rng.choice([-1, 1]), 0), 1)
+            cells.append((model, f"t{t:02d}", 6, int(rng.binomial(6, p))))
+    table = piloted(Counts.from_cells(cells), "pass@1").tables[0]
+    row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
+    assert row["model"] == "wild"
+    names = sorted({cell[0] for cell in cells})
+    c = np.array([[cell[3] / 6 for cell in cells if cell[0] == name] for name in names])
+    spreads = {f"{a} − {b}": (c[names.index(a)] - c[names.index(b)]).var()
+               for a, b in itertools.combinations(names, 2)}  # fmt: skip
+    assert row["pair"] == max(spreads, key=lambda pair: spreads[pair])
+
+
+def test_a_pilot_that_cannot_tell() -> None:
+    constant = Counts.from_cells([("m", "a", 3, 3), ("m", "b", 3, 3)])
+    with pytest.raises(ParameterError, match="every task has the value 1"):
+        piloted(constant, "pass@1")
+    with pytest.raises(ParameterError, match="one task cannot tell"):
+        piloted(Counts.from_cells([("m", "a", 3, 1)]), "pass@1")
+    single = piloted(Counts.from_cells([("m", t, 1, t > "b") for t in "abcd"]), "pass@1")
+    (one, two) = rows(single, plan="design", tasks=4)
+    assert one["se"] == pytest.approx(math.sqrt(1 / 3 / 4))
+    assert one["difference"] is None
+    assert two["se"] is None
+    for row in (one, two, *rows(single, plan="detect")):
+        assert str(row["note"]).startswith("one attempt per task in the pilot cannot tell")
+    assert "nothing is said of more attempts" in said(single)
+    assert "more than the pilot" not in said(single)
+
+
+def test_models_that_never_differ_say_nothing_of_differences() -> None:
+    cells = [(m, f"t{t}", 2, t % 3) for m in ("one", "copy") for t in range(6)]
+    report = piloted(Counts.from_cells(cells), "pass@1")
+    assert "of two models alike" in said(report)
+    assert all(row["difference"] for row in rows(report, plan="design", tasks=24))
+
+
+def test_short_tasks() -> None:
+    counts = Counts.from_cells(
+        [("m", "a", 4, 1), ("m", "b", 4, 4), ("m", "c", 2, 1), ("m", "d", 4, 0)]
+    )
+    empty = piloted(counts, "pass@1,pass@4")
+    assert {r["metric"] for r in rows(empty)} == {"pass@1"}
+    assert "pass@4 of m: n=2 < k=4 on 1 of 4 tasks; --short-tasks drop" in said(empty)
+    dropped = piloted(counts, "pass@1,pass@4", "drop", tasks=(10,), attempts=(4,))
+    found = {str(r["metric"]): r["se"] for r in rows(dropped, plan="design")}
+    assert found["pass@4"] == pytest.approx(math.sqrt(1 / 3 / 10))
+
+
+def test_tasks_that_differ_no_more_than_luck() -> None:
+    counts = Counts.from_cells([("m", t, 4, 2 if t < "d" else 1) for t in "abcd"])
+    report = piloted(counts, "pass@1")
+    assert "warning: pass@1: the pilot's tasks differ no more than luck explains" in said(report)
+
+
+def test_rough_predictions_are_called_so() -> None:
+    report = assumed("pass@1,pass@10", tasks=(20, 400), attempts=(10,))
+    text = said(report)
+    assert "warning: pass@10 (up to 20 tasks): these intervals reach 0 or 1" in text
+    assert "rough below 50 tasks and for pass@10, expected near 0 or 1" in text
+    assert "rough" not in said(assumed(tasks=(400,), attempts=(10,)))
+
+
+def test_charts_show_both_questions() -> None:
+    report = assumed("pass@1,pass@10")
+    assert [c.spec["title"]["text"] for c in report.charts] == [
+        "Width of the 95 % interval",
+        "Smallest difference detected with power 0.8",
+    ]
+    points = report.charts[0].spec["data"]["values"]
+    (row,) = rows(report, plan="design", metric="pass@10", tasks=50, attempts=20)
+    assert row["width"] in [
+        p["y"] for p in points
+        if (p["x"], p["series"], p.get("panel")) == (50, "20 attempts", "pass@10")
+    ]  # fmt: skip
+    lone = assumed(tasks=(50,), attempts=(1,)).charts[0].spec
+    assert "facet" not in lone
+    assert lone["title"]["text"] == "pass@1: Width of the 95 % interval"
+
+
+@pytest.mark.parametrize(
+    ("aims", "message"),
+    [
+        ({"level": 1.0}, "--level 1"),
+        ({"power": 0.05}, "--power 0.05: it must lie between 0.05"),
+        ({"difference": math.nan}, "--detect nan"),
+        ({"cost": 0.0}, "--cost-per-attempt 0"),
+        ({"most_tasks": 1}, "--max-tasks 1: at least 2"),
+        ({"budget": math.inf}, "--budget inf"),
+        ({"budget": 0.5, "cost": 1.0}, "--budget 0.5: it must pay for 1"),
+    ],
+)
+def test_aims_that_make_no_sense(aims: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        assumed(**aims)
+
+
+@pytest.mark.parametrize("text", ["1", "50,", "x", "2.5", "²", "-3", "10000000000"])
+def test_sizes(text: str) -> None:
+    with pytest.raises(ParameterError, match="--tasks"):
+        parse_sizes("--tasks", text, 2, 10**9)
+
+
+def test_what_is_assumed() -> None:
+    assert assumed_rates(0.6, 0.3, False) == RATES
+    assert assumed_rates(None, None, True) is None
+    assert [m.name for m in assumed_metrics("5", parse_list("pass^2"))] == [
+        "pass@5",
+        "pass^5",
+        "pass^2",
+    ]
+    assert [m.name for m in assumed_metrics("", parse_list("pass^2"))] == ["pass^2"]
