@@ -19,6 +19,8 @@ _STEPS = 100
 _SMALL_GAIN = 1e-5
 _LONGEST_STEP = 1.5
 _TINY = 1e-300
+# Sums of up to this many terms per cell are faster than special functions.
+_SUMMED = 4
 
 
 @dataclass(frozen=True)
@@ -184,17 +186,12 @@ class _Law:
         own: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gradient (fits × parameters) and Hessian of the log-likelihood."""
-        from scipy.special import digamma, polygamma
-
         a, b = np.exp(place[:, :1]), np.exp(place[:, 1:2])
-        n, c = self.n, self.c
-        sizes, index = np.unique(n, return_inverse=True)
-        both = (digamma(a + b + sizes) - digamma(a + b))[:, index]
-        to_a = a * (digamma(a + c) - digamma(a) - both)
-        to_b = b * (digamma(b + n - c) - digamma(b) - both)
-        bend = (polygamma(1, a + b + sizes) - polygamma(1, a + b))[:, index]
-        to_aa = to_a + a * a * (polygamma(1, a + c) - polygamma(1, a) - bend)
-        to_bb = to_b + b * b * (polygamma(1, b + n - c) - polygamma(1, b) - bend)
+        (up_a, bend_a), (up_b, bend_b) = _rises(a, self.c), _rises(b, self.n - self.c)
+        up, bend = _rises(a + b, self.n)
+        to_a, to_b = a * (up_a - up), b * (up_b - up)
+        to_aa = to_a + a * a * (bend_a - bend)
+        to_bb = to_b + b * b * (bend_b - bend)
         w, fits, size = weights * own, len(place), place.shape[1]
         spread = w * (1 - own)  # not knowing which law a cell is of takes curvature away
         gradient, hessian = np.zeros((fits, size)), np.zeros((fits, size, size))
@@ -214,6 +211,27 @@ class _Law:
         lower = np.tril_indices(size, -1)
         hessian[:, lower[0], lower[1]] = hessian[:, lower[1], lower[0]]
         return gradient, hessian
+
+
+def _rises(
+    x: NDArray[np.float64], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """ψ(x + c) − ψ(x) and the same of its derivative, for whole c: (fits × cells) each.
+
+    They are sums of 1 / (x + i) and of −1 / (x + i)² over i < c.
+    """
+    most = int(counts.max())
+    if most <= _SUMMED * len(counts):
+        terms = 1 / (x + np.arange(most))
+        sums = (np.cumsum(terms, axis=1), -np.cumsum(terms * terms, axis=1))
+        first, second = (np.column_stack([np.zeros(len(x)), s])[:, counts] for s in sums)
+        return first, second
+    from scipy.special import digamma, polygamma
+
+    distinct, index = np.unique(counts, return_inverse=True)
+    first = digamma(x + distinct) - digamma(x)
+    second = polygamma(1, x + distinct) - polygamma(1, x)
+    return first[:, index], second[:, index]
 
 
 def _uphill(

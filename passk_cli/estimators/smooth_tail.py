@@ -80,8 +80,7 @@ class Average:
 
     def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
         """E (1 − p)^k: (1 × k)."""
-        mean: NDArray[np.float64] = self.shares[None] @ self.tails.failure(ks)
-        return mean
+        return np.asarray(self.shares[None] @ self.tails.failure(ks), dtype=np.float64)
 
 
 def _further(edges: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
+FARTHEST = 1_000_000_000
 # Share of the tasks that must have as many attempts as the largest k that counts as known.
 _MOST_TASKS = 0.9
 # Models are worth 1 before the backtest; but the smooth one is right wherever another is.
@@ -49,6 +50,18 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """The k that reaches a target, and its limits; None for beyond the largest k looked at.
+
+    0 where pass^k lies below the target at k = 1 already.
+    """
+
+    k: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
 class Extrapolation:
     """pass@k (or pass^k) at ks, with limits, and where it comes from.
 
@@ -65,6 +78,26 @@ class Extrapolation:
     few: int
     models: tuple[Judged, ...]
     left_out: tuple[str, ...] = ()
+
+    def reach(self, target: float, *, falling: bool = False) -> Reach:
+        """The k at which the value is `target`, between the ks by straight lines in log k.
+
+        falling : pass^k; the k up to which it stays at `target` or above.
+        """
+        limits = (self.low, self.high) if falling else (self.high, self.low)
+        k, low, high = (self._crossing(v, target, falling) for v in (self.values, *limits))
+        return Reach(k, low, high)
+
+    def _crossing(self, values: NDArray[np.float64], target: float, falling: bool) -> float | None:
+        past = values < target if falling else values >= target
+        if not past.any():
+            return None
+        place = int(np.argmax(past))
+        if place == 0:
+            return 0.0 if falling else float(self.ks[0])
+        share = (target - values[place - 1]) / (values[place] - values[place - 1])
+        before, after = np.log(self.ks[place - 1]), np.log(self.ks[place])
+        return float(np.exp(before + share * (after - before)))
 
     @property
     def error(self) -> float:
