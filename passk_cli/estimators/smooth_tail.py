@@ -80,13 +80,15 @@ class Average:
 
     def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
         """E (1 − p)^k: (1 × k)."""
-        return np.asarray(self.shares[None] @ self.tails.failure(ks), dtype=np.float64)
+        found: NDArray[np.float64] = self.shares[None] @ self.tails.failure(ks)
+        return found
 
 
 def _further(edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Edges from where the fitted cells end to where tasks count as never solved."""
-    start = edges[-1]
-    return start + CELL * np.arange(int(np.ceil((_HARDEST - start) / CELL)) + 1)
+    start = float(edges[-1])
+    count = int(np.ceil((_HARDEST - start) / CELL))
+    return np.asarray(start + CELL * np.arange(count + 1), dtype=np.float64)
 
 
 def _masses(log_hazard: NDArray[np.float64]) -> NDArray[np.float64]:

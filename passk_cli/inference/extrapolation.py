@@ -201,18 +201,23 @@ def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
     if len(n) < FEWEST_TASKS:
         return f"{len(n)} tasks say too little of how rates are spread; it takes {FEWEST_TASKS}"
     if known < FEWEST_ATTEMPTS:
+        if stopped_at_success(n, c):
+            return (
+                "sampling seems to have stopped when a task passed, so the attempts say too little"
+                " of how rates are spread; make as many at every task"
+            )
         where = "" if n.min() == n.max() else " on nine tasks in ten"
         return (
-            f"{known} attempts per task say too little of how rates are spread;"
+            f"{known} attempt{'s' * (known != 1)} per task say too little of how rates are spread;"
             f" it takes {FEWEST_ATTEMPTS}{where}"
         )
     if np.any((c > 0) & (c < n)):
         return ""
     if not c.any():
-        return "no attempt passed, so nothing tells a rate just above 0 from 0"
+        return "no attempt passed; it takes more of them to tell a rate just above 0 from 0"
     if np.all(c == n):
-        return "every attempt passed, so nothing tells a rate just below 1 from 1"
-    return "every task passes always or never: its attempts add nothing to the first one"
+        return "every attempt passed; it takes more of them to tell a rate just below 1 from 1"
+    return "every task passes always or never: more attempts at it add nothing to the first one"
 
 
 def largest_known(n: NDArray[np.int64]) -> int:

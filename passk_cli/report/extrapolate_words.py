@@ -88,8 +88,9 @@ def ahead_notes(lines: Sequence[Ahead], fit: str | None) -> Iterator[Note]:
     if fit is None or fit == "smooth":
         others = "the choice between models, " if fit is None else ""
         yield Note(
-            f"the intervals hold the noise of fits and tasks, {others}and {DOUBT:.0%} of smooth"
-            " fits that take tasks never passed for ones that never will, which no data can refute"
+            f"the intervals hold the noise of fits and tasks, {others}and {100 * DOUBT:.0f} % of"
+            " smooth fits in which some tasks that never passed (pass^k: never failed) never will:"
+            " no data can refute them"
         )
     else:
         yield Note(f"--fit {fit}: the intervals hold only as far as this model does", "warning")
