@@ -114,6 +114,11 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             raise diagnose.explain(error, batches, request) from None
         from passk_cli.outcomes.deciding import decide
 
+        if request.models:
+            known = [name for (name,) in con.execute(statement.models()).fetchall()]
+            unknown = [model for model in request.models if model not in known]
+            if unknown:
+                raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(known)}")
         counts = decide(batches, names, request, tally, tolerant)
         if not request.attempts:
             return counts
