@@ -183,7 +183,7 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
 FOUND = ("truth", "bias ± its error", "coverage %", "width")
 SECTIONS: dict[str, tuple[tuple[str, ...], Callable[[int], Iterator[tuple[object, ...]]]]] = {
     "delta": (("success rates", "tasks", "n", "k", *FOUND), delta_rows),
-    "moments": (("success rates", "tasks", "n", "moment", *FOUND, "without limits %"), moment_rows),
+    "moments": (("success rates", "tasks", "n", "moment", *FOUND, "undefined %"), moment_rows),
     "clusters": (("cluster sizes", "clusters", "n", "k", *FOUND), cluster_rows),
     "these": (("success rates", "tasks", "n", "what", *FOUND), these_rows),
 }

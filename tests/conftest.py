@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -10,12 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from passk_cli.__main__ import main
 
 # The same examples in every run, however slow the machine: a red test means a change.
-settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("steady")
 
 ROOT = Path(__file__).parent.parent
@@ -31,6 +37,7 @@ class Done:
 
 
 Passk = Callable[..., Done]
+Golden = Callable[[str, list[object]], None]
 _FULL_PRECISION = re.compile(r"-?\d+\.\d{6,}(?:e-?\d+)?")
 
 
@@ -74,3 +81,24 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def golden(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> Golden:
+    """golden(name, arguments): what the command prints is what tests/golden/NAME.txt says.
+
+    Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff.
+    """
+
+    def run(name: str, arguments: list[object]) -> None:
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setenv("COLUMNS", "80")
+        relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in arguments]
+        done = passk(*relative)
+        text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
+        path = ROOT / "tests" / "golden" / f"{name}.txt"
+        if os.environ.get("PASSK_GOLDEN"):
+            path.write_text(text)
+        assert_same_text(text, path.read_text())
+
+    return run

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from passk_cli.cli.options import Certainty, Interval, OptionalReading, not_empty, option
+from passk_cli.cli.options import (
+    Certainty,
+    Interval,
+    OptionalReading,
+    ShortTasks,
+    not_empty,
+    option,
+)
 from passk_cli.cli.output import Charting, Output
 from passk_cli.errors import ParameterError
 
@@ -37,7 +44,8 @@ class Shape:
         option(
             "--max-k",
             metavar="K",
-            help="The last k. Default: the smallest n of each model; 10 for exact rates.",
+            help="The last k. Default: the smallest n of each model (the largest with"
+            " --short-tasks drop); 10 for exact rates.",
         ),
     ] = None
     band: Annotated[
@@ -56,15 +64,7 @@ class Shape:
         list[str],
         option("-m", "--metric", metavar="NAMES", help="Further curves, as maj@k,gpass@k:0.5."),
     ] = field(default_factory=list)
-    short_tasks: Annotated[
-        str,
-        option(
-            "--short-tasks",
-            metavar="empty|drop",
-            show_default=True,
-            help="Stop at the smallest n, or go on without the tasks that have fewer attempts.",
-        ),
-    ] = "empty"
+    short_tasks: ShortTasks = "empty"
 
 
 def curve(

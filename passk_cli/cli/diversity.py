@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from passk_cli.cli.options import Certainty, Interval, Reading, not_empty, option
+from passk_cli.cli.options import Certainty, Interval, Reading, ShortTasks, not_empty, option
 from passk_cli.cli.output import Charting, Output
-from passk_cli.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -41,15 +40,7 @@ class Variety:
             " model supports; fewer than three: and half and all of its attempts.",
         ),
     ] = field(default_factory=list)
-    short_tasks: Annotated[
-        str,
-        option(
-            "--short-tasks",
-            metavar="empty|drop",
-            show_default=True,
-            help="A k some tasks have too few attempts for: empty, or without those tasks.",
-        ),
-    ] = "empty"
+    short_tasks: ShortTasks = "empty"
 
     @property
     def same(self) -> str:
@@ -73,13 +64,10 @@ def diversity(
     """
     from passk_cli.estimators.metric import parse_ks
     from passk_cli.report.diversity import diversity_ks, diversity_report
-    from passk_cli.report.samples import SHORT_TASKS
+    from passk_cli.report.samples import check_short_tasks
 
     output.check(reading.files, charting=charting)
-    if variety.short_tasks not in SHORT_TASKS:
-        raise ParameterError(
-            f"--short-tasks {variety.short_tasks}: it is one of {', '.join(SHORT_TASKS)}"
-        )
+    check_short_tasks(variety.short_tasks)
     asked = parse_ks(",".join(not_empty("-k", variety.k))) if variety.k else ()
     how = certainty.how(method.interval)
     counts = reading.counts(

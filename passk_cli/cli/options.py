@@ -195,6 +195,17 @@ class OptionalReading(Reading):
     ] = field(default_factory=list)
 
 
+ShortTasks = Annotated[
+    str,
+    option(
+        "--short-tasks",
+        metavar="empty|drop",
+        show_default=True,
+        help="A metric some tasks have too few attempts for: empty, or without those tasks.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Choice:
     """Which metrics."""
@@ -212,15 +223,7 @@ class Choice:
         list[str],
         option("-m", "--metric", metavar="NAMES", help="Metrics by name, as pass@10,pass^4."),
     ] = field(default_factory=list)
-    short_tasks: Annotated[
-        str,
-        option(
-            "--short-tasks",
-            metavar="empty|drop",
-            show_default=True,
-            help="A metric some tasks have too few attempts for: empty, or without those tasks.",
-        ),
-    ] = "empty"
+    short_tasks: ShortTasks = "empty"
 
     @property
     def named(self) -> tuple[Metric, ...]:
@@ -241,12 +244,9 @@ class Choice:
         """The metrics for this data."""
         from passk_cli.estimators.metric import parse_ks
         from passk_cli.report.estimate import choose_metrics
-        from passk_cli.report.samples import SHORT_TASKS
+        from passk_cli.report.samples import check_short_tasks
 
-        if self.short_tasks not in SHORT_TASKS:
-            raise ParameterError(
-                f"--short-tasks {self.short_tasks}: it is one of {', '.join(SHORT_TASKS)}"
-            )
+        check_short_tasks(self.short_tasks)
         ks = parse_ks(",".join(not_empty("-k", self.k))) if self.k else ()
         return choose_metrics(counts, ks, self.named)
 

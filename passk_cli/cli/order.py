@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from passk_cli.cli.options import Adjusting, Certainty, Interval, Reading, not_empty, option
-from passk_cli.cli.output import Output
-from passk_cli.errors import ParameterError
+from passk_cli.cli.options import (
+    Adjusting,
+    Certainty,
+    Interval,
+    Reading,
+    ShortTasks,
+    not_empty,
+    option,
+)
+from passk_cli.cli.output import Charting, Output
 
 
 @dataclass(frozen=True)
@@ -23,15 +30,7 @@ class Order:
             " every task of some model has.",
         ),
     ] = field(default_factory=list)
-    short_tasks: Annotated[
-        str,
-        option(
-            "--short-tasks",
-            metavar="empty|drop",
-            show_default=True,
-            help="A k some tasks have too few attempts for: empty, or without those tasks.",
-        ),
-    ] = "empty"
+    short_tasks: ShortTasks = "empty"
     order_from_lines: Annotated[
         bool,
         option(
@@ -48,6 +47,7 @@ def order(
     adjusting: Adjusting,
     method: Interval,
     certainty: Certainty,
+    charting: Charting,
     output: Output,
 ) -> None:
     """Does the order of attempts matter: trend, neighbours, copies, first@k.
@@ -57,13 +57,10 @@ def order(
     from passk_cli.estimators.metric import parse_ks
     from passk_cli.report.order import order_report
     from passk_cli.report.ordered import choose_ks
-    from passk_cli.report.samples import SHORT_TASKS
+    from passk_cli.report.samples import check_short_tasks
 
-    output.check(reading.files)
-    if order.short_tasks not in SHORT_TASKS:
-        raise ParameterError(
-            f"--short-tasks {order.short_tasks}: it is one of {', '.join(SHORT_TASKS)}"
-        )
+    output.check(reading.files, charting=charting)
+    check_short_tasks(order.short_tasks)
     asked = parse_ks(",".join(not_empty("-k", order.k))) if order.k else ()
     how = certainty.how(method.interval)
     role = "line" if order.order_from_lines else "attempt"
@@ -76,4 +73,4 @@ def order(
         short_tasks=order.short_tasks,
         by_lines=order.order_from_lines,
     )
-    output.write(report)
+    output.write(report, charting)

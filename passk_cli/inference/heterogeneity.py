@@ -292,7 +292,8 @@ def _skewness(
     if question.level is None or error is None:
         return Spread(moments.skewness, error, reason=_no_error(se))
     if not sd.low:
-        return Spread(moments.skewness, error, reason="the spread cannot be told from 0")
+        # A ratio to what may be 0: it can be anything, so nothing is said.
+        return Spread(None, reason="the spread cannot be told from 0")
     if question.population != NEW_TASKS:
         reach = NORMAL.inv_cdf(1 - question.tail) * se
         return Spread(moments.skewness, error, moments.skewness - reach, moments.skewness + reach)

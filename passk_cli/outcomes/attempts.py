@@ -18,7 +18,7 @@ from passk_cli.outcomes.model import Attempts, Counts
 from passk_cli.outcomes.solutions import (
     by_cell,
     near_duplicates,
-    register_python,
+    register,
     solution_sql,
     unparsed,
 )
@@ -44,8 +44,7 @@ def with_attempts(
     # How many rows a text file has is guessed far too low, and joins would hold them all instead of
     # the cells: the table on the right is held when nothing is guessed.
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
-    if statement.request.normalise == "python":
-        register_python(con)
+    register(con, statement.request.normalise)
     found = {}
     for role in statement.request.attempts:
         name = "attempt" if role == "line" else role
@@ -87,8 +86,6 @@ def _attempts(
     elif role in ("attempt", "line"):
         needed = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
         refuse(empty, f"attempts whose {column!r} says nothing about their order", needed)
-        needed = "name a column that tells them apart with --field attempt=…"
-        refuse(count > 1, f"attempts that share their {column!r}", needed)
     valueless = int(count[value == -1].sum()) if role in ("answer", "solution") else 0
     python = role == "solution" and statement.request.normalise == "python"
     fell_back = unparsed(value, count) if python else 0

@@ -135,7 +135,7 @@ def assign(
         if find(column, columns) is None:
             raise DataError(place, f"--field {role}={column}: no such column", _there_are(columns))
     found = {
-        role: [overrides[role]] if role in overrides else _candidates(role, columns)
+        role: [overrides[role]] if role in overrides else candidates(role, columns)
         for role in NAMES
         if role not in OF_ATTEMPTS or role in wanted
     }
@@ -182,10 +182,12 @@ def assign(
         if one.get(role) is None:
             what = "attempt number or time" if role == "attempt" else f"{role} column"
             inside = " beside the lists of outcomes" if role == "attempt" and lists else ""
+            lines = "; passk order --order-from-lines takes the order of lines"
             raise DataError(
                 place,
                 f"no {what}{inside}",
-                f"name it with --field {role}=…; {_there_are(columns)}",
+                f"name it with --field {role}=…{lines if role == 'attempt' else ''};"
+                f" {_there_are(columns)}",
             )
     one.pop("outcome")
     return Roles(shape, one.pop("task") or "", outcome, **one)
@@ -255,7 +257,8 @@ def words_sql(words: tuple[str, ...]) -> str:
     return "(" + ", ".join("'" + word.replace("'", "''") + "'" for word in words) + ")"
 
 
-def _candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
+def candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
+    """The columns whose usual (or else generic) names say that they play a role."""
     for names in NAMES[role]:
         found = [c for c in columns if c.lower().replace("-", "_").replace(" ", "_") in names]
         if found:

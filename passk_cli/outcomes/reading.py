@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Columns of the output that a group must not share its name with.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict threshold fact"
+    " bias best value resample difference p verdict threshold fact k_to"
     " temperature_against p_adjusted probability_best factor".split()
 )
 MISSING = ("error", "fail", "drop")
@@ -114,6 +114,11 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             raise diagnose.explain(error, batches, request) from None
         from passk_cli.outcomes.deciding import decide
 
+        if request.models:
+            known = [name for (name,) in con.execute(statement.models()).fetchall()]
+            unknown = [model for model in request.models if model not in known]
+            if unknown:
+                raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(known)}")
         counts = decide(batches, names, request, tally, tolerant)
         if not request.attempts:
             return counts

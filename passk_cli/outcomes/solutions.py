@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 # Tokens of one shingle: long enough for their order to matter, short enough for short answers.
 SHINGLE = 3
 
-_SPACE = r"[ \t\n\v\f\r]+"
 _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _REMEMBERED = 1 << 17
@@ -39,25 +38,28 @@ def solution_sql(text: str, normalise: str) -> str:
     """SQL for the key of a solution's text: a BIGINT ≥ 0, and −1 where there is no text.
 
     text : SQL of the text.  normalise : "none", "space" (runs of white space are one space, none
-    at the ends) or "python" (see `python_form`), which needs `register_python`.
+    at the ends) or "python" (see `python_form`); the last two need `register`.
 
     >>> solution_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
     """
     if normalise == "python":
         return f"coalesce(python_key({text}), -1)"
-    form = text
-    if normalise == "space":
-        form = rf"trim(regexp_replace({text}, '{_SPACE}', ' ', 'g'))"
+    form = f"single_spaces({text})" if normalise == "space" else text
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({form}) >> 1)::BIGINT END"
 
 
-def register_python(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `python_key` known to a connection: the key of a text's Python form.
+def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
+    """Make known to a connection what `solution_sql` calls.
 
-    The key of a text that does not parse is even, that of a program odd, so that those that fell
-    back can be counted afterwards: see `unparsed`.  Keys of texts seen before are remembered.
+    `python_key` is even for a text that does not parse and odd for a program, so that those that
+    fell back can be counted afterwards: see `unparsed`.  Keys of texts seen before are remembered.
     """
+    if normalise == "space":
+        # Four times as fast as a regular expression in SQL.
+        con.create_function("single_spaces", single_spaces, ["VARCHAR"], "VARCHAR")
+    if normalise != "python":
+        return
     known: dict[int, int] = {}
 
     def key(text: str) -> int:
@@ -106,7 +108,12 @@ def python_form(text: str) -> tuple[str, bool]:
             _drop_docstrings(tree)
             return ast.unparse(tree), True
         except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-            return re.sub(_SPACE, " ", text).strip(" "), False
+            return single_spaces(text), False
+
+
+def single_spaces(text: str) -> str:
+    """The text with every run of white space as one space, and none at its ends."""
+    return " ".join(text.split())
 
 
 def _drop_docstrings(tree: ast.Module) -> None:

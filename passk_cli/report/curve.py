@@ -17,7 +17,7 @@ from passk_cli.inference.bands import spread_out
 from passk_cli.report.charts import curves
 from passk_cli.report.heterogeneity import Climb, Rates, climb_tables, moments_table
 from passk_cli.report.model import Cell, Chart, Column, Estimate, Table
-from passk_cli.report.samples import SHORT_TASKS
+from passk_cli.report.samples import check_short_tasks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,9 +59,7 @@ class Plan:
         """The same; ParameterError for what makes no sense."""
         if self.band not in BANDS:
             raise ParameterError(f"--band {self.band}: it is one of {', '.join(BANDS)}")
-        if self.short_tasks not in SHORT_TASKS:
-            known = ", ".join(SHORT_TASKS)
-            raise ParameterError(f"--short-tasks {self.short_tasks}: it is one of {known}")
+        check_short_tasks(self.short_tasks)
         if self.points is not None and self.points < 2:
             raise ParameterError(f"--points {self.points}: a curve has at least 2; or all")
         if self.max_k is not None and self.max_k < 1:

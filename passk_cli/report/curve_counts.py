@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import USUAL_K, Metric
 from passk_cli.estimators.pass_k import at_pairs, curve_blocks
-from passk_cli.inference.bands import band_level_new_tasks, band_level_these_tasks, spread_out
+from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import Question, Spread, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 
 # k's (tasks × k's without draws) computed at once for Δ_k: bounds the memory.
 _BLOCK_KS, _BLOCK_CELLS = 64, 1 << 21
+# Models whose curves are resampled at once, for the same reason.
+_BATCH = 8
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
     """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k when asked for."""
     _require(counts, how, plan)
     by_series = [stretches(counts, s, how, plan) for s in range(len(counts.series))]
+    if plan.band == "simultaneous":
+        by_series = _with_bands(counts, by_series, how)
     by_series.sort(key=lambda each: (-float((each[0].c / each[0].n).mean()), each[0].series))
     points: list[Point] = []
     lines: list[Line] = []
@@ -153,18 +156,37 @@ def stretches(counts: Counts, s: int, how: Uncertainty, plan: Plan) -> list[Stre
         if len(here):
             kept = (counts.series[s], tasks[enough], n[enough], c[enough], here)
             found.append(Stretch(*kept, how.level))
-    if plan.band == "simultaneous":
-        found = [replace(found[0], pointwise=_band_level(counts, found[0], how))]
     return found
 
 
-def _band_level(counts: Counts, stretch: Stretch, how: Uncertainty) -> float:
-    ks = spread_out(stretch.ks)
-    given = (stretch.n, stretch.c, ks, how.level)
+def _with_bands(
+    counts: Counts, by_series: Sequence[list[Stretch]], how: Uncertainty
+) -> list[list[Stretch]]:
+    """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
+    alone = [each[0] for each in by_series]
+    cells = [(one.n, one.c, spread_out(one.ks)) for one in alone]
+    resamples, seed = how.resamples, how.seed
     if how.population == THESE_TASKS:
-        return band_level_these_tasks(*given, resamples=how.resamples, seed=how.seed)
-    clusters = cluster_codes(counts, stretch.tasks)
-    return band_level_new_tasks(*given, clusters=clusters, resamples=how.resamples, seed=how.seed)
+        levels = [
+            band_level_these_tasks(*one, how.level, resamples=resamples, seed=seed) for one in cells
+        ]
+        return [[replace(s, pointwise=at)] for s, at in zip(alone, levels, strict=True)]
+    # Models with the same number of tasks (and clusters) share the resampled tasks.
+    together: dict[tuple[int, bytes], list[int]] = {}
+    for i, one in enumerate(alone):
+        codes = cluster_codes(counts, one.tasks)
+        key = len(one.tasks), b"" if codes is None else codes.tobytes()
+        together.setdefault(key, []).append(i)
+    for places in together.values():
+        for batch in (places[i : i + _BATCH] for i in range(0, len(places), _BATCH)):
+            codes = cluster_codes(counts, alone[batch[0]].tasks)
+            some = [cells[i] for i in batch]
+            levels = band_levels_new_tasks(
+                some, how.level, clusters=codes, resamples=resamples, seed=seed
+            )
+            for i, level in zip(batch, levels, strict=True):
+                alone[i] = replace(alone[i], pointwise=level)
+    return [[one] for one in alone]
 
 
 def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[Line], list[Line]]:
@@ -181,8 +203,7 @@ def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[
             if bare:
                 lines += _without_intervals(each, values)
                 continue
-            with ThreadPoolExecutor() as pool:
-                lines += pool.map(_evaluated, repeat(counts), each, repeat(how))
+            lines += [_evaluated(counts, one, how) for one in each]
     return found
 
 

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
 # distinct@1 is 1 for everyone.
 USUAL_K = (2, 10, 100)
-# How much more than the least variety that a gain from k can come with is still little.
-_LITTLE = 1.1
+# Variety within a tenth of the least that a gain can come with is little, unless little more than
+# that least is possible: then within a tenth of what is possible beyond it.
+_LITTLE = 0.1
 FLAG = "little variety"
 _CURVE_POINTS = 16
 _TITLES = (
@@ -224,7 +225,8 @@ def _gain(lines: Lines, series: tuple[str, ...], k: int) -> Gain:
     verdicts = pass_at_k(n, c, k) + 1 - pass_hat_k(n, c, k)
     variety, least = (float((weight * v).sum() / weight.sum()) for v in (values, verdicts))
     sure = gain.estimate.low is not None and gain.estimate.low > 0
-    return Gain(k, variety, least, FLAG if sure and variety < _LITTLE * least else "")
+    little = variety < least + _LITTLE * min(least, k - least) - 1e-12
+    return Gain(k, variety, least, FLAG if sure and little else "")
 
 
 def _tables(
@@ -318,8 +320,8 @@ def _notes(
     """What to know of these numbers, and who gains without variety."""
     known = counts.attempts["solution"]
     if known.unparsed:
-        told = "with a solution that is no Python: compared with single spaces"
-        yield Note(f"{plural(known.unparsed, 'attempt')} {told}")
+        who = plural(known.unparsed, "attempt")
+        yield Note(f"{who} with a solution that is no Python: compared with single spaces")
     mixed = int(((known.passed > 0) & (known.passed < known.count)).sum())
     if mixed:
         yield Note(

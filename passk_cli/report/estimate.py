@@ -91,7 +91,7 @@ def estimate_report(
     sort : a column to order models by; the first metric when empty.
     hint : a word on the metrics that are not there, for the caption.
     """
-    how = how or Uncertainty()
+    how = (how or Uncertainty()).knowing(metrics)
     lines = [evaluate(counts, one, how) for one in measure(counts, metrics, short_tasks)]
     if how.method != "none":
         lines = _mark_best(counts, lines, how)
@@ -252,7 +252,7 @@ def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
         least = math.floor(100 * min(within for _, within in noisy))
         notes.append(
             Note(
-                f"{_first_few([who for who, _ in noisy])}: at least {least} % of the variance comes"
+                f"{_first_few([who for who, _ in noisy])}: {_at_least(least)} of the variance comes"
                 " from too few attempts per task; more of them would narrow these intervals"
             )
         )
@@ -261,12 +261,16 @@ def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
         count = max(line.size[0] for line in lines)
         notes.append(
             Note(
-                f"{', '.join(sure)}: at least {math.floor(100 * min(sure.values()))} % of the"
+                f"{', '.join(sure)}: {_at_least(math.floor(100 * min(sure.values())))} of the"
                 f" variance comes from having {plural(count, 'task')};"
                 " more tasks narrow these intervals, more attempts will not"
             )
         )
     return notes
+
+
+def _at_least(percent: int) -> str:
+    return "all" if percent >= 100 else f"at least {percent} %"
 
 
 def _first_few(names: Sequence[str]) -> str:

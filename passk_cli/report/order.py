@@ -74,7 +74,7 @@ def order_report(
                 "short tasks": short_tasks if short_tasks != "empty" else None,
             },
         ),
-        charts=(_chart(found),),
+        charts=(_chart(found, how.words()),),
     )
 
 
@@ -209,7 +209,7 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _chart(found: Sequence[Findings]) -> Chart:
+def _chart(found: Sequence[Findings], sure: str) -> Chart:
     rows = [
         {
             "attempt": (rate.first + rate.last) / 2,
@@ -229,6 +229,7 @@ def _chart(found: Sequence[Findings]) -> Chart:
         high="high",
         colour="model",
         title="Pass rate by attempt",
+        subtitle=sure,
         x_title="attempt",
         y_title="pass rate",
         log_x=False,

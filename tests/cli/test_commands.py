@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 
 import passk_cli
+from passk_cli.cli import app
 from passk_cli.render import FORMATS
-from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk, assert_same_text
+from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk
 
-GOLDEN = ROOT / "tests" / "golden"
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
 COLD = [CRUX, "--where", "temperature < 0.5"]
 COMMANDS: dict[str, list[object]] = {
@@ -46,16 +46,8 @@ COMMANDS: dict[str, list[object]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff."""
-    monkeypatch.chdir(ROOT)
-    relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in COMMANDS[name]]
-    done = passk(*relative)
-    text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("PASSK_GOLDEN"):
-        path.write_text(text)
-    assert_same_text(text, path.read_text())
+def test_golden(golden: Golden, name: str) -> None:
+    golden(name, COMMANDS[name])
 
 
 def records(text: str) -> list[dict[str, str]]:
@@ -182,8 +174,8 @@ def test_closed_pipe_and_help() -> None:
         shown = subprocess.run(f"{passk} {flag}", shell=True, capture_output=True, text=True,
                                check=False)  # fmt: skip
         assert shown.returncode == 0
-        for command in ("estimate", "compare", "gate", "bootstrap", "describe"):
-            assert command in shown.stdout
+        for command in app.COMMANDS:
+            assert command.__name__ in shown.stdout
 
 
 def test_terminal_table_fits_and_cuts_nothing(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -13,9 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.conftest import ROOT, SAMPLES, Passk, assert_same_text
+from tests.conftest import SAMPLES, Golden, Passk
 
-GOLDEN = ROOT / "tests" / "golden"
 TAU, CRUX, COUNTS, TOYS, COINS = (
     SAMPLES / name
     for name in (
@@ -38,17 +36,8 @@ COMMANDS: dict[str, list[object]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("COLUMNS", "80")
-    relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in COMMANDS[name]]
-    done = passk(*relative)
-    text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("PASSK_GOLDEN"):
-        path.write_text(text)
-    assert_same_text(text, path.read_text())
+def test_golden(golden: Golden, name: str) -> None:
+    golden(name, COMMANDS[name])
 
 
 def records(passk: Passk, *arguments: object) -> dict[tuple[str, str], dict[str, str]]:

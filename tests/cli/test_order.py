@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLES, Passk, assert_same_text
+from tests.conftest import ROOT, SAMPLES, Golden, Passk
 
-GOLDEN = ROOT / "tests" / "golden"
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
 LATITUDE = ROOT / "tests" / "data" / "latitude" / "results.jsonl.gz"
 BY_TIME = [LATITUDE, "--field", "attempt=finishedAt", "--duplicates", "first"]
@@ -26,16 +24,8 @@ COMMANDS: dict[str, list[object]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff."""
-    monkeypatch.chdir(ROOT)
-    relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in COMMANDS[name]]
-    done = passk(*relative)
-    text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("PASSK_GOLDEN"):
-        path.write_text(text)
-    assert_same_text(text, path.read_text())
+def test_golden(golden: Golden, name: str) -> None:
+    golden(name, COMMANDS[name])
 
 
 def rows(text: str) -> list[dict[str, str]]:

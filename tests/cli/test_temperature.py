@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from passk_cli.render import FORMATS
-from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk, assert_same_text
+from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk
 
-GOLDEN = ROOT / "tests" / "golden"
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 CODELLAMA = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
 COMMANDS: dict[str, list[object]] = {
@@ -29,16 +27,8 @@ COMMANDS: dict[str, list[object]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_golden(passk: Passk, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff."""
-    monkeypatch.chdir(ROOT)
-    relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in COMMANDS[name]]
-    done = passk(*relative)
-    text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("PASSK_GOLDEN"):
-        path.write_text(text)
-    assert_same_text(text, path.read_text())
+def test_golden(golden: Golden, name: str) -> None:
+    golden(name, COMMANDS[name])
 
 
 @pytest.mark.parametrize("name", [n for n in FORMATS if n not in ("junit", "github")])

@@ -15,7 +15,7 @@ from passk_cli.outcomes.solutions import (
     by_cell,
     near_duplicates,
     python_form,
-    register_python,
+    register,
     similar,
     solution_sql,
     unparsed,
@@ -85,7 +85,7 @@ def test_forms_from_many_threads() -> None:
 
 def keys(texts: list[str | None], normalise: str) -> list[int]:
     with duckdb.connect() as con:
-        register_python(con)
+        register(con, normalise)
         con.execute("CREATE TABLE t (i INT, code VARCHAR)")
         con.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(texts)))
         rows = con.execute(f"SELECT {solution_sql('code', normalise)} FROM t ORDER BY i").fetchall()

@@ -123,6 +123,14 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
     assert [row[-1] for row in table.rows] == ["", "", "", FLAG, FLAG, FLAG, "", "", ""]
 
 
+def test_where_no_more_variety_is_possible_there_is_no_flag() -> None:
+    """Of two attempts one passes and one fails: they cannot be more than two solutions."""
+    found = facts(diversity_report(solved(*varied("m", ["a", "b"], {"a"})), (2,)))
+    assert found["m", "gain@2"]["low"] > 0
+    assert found["m", "variety@2"]["estimate"] == 2
+    assert found["m", "variety@2"]["note"] == ""
+
+
 def test_variants_that_are_merged_are_flagged() -> None:
     """The gaming the check is for: one solution in minor variations, one of which passes."""
     body = "def solve(xs):\n    total = 0\n    for x in xs:\n        total += x\n    return total"
