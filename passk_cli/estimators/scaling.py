@@ -23,7 +23,10 @@ def _logit(share: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _fail_by_logit(height: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.exp(-np.logaddexp(0.0, height))
+    from scipy.special import expit
+
+    failing: NDArray[np.float64] = expit(-height)
+    return failing
 
 
 def _log_log(share: NDArray[np.float64]) -> NDArray[np.float64]:

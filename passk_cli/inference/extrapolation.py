@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
 FARTHEST = 1_000_000_000
-# Share of the tasks that must have as many attempts as the largest k that counts as known.
-_MOST_TASKS = 0.9
+# Of ten tasks, those that must have as many attempts as the largest k that counts as known.
+_MOST_TASKS = 9
 # Models are worth 1 before the backtest; but the smooth one is right wherever another is.
 _TRUST = {"smooth": 10.0}
 # Below this chance, attempts that are fewer only at tasks that passed are taken for no accident.
@@ -222,7 +222,8 @@ def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
 
 def largest_known(n: NDArray[np.int64]) -> int:
     """The largest k that nine tasks in ten have as many attempts for."""
-    return int(np.quantile(n, 1 - _MOST_TASKS, method="lower"))
+    needed = -(-_MOST_TASKS * len(n) // 10)
+    return int(np.sort(n)[::-1][needed - 1])
 
 
 def stopped_at_success(n: NDArray[np.int64], c: NDArray[np.int64]) -> bool:

@@ -97,8 +97,8 @@ def _outcomes(counts: Counts) -> str:
     ]
     if facts.not_understood:
         parts.append(
-            f"{facts.not_understood:,} neither pass nor fail (scores? best@k and mean take them as they"
-            " are, --threshold X makes passes of them)"
+            f"{facts.not_understood:,} neither pass nor fail (scores? best@k and mean take them as"
+            " they are, --threshold X makes passes of them)"
         )
     return ", ".join(parts)
 

@@ -121,6 +121,13 @@ class Ahead:
         if k in self.seen:
             return self.seen[k]
         value, low, high = self.found.at(k)
+        known = self.seen.get(self.found.known)
+        if known is not None and k > self.found.known:
+            # pass@k never falls with k, nor does pass^k rise: nor may their limits.
+            if self.family == "pass@" and known.low is not None:
+                low = max(low, known.low)
+            if self.family == "pass^" and known.high is not None:
+                high = min(high, known.high)
         return Estimate(value, low=low, high=high)
 
 
