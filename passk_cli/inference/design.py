@@ -93,8 +93,13 @@ class BetaRates:
 class Variation(Protocol):
     """How a value varies over random tasks: the two parts of its variance.
 
+    expected : mean value.
     between : variance of the tasks' true values; NaN where it cannot be known.
     """
+
+    @property
+    def expected(self) -> float:
+        """Mean value."""
 
     @property
     def between(self) -> float:

@@ -192,7 +192,12 @@ def _rough_notes(bases: Sequence[Basis], aims: Aims, designs: Sequence[Line]) ->
                 "warning",
             )
         )
-    near = [b for b in bases if not _ROUGH <= b.values.expected <= 1.0 - _ROUGH]
+    near = [
+        basis
+        for basis in bases
+        for values in (basis.difference.first, basis.difference.second)
+        if not _ROUGH <= values.expected <= 1.0 - _ROUGH
+    ]
     few = min(aims.tasks) < _FEW_TASKS
     where = [f"below {_FEW_TASKS} tasks"] if few else []
     where += [f"for {_names(near)}, expected near 0 or 1"] if near else []
@@ -202,4 +207,4 @@ def _rough_notes(bases: Sequence[Basis], aims: Aims, designs: Sequence[Line]) ->
 
 
 def _names(bases: Sequence[Basis]) -> str:
-    return ", ".join(basis.metric.name for basis in bases)
+    return ", ".join(dict.fromkeys(basis.metric.name for basis in bases))
