@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from statistics import NormalDist
 
 import numpy as np
@@ -272,8 +273,10 @@ def test_no_impossible_correlation_or_spread(seed: int) -> None:
     for name, (correlation, source) in used.items():
         assert -1.0 <= float(str(correlation)) <= 1.0
         assert source in ("measured", "assumed")
-        told = f"{name}: the correlation" in said(report) or f"{name}, " in said(report)
-        assert (source == "measured") or (correlation == 0.5 and told)
+        assert source == "measured" or correlation == 0.5
+    assert (": the correlation of a and b cannot be measured: " in said(report)) == any(
+        source == "assumed" for _, source in used.values()
+    )
     assert ("measured" in str(report.signature["correlation"])) == any(
         source == "measured" for _, source in used.values()
     )
@@ -285,13 +288,11 @@ def test_no_impossible_correlation_or_spread(seed: int) -> None:
 
 
 def test_what_is_used_for_which_metric_is_in_the_signature() -> None:
-    """pass@3 is 1 at every task of one model but two; there the pilot cannot tell."""
+    """b has 3 or 6 of 6: pass@1 differs, but a group of 3 that fails is what luck brings."""
     rng = np.random.default_rng(0)
     p = rng.beta(1, 1, 60)
     cells = [("a", f"t{t:02d}", 6, int(rng.binomial(6, p[t]))) for t in range(60)]
-    cells += [
-        ("b", f"t{t:02d}", 6, max(int(rng.binomial(6, p[t])), 4 - (t == 0))) for t in range(60)
-    ]
+    cells += [("b", f"t{t:02d}", 6, 3 if t % 4 < 2 else 6) for t in range(60)]
     report = piloted(Counts.from_cells(cells), "pass@1,pass@3")
     assert report.signature["correlation"] == "measured; assumed 0.5 for pass@3"
     assert "differences in pass@3: of two models alike" in said(report)
@@ -336,9 +337,7 @@ def test_what_is_left_out_is_said() -> None:
     )  # fmt: skip
     assert {r["metric"] for r in rows(few)} == {"pass@1", "pass@3", "pass^3"}
     assert "note: planned for k = 1 and 3; -k 1,2,3 plans" in said(few)
-    assert "note: empty cells: n=1 < k=3 (pass@3, pass^3)" in said(few).replace(
-        "too few tasks to detect any difference (pass@3, pass^3); ", ""
-    )
+    assert re.search(r"note: empty cells: .*n=1 < k=3 \(pass@3, pass\^3\)", said(few))
 
 
 def test_pictures_say_what_they_rest_on_and_show_nothing_impossible() -> None:
