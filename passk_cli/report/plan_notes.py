@@ -94,8 +94,8 @@ def _difference_notes(bases: Sequence[Basis], several: bool) -> list[Note]:
         notes.append(
             Note(
                 f"differences{where}: of two models alike, one half the difference above and one"
-                f" half below the expected value, whose true values correlate by {alike[0].correlation:g} over"
-                f" tasks at every k (assumed{how})"
+                f" half below the expected value, whose true values correlate by"
+                f" {alike[0].correlation:g} over tasks at every k (assumed{how})"
             )
         )
     if several:
