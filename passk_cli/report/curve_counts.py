@@ -29,6 +29,7 @@ from passk_cli.report.estimate import Line, evaluate, flaw_notes
 from passk_cli.report.heterogeneity import Climb, Moment, Rates
 from passk_cli.report.model import Estimate, Report
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.ranked import best_first
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 from passk_cli.report.signature import span
 
@@ -83,10 +84,9 @@ class Growth(Metric):
 def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
     """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k when asked for."""
     _require(counts, how, plan)
-    by_series = [stretches(counts, s, how, plan) for s in range(len(counts.series))]
+    by_series = [stretches(counts, s, how, plan) for s in best_first(counts)]
     if plan.band == "simultaneous":
         by_series = _with_bands(counts, by_series, how)
-    by_series.sort(key=lambda each: (-float((each[0].c / each[0].n).mean()), each[0].series))
     points: list[Point] = []
     lines: list[Line] = []
     for each in by_series:
