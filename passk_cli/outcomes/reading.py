@@ -56,7 +56,8 @@ def read(
     data : a path, a list of paths (globs, directories, "label=path", "-"), or a pandas DataFrame
         with one row per attempt or one row of counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
-    threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9).
+    threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
+        math.inf when only the scores matter (best@k, worst@k, mean), so that none passes.
     missing : null outcomes are an "error", a "fail", or "drop"ped.
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
