@@ -14,7 +14,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import USUAL_K, Metric
 from passk_cli.estimators.pass_k import at_pairs, curve_blocks
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
-from passk_cli.inference.heterogeneity import Question, Spread, gains, spread_of_rates
+from passk_cli.inference.heterogeneity import Question, Spread, both_gains, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
 from passk_cli.report.curve_more import further
@@ -239,38 +239,37 @@ def _question(counts: Counts, stretch: Stretch, how: Uncertainty) -> Question:
     return Question(how.population, level, clusters, how.resamples, how.seed)
 
 
-def _bounded(value: float, se: float, low: float, high: float, *, bare: bool) -> Estimate:
-    """An estimate whose NaNs are absent; the standard error where there is no interval."""
-    none = (None if math.isnan(v) else float(v) for v in (value, se, low, high))
-    shown, error, bottom, top = none
-    return Estimate(shown, error if bare else None, bottom, top)
-
-
 def _uneven(counts: Counts, stretch: Stretch, how: Uncertainty) -> Iterator[Point]:
-    """Δ_k, then the coverage deficit, at each k of a stretch."""
+    """Δ_k and the coverage deficit at each k of a stretch."""
     question = _question(counts, stretch, how)
-    units = len(stretch.n) if question.clusters is None else int(question.clusters.max()) + 1
-    method = _uneven_method(question)
     size = _BLOCK_KS if question.level else max(_BLOCK_KS, _BLOCK_CELLS // len(stretch.n))
-    for metric, passes in ((DELTA, stretch.c), (DEFICIT, stretch.n - stretch.c)):
-        for start in range(0, len(stretch.ks), size):
-            ks = stretch.ks[start : start + size]
-            found = gains(stretch.n, passes, ks, question)
+    for start in range(0, len(stretch.ks), size):
+        ks = stretch.ks[start : start + size]
+        both = both_gains(stretch.n, stretch.c, ks, question)
+        for metric, found in zip((DELTA, DEFICIT), both, strict=True):
             columns = (found.estimate, found.se, found.low, found.high, found.bound)
-            for k, *numbers, bound in zip(ks.tolist(), *(c.tolist() for c in columns), strict=True):
-                e = _bounded(*numbers, bare=question.level is None)
-                note = ""
-                if e.value is None:
-                    unit = "tasks" if question.clusters is None else "clusters"
-                    note = f"μ^k needs k different {unit}; there are {units}"
-                elif e.low is None and question.level is not None:
-                    note = "no attempt can be left out: n = k on some task (it needs n > k)"
-                yield Point(
-                    stretch.series, metric, k, replace(e, reason=note),
-                    None if math.isnan(numbers[1]) else numbers[1],
-                    None if math.isnan(bound) else bound, stretch.size, method, question.level,
-                    note,
-                )  # fmt: skip
+            for k, *numbers in zip(ks.tolist(), *(each.tolist() for each in columns), strict=True):
+                yield _uneven_point(stretch, metric, k, numbers, question)
+
+
+def _uneven_point(
+    stretch: Stretch, metric: str, k: int, numbers: Sequence[float], question: Question
+) -> Point:
+    """numbers : estimate, se, low, high and bound; NaN where undefined."""
+    value, se, low, high, bound = (None if math.isnan(v) else v for v in numbers)
+    note = ""
+    if value is None:
+        codes = question.clusters
+        units = len(stretch.n) if codes is None else int(codes.max()) + 1
+        kind = "tasks" if codes is None else "clusters"
+        note = f"μ^k needs k different {kind}; there are {units}"
+    elif low is None and question.level is not None:
+        note = "no attempt can be left out: n = k on some task (it needs n > k)"
+    bare = question.level is None
+    return Point(
+        stretch.series, metric, k, Estimate(value, se if bare else None, low, high, note), se,
+        bound, stretch.size, _uneven_method(question), question.level, note,
+    )  # fmt: skip
 
 
 def _uneven_method(question: Question) -> str:
