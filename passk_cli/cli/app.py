@@ -16,6 +16,7 @@ from passk_cli.cli.curve import curve
 from passk_cli.cli.describe import describe
 from passk_cli.cli.diversity import diversity
 from passk_cli.cli.estimate import estimate
+from passk_cli.cli.extrapolate import extrapolate
 from passk_cli.cli.gate import gate
 from passk_cli.cli.groups import grouped
 from passk_cli.cli.order import order
@@ -35,7 +36,8 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
 )
 COMMANDS = (
-    estimate, compare, gate, bootstrap, curve, order, diversity, temperature, plan, describe,
+    estimate, compare, gate, bootstrap, curve, extrapolate, order, diversity, temperature, plan,
+    describe,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(grouped(command))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ from passk_cli.report.estimate import Line, evaluate, flaw_notes
 from passk_cli.report.heterogeneity import Climb, Moment, Rates
 from passk_cli.report.model import Estimate, Report
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.ranked import best_first
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 from passk_cli.report.signature import span
 
@@ -58,7 +60,7 @@ class Stretch:
     ks: NDArray[np.int64]
     pointwise: float
 
-    @property
+    @cached_property
     def size(self) -> tuple[int, int, int]:
         """Tasks, fewest and most attempts."""
         return len(self.n), int(self.n.min()), int(self.n.max())
@@ -83,10 +85,9 @@ class Growth(Metric):
 def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
     """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k when asked for."""
     _require(counts, how, plan)
-    by_series = [stretches(counts, s, how, plan) for s in range(len(counts.series))]
+    by_series = [stretches(counts, s, how, plan) for s in best_first(counts)]
     if plan.band == "simultaneous":
         by_series = _with_bands(counts, by_series, how)
-    by_series.sort(key=lambda each: (-float((each[0].c / each[0].n).mean()), each[0].series))
     points: list[Point] = []
     lines: list[Line] = []
     for each in by_series:
@@ -196,9 +197,11 @@ def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[
     found: tuple[list[Line], list[Line]] = ([], [])
     for here, *both in curve_blocks(stretch.n, stretch.c, stretch.ks):
         for lines, metric, values in zip(found, (AT, HAT), both, strict=True):
+            kept = repeat(None) if bare else values
+            given = (stretch.series, stretch.tasks, stretch.n, stretch.c)
             each = [
-                Measured(stretch.series, Metric(metric, k), stretch.tasks, stretch.n, stretch.c, v)
-                for k, v in zip(stretch.ks[here].tolist(), values, strict=True)
+                Measured(given[0], Metric(metric, k), *given[1:], v)
+                for k, v in zip(stretch.ks[here].tolist(), kept, strict=False)
             ]
             if bare:
                 lines += _without_intervals(each, values)
@@ -221,7 +224,7 @@ def _without_intervals(each: Sequence[Measured], values: NDArray[np.float64]) ->
     if tasks > 1:
         errors = (values.std(axis=1, ddof=1) / math.sqrt(tasks)).tolist()
     for one, mean, se in zip(each, means, errors, strict=True):
-        yield Line(replace(one, values=None), Estimate(mean, se), se, method="none")
+        yield Line(one, Estimate(mean, se), se, method="none")
 
 
 def _point(line: Line, stretch: Stretch, how: Uncertainty) -> Point:

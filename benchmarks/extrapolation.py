@@ -1,0 +1,298 @@
+"""How far off passk extrapolate is, and how often its intervals hold, from n=100 to k=10,000.
+
+Run: python benchmarks/extrapolation.py [--repetitions 100] [--only asked]   (one process)
+Simulates success rates from known populations and 100 attempts from the rates, predicts
+pass@10,000, and compares with the population's value and with that of the simulated tasks.  A last
+part fits real attempts on some of them and compares with all.  Writes benchmarks/extrapolation.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from measure import HERE, keep, machine, table
+
+from passk_cli.estimators import scaling, toy_model
+from passk_cli.estimators.pass_k import at_pairs
+from passk_cli.inference.extrapolation import Extrapolation, extrapolate
+from passk_cli.inference.futures import MODELS
+from passk_cli.inference.intervals import THESE_TASKS
+
+N, K, TASKS, RESAMPLES = 100, 10_000, (164, 500), 200
+# A limit this near to the value holds it: half a digit of what is printed.
+ROUNDING = 5e-4
+Rates = Callable[[np.random.Generator, int], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A population of success rates: how to draw from it, or its atoms and their weights."""
+
+    name: str
+    draw: Rates
+    atoms: tuple[np.ndarray, np.ndarray] | None = None
+
+    def true(self, k: int) -> float:
+        """pass@k: exact for atoms, else from two million rates (standard error below 0.0004)."""
+        if self.atoms is not None:
+            rates, weights = self.atoms
+            return float(weights @ passing(rates, k))
+        return float(passing(self.draw(np.random.default_rng(12345), 2_000_000), k).mean())
+
+
+def passing(rates: np.ndarray, k: int) -> np.ndarray:
+    return -np.expm1(k * np.log1p(-np.minimum(rates, 1 - 1e-16)))
+
+
+def beta(a: float, b: float, never: float = 0.0) -> Family:
+    name = f"Beta({a:g}, {b:g})" + (f", {never:.0%} never solved" if never else "")
+    return Family(name, lambda r, t: np.where(r.random(t) < never, 0.0, r.beta(a, b, t)))
+
+
+def logit_normal(mean: float, sd: float, never: float = 0.0) -> Family:
+    name = f"logit-normal({mean:g}, {sd:g})" + (f", {never:.0%} never solved" if never else "")
+
+    def draw(r: np.random.Generator, t: int) -> np.ndarray:
+        return np.where(r.random(t) < never, 0.0, 1 / (1 + np.exp(-r.normal(mean, sd, t))))
+
+    return Family(name, draw)
+
+
+def atoms(name: str, rates: np.ndarray, weights: np.ndarray) -> Family:
+    ends = np.cumsum(weights)
+
+    def draw(r: np.random.Generator, t: int) -> np.ndarray:
+        return rates[np.minimum(np.searchsorted(ends, r.random(t)), len(rates) - 1)]
+
+    return Family(name, draw, (rates, weights))
+
+
+def points(*pairs: tuple[float, float]) -> Family:
+    name = "rates " + ", ".join(f"{p:g} ({w:.0%})" for p, w in pairs)
+    return atoms(name, *(np.array(column, float) for column in zip(*pairs, strict=True)))
+
+
+def toy(name: str, tasks: toy_model.Tasks, temperature: float) -> Family:
+    rates = np.exp(toy_model.log_probability(tasks.c, temperature))
+    return atoms(f"toy {name}, T={temperature:g}", rates, tasks.weights)
+
+
+def toys(scale: int, temperature: float) -> list[Family]:
+    return [
+        toy(f"Gaussian s={scale}", toy_model.gaussian(scale), temperature),
+        toy(f"exponential s={scale}", toy_model.exponential(scale), temperature),
+        toy("power law γ=2", toy_model.power_law(2.0, toy_model.LARGEST_TASK), temperature),
+    ]
+
+
+def halves(name: str, one: Family, other: Family) -> Family:
+    def draw(r: np.random.Generator, t: int) -> np.ndarray:
+        return np.where(r.random(t) < 0.5, one.draw(r, t), other.draw(r, t))
+
+    return Family(name, draw)
+
+
+def families() -> dict[str, list[Family]]:
+    """The five asked for (the toy ones with two settings), and those nothing was tried out on."""
+    return {
+        "asked": [beta(0.1, 3), beta(0.3, 1, 0.1), *toys(16, 64.0), *toys(4, 4.0)],
+        "held": [
+            Family("lognormal(−6, 3)", lambda r, t: np.minimum(np.exp(r.normal(-6, 3, t)), 1)),
+            logit_normal(-2, 3),
+            logit_normal(-3, 2, 0.15),
+            halves("half logit-normal(2, 1.5), half (−6, 1.5)",
+                   logit_normal(2, 1.5), logit_normal(-6, 1.5)),
+            points((0.5, 0.5), (0.001, 0.5)),
+            points((0.6, 0.4), (0.02, 0.3), (0.0003, 0.3)),
+            points((0.3, 0.7), (0.0, 0.3)),
+            beta(0.05, 1),
+            beta(0.05, 1, 0.2),
+            beta(1, 20),
+            beta(1, 20, 0.2),
+            Family("−log p ~ 1.5 Pareto(½)", lambda r, t: np.exp(-1.5 * r.pareto(0.5, t))),
+        ],
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One simulated data set: value of its tasks, prediction, and those of each model alone."""
+
+    these: float
+    found: Extrapolation
+    line: tuple[float, float, float]
+
+    @property
+    def value(self) -> float:
+        return self.found.at(K)[0]
+
+    def holds(self, value: float) -> bool:
+        _, low, high = self.found.at(K)
+        return low - ROUNDING <= value <= high + ROUNDING
+
+
+def trial(family: Family, tasks: int, seed: int, population: str = "new-tasks") -> Trial:
+    rng = np.random.default_rng([seed, tasks])
+    rates = family.draw(rng, tasks)
+    n = np.full(tasks, N)
+    c = rng.binomial(n, rates)
+    ask = partial(extrapolate, n, c, [K], resamples=RESAMPLES, seed=seed, population=population)
+    these = float(passing(rates, K).mean())
+    if population == THESE_TASKS:
+        later = rng.random(tasks) < passing(rates, K - N)
+        these = float(((c > 0) | later).mean())
+    return Trial(these, ask(), ask(fit="log-logit").at(K))
+
+
+def plain_line(family: Family, tasks: int, seed: int) -> float:
+    """The article's line, through pass@k at k ≤ n, not made to start at pass@n."""
+    rng = np.random.default_rng([seed, tasks])
+    n = np.full(tasks, N)
+    c = rng.binomial(n, family.draw(rng, tasks))
+    ks = scaling.spaced(N)
+    at = np.array([[at_pairs(n, c, k).mean() for k in ks.tolist()]])
+    return 1 - float(scaling.fit("log-logit", ks, at).failure([K])[0, 0])
+
+
+def points_of(errors: list[float]) -> str:
+    """The median absolute error in points."""
+    return f"{100 * float(np.median(np.abs(errors))):.1f}"
+
+
+def part(which: str, repetitions: int) -> str:
+    """Errors and coverage per family: of the weighed models, and errors of each alone."""
+    text = []
+    for tasks in TASKS:
+        rows, alone = [], []
+        for family in families()[which]:
+            true = family.true(K)
+            found = [trial(family, tasks, seed) for seed in range(repetitions)]
+            rows.append(row(family, true, found))
+            lines = [plain_line(family, tasks, seed) - true for seed in range(repetitions)]
+            alone.append(singles(family, true, found, lines))
+            print(rows[-1], flush=True)
+        text.append(f"### {tasks} tasks\n\n{table(HEAD, rows)}\n\n{table(ALONE, alone)}")
+    error = 100 * float(np.sqrt(0.95 * 0.05 / repetitions))
+    told = (
+        f"{repetitions} repetitions (Monte-Carlo error of a coverage of 95 %: {error:.1f} points);"
+        f" {RESAMPLES} refits."
+    )
+    return "\n\n".join([told, *text])
+
+
+HEAD = (
+    "family", "true @100", "true @10,000", "error", "± its noise", "of these tasks", "known rates",
+    "coverage", "of these tasks", "width", "log-logit alone: error", "coverage",
+)  # fmt: skip
+ALONE = ("error of each model alone", *MODELS, "log-logit, not starting at pass@n")
+
+
+def row(family: Family, true: float, found: list[Trial]) -> tuple[object, ...]:
+    errors = [t.value - true for t in found]
+    holding = 100 * float(np.mean([t.holds(true) for t in found]))
+    here = 100 * float(np.mean([t.holds(t.these) for t in found]))
+    width = float(np.mean([t.found.at(K)[2] - t.found.at(K)[1] for t in found]))
+    rng = np.random.default_rng(0)
+    again = rng.choice(np.abs(errors), (1_000, len(errors)))
+    noise = 100 * float(np.median(again, axis=1).std())
+    line = np.array([t.line for t in found])
+    by_line = np.mean((line[:, 1] - ROUNDING <= true) & (true <= line[:, 2] + ROUNDING))
+    return (
+        family.name, f"{family.true(N):.3f}", f"{true:.3f}", f"**{points_of(errors)}**",
+        f"{noise:.1f}", points_of([t.value - t.these for t in found]),
+        points_of([t.these - true for t in found]), f"**{holding:.0f}**", f"{here:.0f}",
+        f"{width:.2f}", points_of(list(line[:, 0] - true)), f"{100 * float(by_line):.0f}",
+    )  # fmt: skip
+
+
+def singles(
+    family: Family, true: float, found: list[Trial], lines: list[float]
+) -> tuple[object, ...]:
+    cells = []
+    for name in MODELS:
+        errors = [
+            float(m.values[0]) - true for t in found for m in t.found.models if m.name == name
+        ]
+        cells.append(points_of(errors) if len(errors) == len(found) else "–")
+    return (family.name, *cells, points_of(lines))
+
+
+def going_on(repetitions: int) -> str:
+    """--population these-tasks: the share of the very tasks solved when attempts go on."""
+    rows = []
+    for family in [f for each in families().values() for f in each]:
+        found = [trial(family, 164, seed, THESE_TASKS) for seed in range(repetitions)]
+        hits = 100 * float(np.mean([t.holds(t.these) for t in found]))
+        width = float(np.mean([t.found.at(K)[2] - t.found.at(K)[1] for t in found]))
+        error = points_of([t.value - t.these for t in found])
+        rows.append((family.name, error, f"{hits:.0f}", f"{width:.2f}"))
+        print(rows[-1], flush=True)
+    told = f"{repetitions} repetitions, 164 tasks."
+    return f"{told}\n\n{table(('family', 'error', 'coverage', 'width'), rows)}"
+
+
+def real(repetitions: int) -> str:
+    """CRUXEval: some of ten attempts, against all ten."""
+    from passk_cli.outcomes.reading import read
+
+    counts = read(HERE.parent / "sample_data" / "cruxeval.jsonl.gz", by=["temperature"])
+    rows = []
+    for few in (5, 7):
+        for mirrored in (False, True):
+            errors, widths, hits = [], [], 0
+            for s, series in enumerate(counts.series):
+                here = counts.rows_of(s)
+                n, c = counts.n[here], counts.c[here]
+                seen = float((c == n).mean() if mirrored else (c > 0).mean())
+                for seed in range(max(1, repetitions // 10)):
+                    rng = np.random.default_rng([seed, s, few])
+                    some = rng.hypergeometric(c, n - c, few)
+                    found = extrapolate(
+                        np.full(len(n), few), some, [10], mirrored=mirrored, seed=seed,
+                        purpose=" ".join(series), resamples=RESAMPLES,
+                    )  # fmt: skip
+                    value, low, high = found.at(10)
+                    errors.append(value - seen)
+                    widths.append(high - low)
+                    hits += low <= seen <= high
+            metric = "pass^10" if mirrored else "pass@10"
+            bias = f"{100 * float(np.mean(errors)):+.1f}"
+            rows.append(
+                (f"{metric} from {few} attempts", len(errors), points_of(errors), bias,
+                 f"{100 * hits / len(errors):.0f}", f"{float(np.mean(widths)):.2f}")
+            )  # fmt: skip
+            print(rows[-1], flush=True)
+    head = ("800 tasks, 4 models × 2 temperatures", "predictions", "error", "bias", "coverage",
+            "width")  # fmt: skip
+    return table(head, rows)
+
+
+PARTS: dict[str, Callable[[int], str]] = {
+    "asked": partial(part, "asked"),
+    "held": lambda repetitions: part("held", repetitions // 2),
+    "these": lambda repetitions: going_on(repetitions // 4),
+    "real": real,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=100)
+    parser.add_argument("--only", choices=PARTS, default=None)
+    arguments = parser.parse_args()
+    for name, one in PARTS.items():
+        if arguments.only in (None, name):
+            start = time.perf_counter()
+            text = one(arguments.repetitions)
+            took = f"{(time.perf_counter() - start) / 60:.1f} minutes"
+            keep(name, f"{machine()}; {took}\n\n{text}", "extrapolation.md")
+            print(name, took, flush=True)
+
+
+if __name__ == "__main__":
+    main()

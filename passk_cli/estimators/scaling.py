@@ -1,0 +1,95 @@
+"""Straight lines through pass@k: log k against its logit, or against log(−log pass@k)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Transform = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+# How many k's a line is laid through, evenly in log k.
+_KS = 24
+
+
+def _logit(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log(share) - np.log1p(-share)
+
+
+def _fail_by_logit(height: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.special import expit
+
+    failing: NDArray[np.float64] = expit(-height)
+    return failing
+
+
+def _log_log(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log(-np.log(share))
+
+
+def _fail_by_log_log(height: NDArray[np.float64]) -> NDArray[np.float64]:
+    return -np.expm1(-np.exp(np.minimum(height, 700.0)))
+
+
+# Kind → (what is straight in log k, 1 − pass@k from it).
+KINDS: dict[str, tuple[Transform, Transform]] = {
+    "log-logit": (_logit, _fail_by_logit),
+    "power": (_log_log, _fail_by_log_log),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """height = intercept + slope · log k, for each fit; see `fit`."""
+
+    kind: str
+    intercept: NDArray[np.float64]
+    slope: NDArray[np.float64]
+
+    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+        """1 − pass@k at any k ≥ 1: (fits × k); NaN where no line could be laid.
+
+        log-logit: 1 / (1 + e^height).  power: 1 − exp(−e^height), so −log pass@k = e^a k^slope.
+        """
+        logs = np.log(np.asarray(ks, dtype=np.float64))
+        return KINDS[self.kind][1](self.intercept[:, None] + self.slope[:, None] * logs)
+
+
+def spaced(k_max: int) -> NDArray[np.int64]:
+    """k's from 1 to k_max that are about even in log k, at most 24.
+
+    >>> spaced(10).tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    """
+    return np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
+
+
+def fit(kind: str, ks: ArrayLike, pass_at: NDArray[np.float64]) -> Line:
+    """The least-squares line through pass@k for each row of pass_at.
+
+    kind : "log-logit" (the logit of pass@k is straight in log k) or "power" (−log pass@k is a
+        power of k).  ks : (k's,).  pass_at : (fits × k's); values of 0 and 1 have no height and
+        are left out.
+    Edge cases: NaN coefficients where fewer than two values lie strictly between 0 and 1.
+    Source: Brown et al. 2024, "Large language monkeys", eq. 2 (power).
+
+    >>> line = fit("power", [1, 10, 100], np.exp(-2.0 * np.array([[1, 10, 100]]) ** -0.5))
+    >>> line.slope.round(6).tolist(), line.failure([10_000]).round(6).tolist()
+    ([-0.5], [[0.019801]])
+    """
+    logs = np.log(np.asarray(ks, dtype=np.float64))
+    inside = (pass_at > 0) & (pass_at < 1)
+    heights = np.where(inside, KINDS[kind][0](np.where(inside, pass_at, 0.5)), 0.0)
+    count = inside.sum(axis=1)
+    used = np.where(count >= 2, count, np.nan)
+    middle = (inside @ logs) / used
+    away = np.where(inside, logs - middle[:, None], 0.0)
+    mean = heights.sum(axis=1) / used
+    slope = (away * heights).sum(axis=1) / (away**2).sum(axis=1)
+    return Line(kind, mean - slope * middle, slope)

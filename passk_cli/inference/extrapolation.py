@@ -1,0 +1,282 @@
+"""pass@k beyond the attempts there are: prediction, backtest, weights of models, intervals.
+
+Every model is one curve Q(k) = E (1 − p)^k.  A task solved once counts as solved beyond its n
+attempts; one never solved in them fails all of k with probability Q(k) / Q(n).  So the prediction
+starts from the unbiased estimate at k = n, and the models only say how many of the tasks never
+solved so far will be.  pass^k is the same with passes and failures exchanged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.futures import MODELS
+from passk_cli.inference.intervals import NEW_TASKS
+from passk_cli.inference.projection import Projection, Weighed
+from passk_cli.inference.streams import stream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
+FARTHEST = 1_000_000_000
+# Of ten tasks, those that must have as many attempts as the largest k that counts as known.
+_MOST_TASKS = 9
+# Models are worth 1 before the backtest; but the smooth one is right wherever another is.
+_TRUST = {"smooth": 10.0}
+# Below this chance, attempts that are fewer only at tasks that passed are taken for no accident.
+_NO_ACCIDENT = 0.01
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One model: its weight, its prediction, and how it did in the backtest.
+
+    values : (ks,).  error : predicted minus observed at the largest k known, from a fit on few
+        attempts.  error_sd : how far off its own view of the noise lets it be.
+    """
+
+    name: str
+    weight: float
+    values: NDArray[np.float64]
+    error: float
+    error_sd: float
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The k that reaches a target, and its limits; None for beyond the largest k looked at.
+
+    0 where pass^k lies below the target at k = 1 already.
+    """
+
+    k: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """pass@k (or pass^k) at ks, with limits, and where it comes from.
+
+    ks : increasing.  values, low, high : (ks,).  known : the largest k that nine tasks in ten
+    have as many attempts for.  few : attempts per task the backtest was fitted on.
+    models : the one or more used.  left_out : models that cannot be fitted to these tasks.
+    """
+
+    ks: NDArray[np.int64]
+    values: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    known: int
+    few: int
+    models: tuple[Judged, ...]
+    left_out: tuple[str, ...] = ()
+
+    def reach(self, target: float, *, falling: bool = False) -> Reach:
+        """The k at which the value is `target`, between the ks by straight lines in log k.
+
+        falling : pass^k; the k up to which it stays at `target` or above.
+        """
+        limits = (self.low, self.high) if falling else (self.high, self.low)
+        k, low, high = (self._crossing(v, target, falling) for v in (self.values, *limits))
+        return Reach(k, low, high)
+
+    def _crossing(self, values: NDArray[np.float64], target: float, falling: bool) -> float | None:
+        past = values < target if falling else values >= target
+        if not past.any():
+            return None
+        place = int(np.argmax(past))
+        if place == 0:
+            return 0.0 if falling else float(self.ks[0])
+        share = (target - values[place - 1]) / (values[place] - values[place - 1])
+        before, after = np.log(self.ks[place - 1]), np.log(self.ks[place])
+        return float(np.exp(before + share * (after - before)))
+
+    @property
+    def error(self) -> float:
+        """The weighted models' error in the backtest: predicted minus observed."""
+        return sum(m.weight * m.error for m in self.models)
+
+    def at(self, k: int) -> tuple[float, float, float]:
+        """(estimate, low, high) at one of the ks."""
+        place = int(np.searchsorted(self.ks, k))
+        return float(self.values[place]), float(self.low[place]), float(self.high[place])
+
+
+def extrapolate(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    ks: Sequence[int],
+    *,
+    mirrored: bool = False,
+    fit: str | None = None,
+    level: float = 0.95,
+    population: str = NEW_TASKS,
+    clusters: NDArray[np.int64] | None = None,
+    resamples: int = 400,
+    seed: int = 0,
+    purpose: str = "",
+) -> Extrapolation:
+    """Predict pass@k at every k of ks, whether attempts reach so far or not.
+
+    n, c : (tasks,), attempts and passes.  ks : whole numbers from 1 up.
+    mirrored : pass^k instead.
+    fit : one model of MODELS; None weighs them all by how they do in the backtest.
+    population : "new-tasks", the score on the population the tasks are a sample of; or
+        "these-tasks", the share of these tasks solved when attempts go on to k.
+    clusters : a code 0 … G−1 per task, or None.
+    resamples : refits of every model.  purpose : names the model whose counts these are.
+    Errors: ParameterError for an unknown fit; ValueError where `refusal` has a reason, or the
+    one model asked for cannot be fitted.
+
+    >>> rng = np.random.default_rng(0)
+    >>> n = np.full(200, 50)
+    >>> found = extrapolate(n, rng.binomial(n, rng.beta(0.3, 2, 200)), [50, 500])
+    >>> value, low, high = found.at(500)
+    >>> bool(low < value < high), found.known, found.few
+    (True, 50, 8)
+    """
+    if fit is not None and fit not in MODELS:
+        raise ParameterError(f"--fit {fit}: no such model; there are {', '.join(MODELS)}")
+    reason = refusal(n, c)
+    if reason:
+        raise ValueError(reason)
+    rng = stream(seed, f"extrapolate {purpose} tasks")
+    tasks = Weighed.of(n, n - c if mirrored else c, clusters, resamples, rng)
+    at, known = np.unique(np.asarray(ks, dtype=np.int64)), largest_known(n)
+    few = max(math.ceil(known / 10), math.ceil(math.sqrt(known)))
+    projection = Projection(tasks, at)
+    judged: list[Judged] = []
+    lows: list[NDArray[np.float64]] = []
+    highs: list[NDArray[np.float64]] = []
+    names = tuple(MODELS) if fit is None else (fit,)
+    for name in names:
+        # A stream of its own: what a model says does not depend on which others are asked.
+        own = stream(seed, f"extrapolate {purpose} {name}")
+        once, again = MODELS[name](tasks, own)
+        values = projection.passing(tasks.once, once)[0]
+        error, sd = _backtest(tasks, known, few, name, seed)
+        if not (np.isfinite(values).all() and math.isfinite(error)):
+            continue
+        if population == NEW_TASKS:
+            low, high = projection.on_new_tasks(again)
+        else:
+            low = high = projection.on_these_tasks(again, own)
+        lows.append(low)
+        highs.append(high)
+        judged.append(Judged(name, 1.0, values, error, sd))
+    if not judged:
+        raise ValueError(f"{names[0]} cannot be fitted: pass@k is 0 or 1 at all but one k")
+    weights = _weights(judged)
+    shares = np.repeat(weights / resamples, resamples)
+    tail = (1 - level) / 2
+    mean = weights @ np.stack([m.values for m in judged])
+    found = Extrapolation(
+        at,
+        mean,
+        np.minimum(_quantiles(np.concatenate(lows), shares, tail), mean),
+        np.maximum(_quantiles(np.concatenate(highs), shares, 1 - tail), mean),
+        known,
+        few,
+        tuple(replace(m, weight=float(w)) for m, w in zip(judged, weights, strict=True)),
+        tuple(name for name in names if name not in {m.name for m in judged}),
+    )
+    return _turned(found) if mirrored else found
+
+
+def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
+    """Why nothing can be said of k beyond the attempts of these tasks; "" when it can.
+
+    >>> refusal(np.full(12, 4), np.arange(12) % 5)
+    '4 attempts per task say too little of how rates are spread; it takes 5'
+    """
+    known = largest_known(n)
+    if len(n) < FEWEST_TASKS:
+        return f"{len(n)} tasks say too little of how rates are spread; it takes {FEWEST_TASKS}"
+    if known < FEWEST_ATTEMPTS:
+        if stopped_at_success(n, c):
+            return (
+                "sampling seems to have stopped when a task passed, so the attempts say too little"
+                " of how rates are spread; make as many at every task"
+            )
+        where = "" if n.min() == n.max() else " on nine tasks in ten"
+        return (
+            f"{known} attempt{'s' * (known != 1)} per task say too little of how rates are spread;"
+            f" it takes {FEWEST_ATTEMPTS}{where}"
+        )
+    if np.any((c > 0) & (c < n)):
+        return ""
+    if not c.any():
+        return "no attempt passed; it takes more of them to tell a rate just above 0 from 0"
+    if np.all(c == n):
+        return "every attempt passed; it takes more of them to tell a rate just below 1 from 1"
+    return "every task passes always or never: more attempts at it add nothing to the first one"
+
+
+def largest_known(n: NDArray[np.int64]) -> int:
+    """The largest k that nine tasks in ten have as many attempts for."""
+    needed = -(-_MOST_TASKS * len(n) // 10)
+    return int(np.sort(n)[::-1][needed - 1])
+
+
+def stopped_at_success(n: NDArray[np.int64], c: NDArray[np.int64]) -> bool:
+    """Whether sampling seems to have ended when a task passed, so that n depends on the outcome.
+
+    Telltale: every task with fewer attempts than the most passed, though so many of the others
+    did not that it is hardly chance (1 in 100).
+
+    >>> stopped_at_success(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
+    True
+    """
+    short = n < n.max()
+    if not short.any() or not np.all(c[short] > 0):
+        return False
+    solved = float((c[~short] > 0).mean())
+    return solved ** int(short.sum()) < _NO_ACCIDENT
+
+
+def _backtest(tasks: Weighed, known: int, few: int, name: str, seed: int) -> tuple[float, float]:
+    """Fit on few attempts and predict pass@known: the error, and how far off it may well be."""
+    subset = tasks.few(known, few)
+    once, again = MODELS[name](subset, stream(seed, f"backtest {name}"))
+    ahead = Projection(subset, np.array([known]))
+    became, resampled = tasks.passed(known)
+    off = ahead.passing(subset.again, again)[:, 0] - resampled
+    return float(ahead.passing(subset.once, once)[0, 0]) - became, float(off.std())
+
+
+def _weights(found: Sequence[Judged]) -> NDArray[np.float64]:
+    """Trust in each model times the likelihood of its error, by its own view of the noise."""
+    logs = []
+    for m in found:
+        z = m.error / m.error_sd if m.error_sd > 0 else math.copysign(math.inf, m.error)
+        logs.append(math.log(_TRUST.get(m.name, 1.0)) - (min(z * z, 1e4) / 2 if m.error else 0.0))
+    shares = np.exp(np.array(logs) - max(logs))
+    weights: NDArray[np.float64] = shares / shares.sum()
+    return weights
+
+
+def _quantiles(
+    draws: NDArray[np.float64], shares: NDArray[np.float64], p: float
+) -> NDArray[np.float64]:
+    """The p-quantile of each column when rows count by their shares."""
+    order = np.argsort(draws, axis=0)
+    place = np.argmax(np.cumsum(shares[order], axis=0) >= p, axis=0)
+    rows = order[place, np.arange(draws.shape[1])]
+    chosen: NDArray[np.float64] = draws[rows, np.arange(draws.shape[1])]
+    return chosen
+
+
+def _turned(found: Extrapolation) -> Extrapolation:
+    """pass^k of the tasks from pass@k of their failures."""
+    models = tuple(replace(m, values=1 - m.values, error=-m.error) for m in found.models)
+    return replace(
+        found, values=1 - found.values, low=1 - found.high, high=1 - found.low, models=models
+    )

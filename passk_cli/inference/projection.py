@@ -1,0 +1,152 @@
+"""Tasks and a fitted curve → pass@k beyond the attempts there are, for resampled tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from passk_cli.estimators.pass_k import hat_pairs
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import ArrayLike, NDArray
+
+# Weight of a task of which nothing is known, as in the guard intervals.
+_GUARD = 0.5
+
+
+class Curve(Protocol):
+    """A fitted model: what it says of failing."""
+
+    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+        """E (1 − p)^k, the chance that all of k attempts at a random task fail: (fits × k)."""
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Cells (n, c), how many tasks are behind each, and resampled weightings of them.
+
+    n, c : (cells,).  once : (1 × cells).  again : (resamples × cells).
+    guard : (resamples,) weight, as a share of all, of one more task of which nothing is known.
+    """
+
+    n: NDArray[np.int64]
+    c: NDArray[np.int64]
+    once: NDArray[np.float64]
+    again: NDArray[np.float64]
+    guard: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        n: NDArray[np.int64],
+        c: NDArray[np.int64],
+        clusters: NDArray[np.int64] | None,
+        resamples: int,
+        rng: Generator,
+    ) -> Weighed:
+        """The distinct cells of tasks, with Bayesian-bootstrap weights.
+
+        n, c : (tasks,).  clusters : a code 0 … G−1 per task, or None; whole clusters are weighed.
+        """
+        width = int(n.max()) + 1
+        keys, index = np.unique(n * width + c, return_inverse=True)
+        once = np.bincount(index).astype(np.float64)[None]
+        if clusters is None:
+            units = len(n)
+            again = rng.standard_gamma(once[0], (resamples, len(keys)))
+        else:
+            units = int(clusters.max()) + 1
+            members = np.zeros((units, len(keys)))
+            np.add.at(members, (clusters, index), 1.0)
+            again = rng.standard_exponential((resamples, units)) @ members
+        again *= len(n) / again.sum(axis=1, keepdims=True)
+        return cls(keys // width, keys % width, once, again, rng.beta(_GUARD, units, resamples))
+
+    def few(self, known: int, size: int) -> Weighed:
+        """What `size` of the attempts would have shown, over all ways to choose them.
+
+        Of the tasks with n ≥ known: expected numbers of tasks with a passes among `size` attempts.
+        """
+        long = self.n >= known
+        chance = _drawn(self.n[long], self.c[long], size)
+        once, again = self.once[:, long] @ chance, self.again[:, long] @ chance
+        sizes = np.full(size + 1, size, dtype=np.int64)
+        return Weighed(sizes, np.arange(size + 1), once, again, self.guard)
+
+    def passed(self, known: int) -> tuple[float, NDArray[np.float64]]:
+        """pass@known of the tasks with n ≥ known: once, and under each resampled weighting."""
+        long = self.n >= known
+        fails = _failing(self.n[long], self.c[long], known)
+        once, again = self.once[:, long], self.again[:, long]
+        found: NDArray[np.float64] = 1 - again @ fails / again.sum(axis=1)
+        return 1 - float(once[0] @ fails / once.sum()), found
+
+
+class Projection:
+    """pass@k of weighed tasks at some ks, given what a curve says of those never solved.
+
+    A task that has n ≥ k attempts counts by its unbiased estimate.  With fewer, it counts as
+    solved when it was solved at all, and else it fails all of k with probability Q(k) / Q(n).
+    """
+
+    def __init__(self, tasks: Weighed, ks: NDArray[np.int64]) -> None:
+        self.tasks, self.ks = tasks, ks
+        self.fails = np.stack([_failing(tasks.n, tasks.c, k) for k in ks.tolist()], axis=1)
+        self.fails[np.isnan(self.fails)] = 0.0
+        self.sizes = np.unique(tasks.n)
+        unsolved = tasks.c == 0
+        self.open = (tasks.n[:, None] == self.sizes) & unsolved[:, None]
+        self.beyond = ks > self.sizes[:, None]
+
+    def passing(self, weights: NDArray[np.float64], curve: Curve) -> NDArray[np.float64]:
+        """pass@k under each weighting and its fit: (fits × ks)."""
+        ahead, at_n = curve.failure(self.ks), curve.failure(self.sizes)
+        still_open = (weights @ self.open / at_n) @ self.beyond
+        fails = weights @ self.fails + still_open * ahead
+        found: NDArray[np.float64] = 1 - fails / weights.sum(axis=1, keepdims=True)
+        return found
+
+    def on_new_tasks(self, curve: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Draws of pass@k on new tasks for the lower and for the upper limit: (resamples × ks).
+
+        The one more task counts as never solved for the lower limit, as solved for the upper one.
+        """
+        low = self.passing(self.tasks.again, curve) * (1 - self.tasks.guard[:, None])
+        return low, low + self.tasks.guard[:, None]
+
+    def on_these_tasks(self, curve: Curve, rng: Generator) -> NDArray[np.float64]:
+        """Draws of the share of these very tasks solved when attempts go on to k."""
+        ahead, at_n = curve.failure(self.ks), curve.failure(self.sizes)
+        fails = np.tile(self.tasks.once @ self.fails, (len(ahead), 1))
+        for place, count in enumerate((self.tasks.once[0] @ self.open).astype(int).tolist()):
+            chance = np.where(self.beyond[place], ahead / at_n[:, place, None], 0.0)
+            # A task fails up to k when its own uniform number lies below the chance of that.
+            luck = np.sort(rng.random((len(ahead), count)), axis=1)
+            for row in range(len(ahead)):
+                fails[row] += np.searchsorted(luck[row], chance[row])
+        found: NDArray[np.float64] = 1 - fails / self.tasks.once.sum()
+        return found
+
+
+def _failing(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """Probability that k of the n attempts, drawn without replacement, all fail; NaN if n < k."""
+    return hat_pairs(n, n - c, k)
+
+
+def _drawn(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> NDArray[np.float64]:
+    """P(a of `size` attempts drawn without replacement passed): (cells × (size + 1))."""
+    from scipy.special import gammaln
+
+    def log_choose(top: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
+        valid = (k >= 0) & (k <= top)
+        inside = np.clip(k, 0, top)
+        value = gammaln(top + 1) - gammaln(inside + 1) - gammaln(top - inside + 1)
+        return np.where(valid, value, -np.inf)
+
+    n, c, a = n[:, None], c[:, None], np.arange(size + 1)[None]
+    whole = log_choose(n, np.full_like(n, size))
+    found: NDArray[np.float64] = np.exp(log_choose(c, a) + log_choose(n - c, size - a) - whole)
+    return found

@@ -1,0 +1,287 @@
+"""Extrapolation: what it must equal, laws, refusals, and a short simulation of its intervals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+from passk_cli.errors import ParameterError
+from passk_cli.estimators import beta_binomial
+from passk_cli.estimators.pass_k import at_pairs, hat_pairs
+from passk_cli.inference.extrapolation import (
+    Extrapolation,
+    extrapolate,
+    largest_known,
+    refusal,
+    stopped_at_success,
+)
+from passk_cli.inference.futures import MODELS
+from passk_cli.inference.intervals import THESE_TASKS
+from passk_cli.inference.projection import Weighed
+
+FEW = 100
+KS = [1, 5, 20, 40, 100, 1_000, 10**6]
+
+
+def attempts(
+    seed: int = 0, tasks: int = 80, a: float = 0.4, b: float = 2.0, n: int = 40
+) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    sizes = np.full(tasks, n)
+    return sizes, rng.binomial(sizes, rng.beta(a, b, tasks))
+
+
+@pytest.fixture(scope="module")
+def found() -> Extrapolation:
+    return extrapolate(*attempts(), KS, resamples=FEW)
+
+
+def test_within_the_attempts_it_is_the_unbiased_estimate(found: Extrapolation) -> None:
+    n, c = attempts()
+    for k in (1, 5, 20, 40):
+        assert found.at(k)[0] == pytest.approx(at_pairs(n, c, k).mean(), abs=1e-12)
+        for m in found.models:
+            assert m.values[KS.index(k)] == pytest.approx(at_pairs(n, c, k).mean(), abs=1e-12)
+
+
+def test_curves_rise_inside_their_limits_and_limits_part(found: Extrapolation) -> None:
+    for values in (found.values, found.low, found.high, *(m.values for m in found.models)):
+        assert np.all(np.diff(values) >= -1e-9)
+        assert values[0] >= 0
+        assert values[-1] <= 1
+    assert np.all((found.low <= found.values) & (found.values <= found.high))
+    # Near 1 all widths shrink; as a factor of what is left unsolved they grow with distance.
+    factor = (1 - found.low) / np.maximum(1 - found.high, 1e-9)
+    beyond = [KS.index(k) for k in (40, 100, 1_000, 10**6)]
+    assert np.all(np.diff(factor[beyond]) > 0)
+    # However far, the lower limit allows that many of the unsolved tasks are never solved.
+    assert found.low[-1] < found.at(40)[0] + 0.6 * (1 - found.at(40)[0])
+
+
+def test_the_estimate_is_the_weighted_mean_of_its_models(found: Extrapolation) -> None:
+    assert sum(m.weight for m in found.models) == pytest.approx(1.0)
+    mean = sum(m.weight * m.values for m in found.models)
+    np.testing.assert_allclose(found.values, mean)
+    assert found.error == pytest.approx(sum(m.weight * m.error for m in found.models))
+    assert {m.name for m in found.models} == set(MODELS)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_model_alone_says_what_it_says_among_others(found: Extrapolation, name: str) -> None:
+    alone = extrapolate(*attempts(), KS, resamples=FEW, fit=name)
+    among = next(m for m in found.models if m.name == name)
+    np.testing.assert_array_equal(alone.values, among.values)
+    assert alone.models[0].error == among.error
+    assert alone.models[0].weight == 1.0
+
+
+def test_failures_are_the_mirror() -> None:
+    n, c = attempts()
+    hat = extrapolate(n, c, KS, mirrored=True, resamples=FEW)
+    at = extrapolate(n, n - c, KS, resamples=FEW)
+    np.testing.assert_allclose(hat.values, 1 - at.values)
+    np.testing.assert_allclose(hat.low, 1 - at.high)
+    np.testing.assert_allclose(hat.high, 1 - at.low)
+    assert hat.error == pytest.approx(-at.error)
+    assert hat.at(20)[0] == pytest.approx(hat_pairs(n, c, 20).mean())
+
+
+def test_draws_have_names(found: Extrapolation) -> None:
+    again = extrapolate(*attempts(), KS, resamples=FEW)
+    np.testing.assert_array_equal(found.low, again.low)
+    n, c = attempts()
+    order = np.random.default_rng(1).permutation(len(n))
+    shuffled = extrapolate(n[order], c[order], KS, resamples=FEW)
+    np.testing.assert_array_equal(found.high, shuffled.high)
+    other = extrapolate(*attempts(), KS, resamples=FEW, seed=1)
+    # Weights rest on how the backtest's refits scatter, and with them the estimate, a little.
+    np.testing.assert_allclose(found.values, other.values, atol=1e-3)
+    assert not np.array_equal(found.low, other.low)
+
+
+def test_unequal_attempts_by_hand() -> None:
+    """Solved tasks count as solved beyond n, others fail on with Q(k) / Q(n), n ≥ k by counting."""
+    rng = np.random.default_rng(2)
+    n = rng.choice([20, 30, 60], 50)
+    c = rng.binomial(n, rng.beta(0.4, 2, 50))
+    k = 45
+    found = extrapolate(n, c, [k], resamples=FEW, fit="beta")
+    law = beta_binomial.fit(n, c, np.ones((1, 50)))
+    by_hand = []
+    for size, passes in zip(n.tolist(), c.tolist(), strict=True):
+        if size >= k:
+            by_hand.append(1 - comb(size - passes, k) / comb(size, k))
+        elif passes:
+            by_hand.append(1.0)
+        else:
+            by_hand.append(1 - law.failure([k])[0, 0] / law.failure([size])[0, 0])
+    assert found.at(k)[0] == pytest.approx(np.mean(by_hand), abs=1e-5)
+    assert found.known == 20
+
+
+def test_few_attempts_are_averaged_over_all_choices() -> None:
+    n, c = np.array([6, 6, 5, 4]), np.array([2, 0, 5, 1])
+    tasks = Weighed.of(n, c, None, 3, np.random.default_rng(0))
+    few = tasks.few(5, 3)
+    expected = [Fraction(0)] * 4
+    for size, passes in ((6, 2), (6, 0), (5, 5)):  # the task with four attempts is left out
+        outcomes = [1] * passes + [0] * (size - passes)
+        chosen = list(combinations(outcomes, 3))
+        for one in chosen:
+            expected[sum(one)] += Fraction(1, len(chosen))
+    np.testing.assert_allclose(few.once[0], [float(e) for e in expected], atol=1e-12)
+    assert few.again.sum(axis=1) == pytest.approx(tasks.again[:, tasks.n >= 5].sum(axis=1))
+    once, again = tasks.passed(5)
+    assert once == pytest.approx((1.0 + 0.0 + 1.0) / 3)  # 2 of 6 pass: 5 attempts hold one
+    assert again.shape == (3,)
+
+
+def test_these_tasks_only_wait_for_the_unsolved() -> None:
+    n, c = attempts()
+    found = extrapolate(n, c, KS, resamples=FEW, population=THESE_TASKS)
+    solved = float((c > 0).mean())
+    assert found.at(40) == pytest.approx((solved, solved, solved))
+    assert found.low[-1] >= solved
+    lattice = found.low[KS.index(100) :] * len(n)
+    np.testing.assert_allclose(lattice, lattice.round(), atol=1e-9)
+    wider = extrapolate(n, c, KS, resamples=FEW)
+    assert found.high[-2] - found.low[-2] < wider.high[-2] - wider.low[-2]
+
+
+def test_clusters_are_drawn_whole() -> None:
+    n, c = attempts(tasks=60)
+    twelve = np.repeat(np.arange(12), 5)
+    order = np.argsort(c)  # alike tasks share a cluster
+    alone = extrapolate(n[order], c[order], [40], resamples=400)
+    together = extrapolate(n[order], c[order], [40], resamples=400, clusters=twelve)
+    assert together.at(40)[0] == pytest.approx(alone.at(40)[0])
+    assert together.high[0] - together.low[0] > 1.3 * (alone.high[0] - alone.low[0])
+
+
+def test_nothing_left_open() -> None:
+    """Every task solved: nothing is predicted but 1, and the limit is that of so many tasks."""
+    n = np.full(40, 20)
+    c = np.random.default_rng(0).integers(1, 20, 40)
+    found = extrapolate(n, c, [20, 500], resamples=400)
+    assert found.at(500)[0] == pytest.approx(1.0)
+    assert 0.9 < found.low[1] < 0.99
+    assert found.high[1] == pytest.approx(1.0)
+
+
+def test_lines_that_cannot_be_laid_are_left_out() -> None:
+    n = np.full(30, 5)
+    c = np.r_[np.full(15, 5), np.full(14, 0), 1]  # pass@k strictly between 0 and 1 at every k
+    assert extrapolate(n, c, [50], resamples=FEW).left_out == ()
+    solved = np.random.default_rng(0).integers(4, 6, 30)  # pass@2 is 1 already
+    found = extrapolate(n, solved, [50], resamples=FEW)
+    assert found.left_out == ("power", "log-logit")
+    with pytest.raises(ValueError, match="log-logit cannot be fitted"):
+        extrapolate(n, solved, [50], resamples=FEW, fit="log-logit")
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "reason"),
+    [
+        ([20] * 9, [3] * 9, "9 tasks say too little"),
+        ([4] * 20, [1] * 20, "4 attempts per task say too little of how rates are spread; it"),
+        ([20] * 17 + [3] * 3, [2] * 20, "it takes 5 on nine tasks in ten"),
+        ([20] * 20, [0] * 20, "no attempt passed"),
+        ([20] * 20, [20] * 20, "every attempt passed"),
+        ([20] * 20, [0, 20] * 10, "passes always or never"),
+        ([1] * 10 + [30] * 40, [1] * 10 + [0] * 40, "sampling seems to have stopped"),
+        ([20] * 20, [3] * 20, ""),
+    ],
+)
+def test_refusals(n: list[int], c: list[int], reason: str) -> None:
+    told = refusal(np.array(n), np.array(c))
+    assert reason in told
+    assert bool(told) == bool(reason)
+    if reason:
+        with pytest.raises(ValueError, match=told[:20]):
+            extrapolate(np.array(n), np.array(c), [100])
+
+
+def test_unknown_model() -> None:
+    with pytest.raises(ParameterError, match="--fit gamma: no such model; there are smooth, beta"):
+        extrapolate(*attempts(), KS, fit="gamma")
+
+
+def test_largest_known_is_had_by_nine_in_ten() -> None:
+    assert largest_known(np.array([10] * 9 + [2])) == 10
+    assert largest_known(np.array([10] * 8 + [2] * 2)) == 2
+    assert largest_known(np.full(7, 33)) == 33
+
+
+def test_sampling_that_stopped_is_told_from_sampling_that_did_not() -> None:
+    rng = np.random.default_rng(0)
+    rates = rng.beta(0.5, 3, 60)
+    first = rng.geometric(np.maximum(rates, 1e-9))
+    n = np.minimum(first, 30)
+    assert stopped_at_success(n, (first <= 30).astype(int))
+    batches = np.where(rng.binomial(10, rates) > 0, 10, 30)
+    assert stopped_at_success(batches, (batches == 10) * rng.integers(1, 5, 60))
+    wrong = 0
+    for seed in range(200):
+        own = np.random.default_rng(seed)
+        sizes = own.choice([10, 20], 60)
+        wrong += stopped_at_success(sizes, own.binomial(sizes, rates))
+    assert wrong == 0
+    assert not stopped_at_success(np.full(60, 10), own.binomial(10, rates))
+
+
+def test_reach_lies_between_the_ks() -> None:
+    ks = np.array([1, 10, 100, 1000])
+    rising = np.array([0.2, 0.4, 0.8, 0.9])
+    found = Extrapolation(ks, rising, rising - 0.1, rising + 0.05, 10, 4, ())
+    reach = found.reach(0.6)
+    assert reach.k == pytest.approx(10**1.5)
+    assert reach.low == pytest.approx(10 ** (1 + 0.15 / 0.4))
+    assert reach.high == pytest.approx(10 ** (1 + 0.3 / 0.4))
+    assert found.reach(0.1) == found.reach(0.1)
+    assert found.reach(0.1).k == 1
+    assert (found.reach(0.92).k, found.reach(0.92).high) == (None, None)
+    assert found.reach(0.92).low == pytest.approx(10**2.7)
+    falling = Extrapolation(ks, 1 - rising, 0.9 - rising, 1.05 - rising, 10, 4, ())
+    down = falling.reach(0.4, falling=True)
+    assert down.k == pytest.approx(10**1.5)
+    assert down.low is not None
+    assert down.high is not None
+    assert down.low < down.k < down.high
+    assert falling.reach(0.95, falling=True).k == 0
+    assert falling.reach(0.05, falling=True).k is None
+
+
+def test_the_backtest_speaks_against_the_log_logit_line() -> None:
+    """Its article's families apart, pass@k bends: 100 tasks and 100 attempts suffice to see it."""
+    n, c = attempts(3, tasks=200, a=0.1, b=3, n=100)
+    found = extrapolate(n, c, [10_000], resamples=FEW)
+    line = next(m for m in found.models if m.name == "log-logit")
+    smooth = next(m for m in found.models if m.name == "smooth")
+    assert line.error > 3 * line.error_sd
+    assert line.weight < 0.01
+    assert abs(smooth.error) < 2 * smooth.error_sd
+    true = 0.563
+    assert abs(found.at(10_000)[0] - true) < abs(line.values[0] - true) / 2
+
+
+@pytest.mark.parametrize(
+    ("never", "a", "b", "true"),
+    [(0.0, 0.2, 2.0, 0.826), (0.1, 0.3, 1.0, 0.849), (0.0, 1.0, 20.0, 0.998)],
+)
+def test_intervals_hold(never: float, a: float, b: float, true: float) -> None:
+    """n = 100 → k = 10,000; the full simulation is benchmarks/extrapolation.md."""
+    held, errors = 0, []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n = np.full(164, 100)
+        rates = np.where(rng.random(164) < never, 0.0, rng.beta(a, b, 164))
+        found = extrapolate(n, rng.binomial(n, rates), [10_000], resamples=FEW, seed=seed)
+        value, low, high = found.at(10_000)
+        held += low <= true <= high + 5e-4
+        errors.append(abs(value - true))
+    assert held >= 7
+    assert np.median(errors) < 0.07
