@@ -30,7 +30,7 @@ NORMAL = NormalDist()
 # sums agree to this share; converging geometrically, the finer one is then right to its square.
 _STEP = 0.125
 _HALVINGS = 10
-_AGREE = 1e-8
+_AGREE = 1e-7
 _NEGLIGIBLE = 39.0  # in powers of e: 1e-17
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
