@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
-# Columns of the output that a group must not share its name with.
+# Columns of most outputs, which a group must not share its name with.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict threshold fact k_to"
-    " temperature_against p_adjusted probability_best factor".split()
+    " bias best value resample difference p verdict threshold".split()
 )
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
