@@ -175,7 +175,7 @@ def test_closed_pipe_and_help() -> None:
                                check=False)  # fmt: skip
         assert shown.returncode == 0
         for command in app.COMMANDS:
-            assert command.__name__ in shown.stdout
+            assert command in shown.stdout
 
 
 def test_terminal_table_fits_and_cuts_nothing(
