@@ -61,7 +61,8 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
     star = temperature_of_moment(c * c)
     assert {best.temperature for best in found} == {star}
     assert found[1].pass_at_k == expected_pass_at_k(task, k, star)
-    assert expected_pass_at_k(task, k, star * math.exp(shift)) <= found[1].pass_at_k
+    # Next to the top the two are equal but for rounding.
+    assert expected_pass_at_k(task, k, star * math.exp(shift)) <= found[1].pass_at_k * (1 + 1e-12)
     # The article: a normal distribution is highest at x where σ = |x|.
     assert star == pytest.approx(c * c, rel=3e-7)
 
