@@ -18,7 +18,7 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.inference.futures import MODELS
 from passk_cli.inference.intervals import NEW_TASKS
-from passk_cli.inference.projection import Projection, Weighed
+from passk_cli.inference.projection import Curve, Projection, Weighed
 from passk_cli.inference.streams import stream
 
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
 FARTHEST = 1_000_000_000
 # Of ten tasks, those that must have as many attempts as the largest k that counts as known.
 _MOST_TASKS = 9
-# Models are worth 1 before the backtest; but the smooth one is right wherever another is.
-_TRUST = {"smooth": 10.0}
+# What the smooth model is worth to 1 of each other: it is right wherever one of them is.
+_TRUST = 10.0
+# At so many k's, evenly in log k, a model has to fit what was seen.
+_SEEN = 5
+_LEAST_NOISE = 1e-4
 # Below this chance, attempts that are fewer only at tasks that passed are taken for no accident.
 _NO_ACCIDENT = 0.01
 
@@ -40,6 +43,7 @@ class Judged:
 
     values : (ks,).  error : predicted minus observed at the largest k known, from a fit on few
         attempts.  error_sd : how far off its own view of the noise lets it be.
+    misfit : mean square of its fit minus pass@k seen at k ≤ n, in units of the noise.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Judged:
     values: NDArray[np.float64]
     error: float
     error_sd: float
+    misfit: float
 
 
 @dataclass(frozen=True)
@@ -165,24 +170,27 @@ def extrapolate(
         error, sd = _backtest(tasks, known, few, name, seed)
         if not (np.isfinite(values).all() and math.isfinite(error)):
             continue
+        misfit = _misfit(tasks, known, once, again)
         if population == NEW_TASKS:
             low, high = projection.on_new_tasks(again)
         else:
             low = high = projection.on_these_tasks(again, own)
         lows.append(low)
         highs.append(high)
-        judged.append(Judged(name, 1.0, values, error, sd))
+        judged.append(Judged(name, 1.0, values, error, sd, misfit))
     if not judged:
         raise ValueError(f"{names[0]} cannot be fitted: pass@k is 0 or 1 at all but one k")
     weights = _weights(judged)
     shares = np.repeat(weights / resamples, resamples)
     tail = (1 - level) / 2
     mean = weights @ np.stack([m.values for m in judged])
+    high = np.maximum(_quantiles(np.concatenate(highs), shares, 1 - tail), mean)
     found = Extrapolation(
         at,
         mean,
         np.minimum(_quantiles(np.concatenate(lows), shares, tail), mean),
-        np.maximum(_quantiles(np.concatenate(highs), shares, 1 - tail), mean),
+        # Less than one task that is never solved cannot be told from none.
+        np.where((1 - high) * len(n) < 1, 1.0, high),
         known,
         few,
         tuple(replace(m, weight=float(w)) for m, w in zip(judged, weights, strict=True)),
@@ -246,18 +254,36 @@ def _backtest(tasks: Weighed, known: int, few: int, name: str, seed: int) -> tup
     """Fit on few attempts and predict pass@known: the error, and how far off it may well be."""
     subset = tasks.few(known, few)
     once, again = MODELS[name](subset, stream(seed, f"backtest {name}"))
-    ahead = Projection(subset, np.array([known]))
-    became, resampled = tasks.passed(known)
-    off = ahead.passing(subset.again, again)[:, 0] - resampled
-    return float(ahead.passing(subset.once, once)[0, 0]) - became, float(off.std())
+    at = np.array([known])
+    ahead = Projection(subset, at)
+    failed, resampled = tasks.failed(at, known)
+    error = ahead.passing(subset.once, once) - (1 - failed)
+    off = ahead.passing(subset.again, again) - (1 - resampled)
+    return float(error[0, 0]), float(off.std())
+
+
+def _misfit(tasks: Weighed, known: int, once: Curve, again: Curve) -> float:
+    """Mean square of fitted minus observed pass@k up to k = known, in units of its noise."""
+    ks = np.unique(np.geomspace(1, known, _SEEN).round().astype(np.int64))
+    failed, resampled = tasks.failed(ks, known)
+    off = (once.failure(ks) - failed)[0]
+    noise = (again.failure(ks) - resampled).std(axis=0)
+    return float(np.mean((off / np.maximum(noise, _LEAST_NOISE)) ** 2))
 
 
 def _weights(found: Sequence[Judged]) -> NDArray[np.float64]:
-    """Trust in each model times the likelihood of its error, by its own view of the noise."""
+    """What each model is worth: its trust, less what fit and backtest hold against it.
+
+    e^(−(misfit + z²) / 2), z the backtest's error by the model's own view of the noise.  Nothing is
+    held against the smooth model: it follows any counts, and few attempts show it little.
+    """
     logs = []
     for m in found:
-        z = m.error / m.error_sd if m.error_sd > 0 else math.copysign(math.inf, m.error)
-        logs.append(math.log(_TRUST.get(m.name, 1.0)) - (min(z * z, 1e4) / 2 if m.error else 0.0))
+        if m.name == "smooth":
+            logs.append(math.log(_TRUST))
+            continue
+        z = m.error / max(m.error_sd, _LEAST_NOISE)
+        logs.append(-min(m.misfit + z * z, 1e4) / 2)
     shares = np.exp(np.array(logs) - max(logs))
     weights: NDArray[np.float64] = shares / shares.sum()
     return weights
