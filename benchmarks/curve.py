@@ -23,7 +23,7 @@ from measure import in_turn, keep, machine, table
 from passk_cli.estimators.heterogeneity import rate_curves
 from passk_cli.estimators.pass_k import curve
 from passk_cli.inference.attempts import jackknife_variance, one_less
-from passk_cli.inference.bands import band_level_new_tasks, band_level_these_tasks
+from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
 
 LEVEL = 0.95
@@ -84,7 +84,8 @@ def new_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
             for seed in range(repetitions):
                 c = rng.binomial(n, rng.beta(a, b, tasks))
                 values = np.hstack(curve(sizes, c, n)).T
-                levels.append(band_level_new_tasks(sizes, c, ks, LEVEL, resamples=2000, seed=seed))
+                one = (sizes, c, spread_out(ks))
+                levels += band_levels_new_tasks([one], LEVEL, resamples=2000, seed=seed)
                 for which, level in enumerate((LEVEL, levels[-1])):
                     found = [interval(Sample(row), level=level) for row in values]
                     inside[which] += all(

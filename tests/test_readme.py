@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from passk_cli.cli.app import app
+from passk_cli.cli.app import COMMANDS, build
 from tests.conftest import ROOT, assert_same_text
 
 README = (ROOT / "README.md").read_text()
@@ -42,7 +42,9 @@ def test_there_are_sessions() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    for command in app.registered_commands:
+    registered = build().registered_commands
+    assert len(registered) == len(COMMANDS)
+    for command in registered:
         assert command.callback is not None
         assert f"passk {command.callback.__name__}" in README
         assert "Example: passk " in (command.callback.__doc__ or "")

@@ -5,42 +5,23 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from passk_cli import __version__
-from passk_cli.cli.bootstrap import bootstrap
-from passk_cli.cli.compare import compare
-from passk_cli.cli.curve import curve
-from passk_cli.cli.describe import describe
-from passk_cli.cli.diversity import diversity
-from passk_cli.cli.estimate import estimate
-from passk_cli.cli.extrapolate import extrapolate
-from passk_cli.cli.gate import gate
 from passk_cli.cli.groups import grouped
-from passk_cli.cli.order import order
-from passk_cli.cli.plan import plan
-from passk_cli.cli.temperature import temperature
 from passk_cli.errors import PasskError
 
 EXIT_INTERNAL = 4
 
-app = typer.Typer(
-    name="passk",
-    help="pass@k and pass^k from any harness's result files: how good, how sure, which is better.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
-)
+# Each is the function of this name in the module of this name.
 COMMANDS = (
-    estimate, compare, gate, bootstrap, curve, extrapolate, order, diversity, temperature, plan,
-    describe,
+    "estimate", "compare", "gate", "bootstrap", "curve", "extrapolate", "order", "diversity",
+    "temperature", "plan", "describe",
 )  # fmt: skip
-for command in COMMANDS:
-    app.command()(grouped(command))
 
 
 def _version(wanted: bool) -> None:
@@ -49,13 +30,38 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")
     ] = False,
 ) -> None:
     pass
+
+
+def build(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The app with these commands; importing and describing the others would only cost time."""
+    app = typer.Typer(
+        name="passk",
+        help="pass@k and pass^k from any harness's result files: how good, how sure, which is"
+        " better.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
+    )
+    app.callback()(_options)
+    for name in names:
+        module = import_module(f"passk_cli.cli.{name}")
+        app.command()(grouped(getattr(module, name)))
+    return app
+
+
+def _needed(first: list[str]) -> Iterable[str]:
+    """The commands that a command line which begins like this can need."""
+    if first == ["--version"]:
+        return ()
+    return first if first and first[0] in COMMANDS else COMMANDS
 
 
 def main() -> None:
@@ -65,7 +71,7 @@ def main() -> None:
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="backslashreplace")
     try:
-        app()
+        build(_needed(sys.argv[1:2]))()
     except PasskError as error:
         print(f"passk: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -70,5 +70,7 @@ def bootstrap(
     )
     if target is not None:
         write_columns(target, draw_columns(counts, found))
-    report = bootstrap_report(counts, metrics, how, methods, lines, found, wanted.weights)
+    report = bootstrap_report(
+        counts, metrics, how, methods, lines, found, wanted.weights, choice.short_tasks
+    )
     output.write(report, charting)

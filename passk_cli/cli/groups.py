@@ -9,6 +9,12 @@ from collections.abc import Callable
 from typing import Any, get_type_hints
 
 
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The annotations of an option group, evaluated once for all commands that share it."""
+    return get_type_hints(kind, include_extras=True)
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A typer command whose parameters are option groups, as one with all their options.
 
@@ -23,7 +29,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     owner: dict[str, str] = {}
     for group, kind in groups.items():
-        hints = get_type_hints(kind, include_extras=True)
+        hints = _hints(kind)
         for field in dataclasses.fields(kind):
             owner[field.name] = group
             default: Any = inspect.Parameter.empty

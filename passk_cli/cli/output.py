@@ -177,6 +177,12 @@ class Output:
 
     def write(self, report: Report, charting: Charting | None = None) -> None:
         """Notes to stderr, the report to stdout or whole into the file, then its charts."""
+        names = [column.name for column in report.data.columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ParameterError(
+                f"--by {twice}: the output has a column of that name; rename it in the data"
+            )
         from passk_cli.report.model import printable
 
         if not self.quiet:

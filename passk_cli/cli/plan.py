@@ -38,5 +38,6 @@ def plan(
         rates=rates,
         correlation=assuming.correlation,
         short_tasks=choice.short_tasks,
+        few=not (choice.k or choice.metrics) and counts is not None,
     )
     output.write(report, charting)

@@ -24,7 +24,11 @@ class Assuming:
     ] = None
     correlation: Annotated[
         float | None,
-        option("--correlation", metavar="R", help="Of two models. Default: the pilot's, or 0.5."),
+        option(
+            "--correlation",
+            metavar="R",
+            help="How alike two models' tasks are: the pilot's, or 0.5.",
+        ),
     ] = None
 
 

@@ -155,6 +155,9 @@ def curve_blocks(
     Relative error ≤ 1e-12 as in `pass_at_k`, up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)
+    # Of all c from 0 to n only those that occur: over all k each pair is a row of its own.
+    there = np.bincount(index, minlength=len(un)) > 0
+    un, uc, index = un[there], uc[there], (np.cumsum(there) - 1)[index]
     logs, product = np.zeros(len(un)), np.ones(len(un))
     last = int(ks[-1])
     width = max(1, _BLOCK_TERMS // (8 * max(len(un), n.size)))

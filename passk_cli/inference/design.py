@@ -93,8 +93,13 @@ class BetaRates:
 class Variation(Protocol):
     """How a value varies over random tasks: the two parts of its variance.
 
+    expected : mean value.
     between : variance of the tasks' true values; NaN where it cannot be known.
     """
+
+    @property
+    def expected(self) -> float:
+        """Mean value."""
 
     @property
     def between(self) -> float:
@@ -128,7 +133,7 @@ class Assumed:
     @cached_property
     def between(self) -> float:
         """Variance of the tasks' true values."""
-        square = _same_task(self.metric, self.rates.passes(2 * self.metric.k))
+        square = same_task(self.metric, self.rates.passes(2 * self.metric.k))
         return max(square - self.expected**2, 0.0)
 
     def within(self, n: int) -> float:
@@ -198,15 +203,22 @@ class Piloted:
 
     @cached_property
     def between(self) -> float:
-        """Variance of the tasks' true values, at least 0."""
-        return max(self.raw_between, 0.0) if not math.isnan(self.raw_between) else math.nan
+        """Variance of the tasks' true values, from 0 to `largest`."""
+        raw = self.raw_between
+        return min(max(raw, 0.0), self.largest) if not math.isnan(raw) else math.nan
+
+    @property
+    def largest(self) -> float:
+        """What `between` cannot pass, (high − m) (m − low): each true value is low or high."""
+        low, high = self.metric.bounds or (-math.inf, math.inf)
+        return (high - self.expected) * (self.expected - low)
 
     @cached_property
     def raw_between(self) -> float:
-        """The estimate of `between`; where negative, tasks differ less than luck explains."""
+        """The estimate of `between`; negative where tasks differ less than luck explains."""
         if self.measures_between:
-            halves = _thinned(self.n, self.c, 2 * self.metric.k)
-            return _same_task(self.metric, halves) - self._squared_mean
+            halves = thinned(self.n, self.c, 2 * self.metric.k)
+            return same_task(self.metric, halves) - self._squared_mean
         if self.rates is None:
             return math.nan
         model = Assumed(self.metric, self.rates)
@@ -241,7 +253,7 @@ class Piloted:
 
     def _at(self, n: int) -> float:
         """Var V at n ≤ n₀ attempts."""
-        weights = _thinned(self.n, self.c, n)
+        weights = thinned(self.n, self.c, n)
         return _mean_and_square(self.metric, weights)[1] - self._squared_mean
 
 
@@ -318,23 +330,6 @@ def relative_error(values: NDArray[np.float64]) -> float:
     return 0.5 * math.sqrt((kurtosis - (tasks - 3) / (tasks - 1)) / tasks)
 
 
-def splits(budget: int, least: int, most_tasks: int | None = None) -> list[tuple[int, int]]:
-    """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
-
-    n in steps of 5 % from the least to 4 times that or 200 (little is left of luck by then), and
-    the n that spends most on most_tasks.  What does not divide evenly stays unspent.
-
-    >>> splits(10, 2)
-    [(5, 2), (3, 3), (2, 4), (2, 5)]
-    """
-    steps = math.ceil(math.log(max(4.0, 200.0 / least)) / math.log(1.05))
-    ns = {math.floor(least * 1.05**i) for i in range(steps + 1)}
-    if most_tasks is not None:
-        ns.add(budget // most_tasks)
-    found = ((min(budget // n, most_tasks or budget), n) for n in sorted(ns) if n >= least)
-    return [(tasks, n) for tasks, n in found if tasks >= 2]
-
-
 def _values(metric: Metric, n: int) -> Floats:
     """The metric at c = 0 … n of n."""
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
@@ -346,7 +341,7 @@ def _mean_and_square(metric: Metric, weights: Floats) -> tuple[float, float]:
     return float(weights @ values), float(weights @ values**2)
 
 
-def _same_task(metric: Metric, weights: Floats) -> float:
+def same_task(metric: Metric, weights: Floats) -> float:
     """E of the product of the values of two separate groups of k attempts at one task.
 
     weights : P(s of 2k attempts pass); then x of the first k do with the hypergeometric
@@ -363,7 +358,7 @@ def _same_task(metric: Metric, weights: Floats) -> float:
     return total
 
 
-def _thinned(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> Floats:
+def thinned(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> Floats:
     """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
     un, uc, index = unique_pairs(n, c)
     times = np.bincount(index, minlength=len(un)).astype(np.float64)

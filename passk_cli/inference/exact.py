@@ -30,7 +30,7 @@ NORMAL = NormalDist()
 # sums agree to this share; converging geometrically, the finer one is then right to its square.
 _STEP = 0.125
 _HALVINGS = 10
-_AGREE = 1e-8
+_AGREE = 1e-7
 _NEGLIGIBLE = 39.0  # in powers of e: 1e-17
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
@@ -190,6 +190,9 @@ def _upper_tail(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
 def _end(path: _Path) -> float:
     """How far along the path the integrand matters, to 1e-17 of its largest."""
     low = 3.0
+    # With many atoms the first place is far enough, and looking further would cost as much again.
+    if _path(np.array([low]), *path)[1][0] <= -_NEGLIGIBLE:
+        return low
     while True:
         ends = low * np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
         small = _path(ends, *path)[1] <= -_NEGLIGIBLE

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Functional = Callable[[Floats], Floats]
+    Influence = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
 
 
 @dataclass(frozen=True)
@@ -85,30 +86,58 @@ def gains(
     >>> found.estimate.round(6).tolist(), found.bound.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
-    rates, powers = c / n, _powers(n, c, ks)
-    mean = float(rates.mean())
+    return _gains(n, (c,), ks, question)[0]
+
+
+def both_gains(
+    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], question: Question
+) -> tuple[Gains, Gains]:
+    """Δ_k and the coverage deficit, from the same draws; see `gains`."""
+    delta, deficit = _gains(n, (c, n - c), ks, question)
+    return delta, deficit
+
+
+def _gains(
+    n: NDArray[np.int64],
+    passes: Sequence[NDArray[np.int64]],
+    ks: NDArray[np.int64],
+    question: Question,
+) -> list[Gains]:
     new = question.population == NEW_TASKS
-    if new:
-        even = mean_power_new_tasks(unit_values(rates[:, None], question.clusters)[:, 0], ks)
-    else:
-        even = mean_power_these_tasks(n, c, ks)
-    even[ks == 1] = mean
-    estimate = powers.mean(axis=1) - even
+    found, jobs = [], []
+    for c in passes:
+        rates, powers = c / n, _powers(n, c, ks)
+        mean = float(rates.mean())
+        if new:
+            even = mean_power_new_tasks(unit_values(rates[:, None], question.clusters)[:, 0], ks)
+        else:
+            even = mean_power_these_tasks(n, c, ks)
+        even[ks == 1] = mean
+        estimate = powers.mean(axis=1) - even
+        se = _errors(_influence_of_gain(ks, mean), n, c, question)
+        se[np.isnan(estimate)] = np.nan
+        low, high = np.full((2, len(ks)), np.nan)
+        if question.level is not None and not new:
+            reach = NORMAL.inv_cdf(1 - question.tail) * se
+            low, high = estimate - reach, estimate + reach
+        found.append(Gains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0)))
+        known = ~np.isnan(estimate)
+        jobs.append(_resampled_gain(rates, powers[known], ks[known], estimate[known]))
+    if question.level is None or not new or not known.any():
+        return found
+    for one, (lows, highs) in zip(found, guarded_limits(jobs, question), strict=True):
+        one.low[known], one.high[known] = np.maximum(lows, 0), np.maximum(highs, 0)
+    return found
+
+
+def _influence_of_gain(ks: NDArray[np.int64], mean: float) -> Influence:
+    """What each task adds to pass^k − μ^k, to first order."""
     slope = (ks * mean ** (ks - 1.0))[:, None]
 
     def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
         return _powers(n, c, ks) - slope * (c / np.maximum(n, 1))
 
-    se = np.where(np.isnan(estimate), np.nan, _errors(influence, n, c, question))
-    low, high = np.full((2, len(ks)), np.nan)
-    known = ~np.isnan(estimate)
-    if question.level is not None and new and known.any():
-        given = rates, powers[known], ks[known], estimate[known]
-        low[known], high[known] = _bootstrap(*given, question)
-    elif question.level is not None and not new:
-        reach = NORMAL.inv_cdf(1 - question.tail) * se
-        low, high = estimate - reach, estimate + reach
-    return Gains(estimate, mean - even, se, np.maximum(low, 0.0), np.maximum(high, 0.0))
+    return influence
 
 
 def _powers(n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]) -> Floats:
@@ -117,10 +146,7 @@ def _powers(n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]) -
 
 
 def _errors(
-    influence: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats],
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    question: Question,
+    influence: Influence, n: NDArray[np.int64], c: NDArray[np.int64], question: Question
 ) -> Floats:
     """Standard errors of functionals from what each task adds to them: (functionals,).
 
@@ -137,9 +163,25 @@ def _errors(
     return found
 
 
-def _bootstrap(
-    rates: Floats, powers: Floats, ks: NDArray[np.int64], estimate: Floats, question: Question
-) -> tuple[Floats, Floats]:
+@dataclass(frozen=True)
+class Guarded:
+    """Functionals of means over tasks, and the atoms that guard their limits.
+
+    columns : (tasks × columns), what the means are of.
+    functional : means (draws × columns) → (draws × functionals).
+    lowest, highest : atoms (columns,) that may stand for what the sample lacks; each gets the
+        Dirichlet weight ½ of a task (an average cluster), and the worst of them sets the limit.
+    """
+
+    columns: Floats
+    functional: Functional
+    lowest: Sequence[Floats]
+    highest: Sequence[Floats]
+
+
+def _resampled_gain(
+    rates: Floats, powers: Floats, ks: NDArray[np.int64], estimate: Floats
+) -> Guarded:
     mean = float(rates.mean())
     plain = powers.mean(axis=1) - mean**ks
 
@@ -150,25 +192,15 @@ def _bootstrap(
     # All pass or none pass adds the most; a task at the mean itself takes the most away.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
-    columns = np.vstack([powers, rates]).T
-    return guarded_limits(columns, functional, middle, ends, question)
+    return Guarded(np.vstack([powers, rates]).T, functional, middle, ends)
 
 
-def guarded_limits(
-    columns: Floats,
-    functional: Functional,
-    lowest: Sequence[Floats],
-    highest: Sequence[Floats],
-    question: Question,
-) -> tuple[Floats, Floats]:
-    """Limits of functionals of means over tasks, by a Bayesian bootstrap with a guard atom.
+def guarded_limits(jobs: Sequence[Guarded], question: Question) -> list[tuple[Floats, Floats]]:
+    """Limits by a Bayesian bootstrap over tasks with guard atoms, the same draws for all jobs.
 
-    columns : (tasks × columns), what the means are of.
-    functional : means (draws × columns) → (draws × functionals).
-    lowest, highest : atoms (columns,) that may stand for what the sample lacks; each gets the
-        Dirichlet weight ½ of a task (an average cluster), and the worst of them sets the limit.
-    Draws in which a functional is NaN are left out.
+    Returns (lower, upper) of each job's functionals; draws in which one is NaN are left out.
     """
+    columns = np.hstack([job.columns for job in jobs])
     means = bootstrap_means(
         columns, question.resamples, question.seed, kind="dirichlet", clusters=question.clusters
     )
@@ -176,14 +208,19 @@ def guarded_limits(
     rng = stream(question.seed, f"guard atom {units}")
     # Of Dirichlet weights the sum is independent: half a unit beside the others has a Beta share.
     share = rng.beta(0.5, units, len(means))[:, None]
+    found = []
+    ends = np.cumsum([job.columns.shape[1] for job in jobs])[:-1]
+    for job, mine in zip(jobs, np.split(means, ends, axis=1), strict=True):
 
-    def quantile(atom: Floats, p: float) -> Floats:
-        found: Floats = np.nanquantile(functional(means + share * (atom - means)), p, axis=0)
-        return found
+        def quantile(atom: Floats, p: float, job: Guarded = job, mine: Floats = mine) -> Floats:
+            values = job.functional(mine + share * (atom - mine))
+            by = np.nanquantile if np.isnan(values).any() else np.quantile
+            return np.asarray(by(values, p, axis=0))
 
-    low = np.min([quantile(atom, question.tail) for atom in lowest], axis=0)
-    high = np.max([quantile(atom, 1 - question.tail) for atom in highest], axis=0)
-    return low, high
+        low = np.min([quantile(atom, question.tail) for atom in job.lowest], axis=0)
+        high = np.max([quantile(atom, 1 - question.tail) for atom in job.highest], axis=0)
+        found.append((low, high))
+    return found
 
 
 @dataclass(frozen=True)
@@ -217,11 +254,16 @@ def spread_of_rates(
         moments = moments_new_tasks(unit_values(columns, question.clusters))
     else:
         moments = moments_these_tasks(n, c)
-    sd = _deviation(n, c, columns[:, :2], moments, question)
     short = _too_few(n, question, 3)
+    limits: list[tuple[Floats, Floats]] = []
+    if question.level is not None and question.population == NEW_TASKS:
+        jobs = [_resampled_variance(columns[:, :2], moments)]
+        jobs += [] if short or moments.variance <= 0 else [_resampled_skewness(columns, moments)]
+        limits = guarded_limits(jobs, question)
+    sd = _deviation(n, c, moments, question, limits[:1])
     if short or moments.variance <= 0:
         return sd, Spread(None, reason=short or sd.reason)
-    return sd, _skewness(n, c, columns, moments, sd, question)
+    return sd, _skewness(n, c, moments, question, sd, limits[1:])
 
 
 def _too_few(n: NDArray[np.int64], question: Question, least: int) -> str:
@@ -234,15 +276,42 @@ def _too_few(n: NDArray[np.int64], question: Question, least: int) -> str:
     return ""
 
 
+def _resampled_variance(columns: Floats, moments: Moments) -> Guarded:
+    one, two = columns.mean(axis=0)
+    shift = moments.variance - (two - one**2)
+
+    def functional(means: Floats) -> Floats:
+        found: Floats = means[:, 1:] - means[:, :1] ** 2 + shift
+        return found
+
+    middle, ends = [np.array([one, one**2])], [np.ones(2), np.zeros(2)]
+    return Guarded(columns, functional, middle, ends)
+
+
+def _resampled_skewness(columns: Floats, moments: Moments) -> Guarded:
+    one, two, three = columns.mean(axis=0)
+    plain = Moments(one, two - one**2, three - 3 * two * one + 2 * one**3)
+
+    def functional(means: Floats) -> Floats:
+        one, two, three = means.T
+        spread = two - one**2 + (moments.variance - plain.variance)
+        third = three - 3 * two * one + 2 * one**3 + (moments.third - plain.third)
+        with np.errstate(invalid="ignore"):
+            found: Floats = np.where(spread > 0, third / spread**1.5, np.nan)
+        return found[:, None]
+
+    ends = [np.ones(3), np.zeros(3)]
+    return Guarded(columns, functional, ends, ends)
+
+
 def _deviation(
     n: NDArray[np.int64],
     c: NDArray[np.int64],
-    columns: Floats,
     moments: Moments,
     question: Question,
+    limits: Sequence[tuple[Floats, Floats]],
 ) -> Spread:
     """The standard deviation: limits of the variance, and their roots."""
-    one, two = columns.mean(axis=0)
 
     def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
         first, second = _powers(n, c, np.array([1, 2]))
@@ -251,19 +320,7 @@ def _deviation(
 
     se = float(_errors(influence, n, c, question)[0])
     reason = "" if moments.variance > 0 else "no spread beyond the noise of the attempts"
-    low = high = math.nan
-    if question.level is not None and question.population == NEW_TASKS:
-        shift = moments.variance - (two - one**2)
-
-        def variance(means: Floats) -> Floats:
-            found: Floats = means[:, 1:] - means[:, :1] ** 2 + shift
-            return found
-
-        middle, ends = [np.array([one, one**2])], [np.ones(2), np.zeros(2)]
-        low, high = (float(v[0]) for v in guarded_limits(columns, variance, middle, ends, question))
-    elif question.level is not None:
-        reach = NORMAL.inv_cdf(1 - question.tail) * se
-        low, high = moments.variance - reach, moments.variance + reach
+    low, high = _limits(moments.variance, se, question, limits)
     bottom, top = (None if math.isnan(v) else math.sqrt(max(v, 0.0)) for v in (low, high))
     error = se / (2 * moments.sd) if moments.sd > 0 and not math.isnan(se) else None
     return Spread(moments.sd, error, bottom, top, reason or _no_error(se))
@@ -272,10 +329,10 @@ def _deviation(
 def _skewness(
     n: NDArray[np.int64],
     c: NDArray[np.int64],
-    columns: Floats,
     moments: Moments,
-    sd: Spread,
     question: Question,
+    sd: Spread,
+    limits: Sequence[tuple[Floats, Floats]],
 ) -> Spread:
     mean, variance, cubed = moments.mean, moments.variance, moments.variance**1.5
     square = variance + mean**2
@@ -294,23 +351,21 @@ def _skewness(
     if not sd.low:
         # A ratio to what may be 0: it can be anything, so nothing is said.
         return Spread(None, reason="the spread cannot be told from 0")
-    if question.population != NEW_TASKS:
-        reach = NORMAL.inv_cdf(1 - question.tail) * se
-        return Spread(moments.skewness, error, moments.skewness - reach, moments.skewness + reach)
-    one, two, three = columns.mean(axis=0)
-    shifts = variance - (two - one**2), moments.third - (three - 3 * two * one + 2 * one**3)
+    low, high = _limits(moments.skewness, se, question, limits)
+    return Spread(moments.skewness, error, low, high)
 
-    def functional(means: Floats) -> Floats:
-        one, two, three = means.T
-        spread = two - one**2 + shifts[0]
-        third = three - 3 * two * one + 2 * one**3 + shifts[1]
-        with np.errstate(invalid="ignore"):
-            found: Floats = np.where(spread > 0, third / spread**1.5, np.nan)
-        return found[:, None]
 
-    ends = [np.ones(3), np.zeros(3)]
-    low, high = guarded_limits(columns, functional, ends, ends, question)
-    return Spread(moments.skewness, error, float(low[0]), float(high[0]))
+def _limits(
+    value: float, se: float, question: Question, resampled: Sequence[tuple[Floats, Floats]]
+) -> tuple[float, float]:
+    """The resampled limits where there are any, else normal ones; NaN without a level."""
+    if resampled:
+        low, high = resampled[0]
+        return float(low[0]), float(high[0])
+    if question.level is None:
+        return math.nan, math.nan
+    reach = NORMAL.inv_cdf(1 - question.tail) * se
+    return value - reach, value + reach
 
 
 def _no_error(se: float) -> str:

@@ -23,7 +23,7 @@ NEW_TASKS, THESE_TASKS = "new-tasks", "these-tasks"
 DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "jackknife"}
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: "jeffreys", THESE_TASKS: "jackknife"}
 # Methods that put atoms on the bounds, and so have to know them.
-_GUARDED = ("guard", "gaffke", "jeffreys")
+GUARDED = ("guard", "gaffke", "jeffreys")
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def interval(
     """
     name = check(method, level, population)
     told = ""
-    if name in _GUARDED and not (math.isfinite(sample.low) and math.isfinite(sample.high)):
+    if name in GUARDED and not (math.isfinite(sample.low) and math.isfinite(sample.high)):
         name, told = "bca", f"bca, since {name} needs bounds of the scores (--bounds LOW,HIGH)"
     known = METHODS[name]
     reason = known.refusal(sample)

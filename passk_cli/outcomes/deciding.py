@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.errors import DataError, ParameterError
-from passk_cli.outcomes.fields import find
+from passk_cli.errors import DataError
+from passk_cli.outcomes.fields import OF_ATTEMPTS, candidates, find
 from passk_cli.outcomes.model import Counts, InputFacts, ReadFacts
 from passk_cli.outcomes.tables import Batch, Request, Tally
 
@@ -33,6 +33,9 @@ def decide(
     cells = {name: values[~nameless] for name, values in cells.items()}
     bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
     n = cells["n"] + (cells["missing"] if request.missing == "fail" else 0)
+    if tolerant:
+        # Scores, say: attempts all the same, of which only the pass rate is not known.
+        n = n + cells["bad"]
     attempted = n > 0
     if not attempted.any():
         # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
@@ -71,7 +74,7 @@ def decide(
     )
     if request.cluster:
         counts = counts.with_clusters(_clusters(request.cluster, cells, batches))
-    return keep_models(counts, request.models)
+    return counts
 
 
 def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: bool) -> None:
@@ -95,18 +98,6 @@ def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: 
         raise diagnose.missing_value(batches, request, named)
     if tally.repeated and request.duplicates == "error":
         raise diagnose.repeated(batches, request, named)
-
-
-def keep_models(counts: Counts, models: Sequence[str]) -> Counts:
-    """Only these models, in every group; all of them when none is named."""
-    if not models:
-        return counts
-    present = {s[0] for s in counts.series}
-    unknown = [m for m in models if m not in present]
-    if unknown:
-        raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(sorted(present))}")
-    kept = [series if series[0] in models else None for series in counts.series]
-    return counts.regrouped(kept, counts.group_names)
 
 
 def _null(values: Any) -> Any:
@@ -180,6 +171,12 @@ def _input(batch: Batch, request: Request) -> InputFacts:
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
-    unused = tuple(c for c in batch.layout.kinds if c not in read)
+    found = {role: candidates(role, batch.layout.kinds) for role in OF_ATTEMPTS}
+    offered = {
+        role: columns[0]
+        for role, columns in found.items()
+        if len(columns) == 1 and role not in roles and columns[0] not in read
+    }
+    unused = tuple(c for c in batch.layout.kinds if c not in {*read, *offered.values()})
     form = f"{batch.layout.kind} ({batch.layout.how}{packing})"
-    return InputFacts(name, form, roles, unused)
+    return InputFacts(name, form, roles, unused, offered)

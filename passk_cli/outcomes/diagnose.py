@@ -108,8 +108,10 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
     number = _is_number(example)
     shown = example if number else json.dumps(example, ensure_ascii=False)
     remedy = (
-        "a score needs --threshold X (it passes when ≥ X)"
+        "a score needs --threshold X (it passes when ≥ X); best@k, worst@k and mean need none"
         if number
+        else "expected a number or true/false"
+        if request.scores_only
         else "expected true/false, 0/1 or a score with --threshold"
     )
     plain = str(example) if example and example.isalnum() else ""
@@ -133,7 +135,9 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     return DataError(
         place,
         f'"{column}" has no value (so in {total} attempt{"s" * (total != 1)})',
-        "boards disagree on what that means: count it as a failure with --missing fail,"
+        "leave the attempt out with --missing drop"
+        if request.scores_only
+        else "boards disagree on what that means: count it as a failure with --missing fail,"
         " or leave the attempt out with --missing drop",
     )
 

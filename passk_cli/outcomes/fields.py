@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -135,7 +136,7 @@ def assign(
         if find(column, columns) is None:
             raise DataError(place, f"--field {role}={column}: no such column", _there_are(columns))
     found = {
-        role: [overrides[role]] if role in overrides else _candidates(role, columns)
+        role: [overrides[role]] if role in overrides else candidates(role, columns)
         for role in NAMES
         if role not in OF_ATTEMPTS or role in wanted
     }
@@ -143,21 +144,7 @@ def assign(
         _score_or_outcome(found, overrides, scores_only)
     if "c" not in overrides:
         found["c"] = [c for c in found["c"] if columns[c] <= {"number", "text"}]
-    counted = bool(found["n"] and found["c"]) and "outcome" not in overrides
-    if counted:
-        found["outcome"] = [o for o in found["outcome"] if o not in found["c"] + found["n"]]
-        if found["outcome"] and not {"n", "c"} <= overrides.keys():
-            raise DataError(
-                place,
-                f"counts ({found['n'][0]}, {found['c'][0]}) and outcomes ({found['outcome'][0]})"
-                " in one table",
-                "choose with --field outcome=… or with --field n=… --field c=…",
-            )
-        found["outcome"] = found["attempt"] = []
-    else:
-        found["n"] = found["c"] = []
-        if columns.keys() >= _HUMAN_EVAL and set(found["outcome"]) == {"passed", "result"}:
-            found["outcome"] = ["passed"]
+    counted = _counts_or_outcomes(place, found, overrides, columns)
     # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
     found["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
     one = {role: _single(place, role, mine) for role, mine in found.items()}
@@ -174,23 +161,62 @@ def assign(
     shape = "counts" if counted else "lists" if lists else "attempts"
     if lists:
         one["attempt"] = None
+    _require(place, one, wanted, shape, columns)
+    one.pop("outcome")
+    return Roles(shape, one.pop("task") or "", outcome, **one)
+
+
+def _counts_or_outcomes(
+    place: str,
+    found: dict[str, list[str]],
+    overrides: Mapping[str, str],
+    columns: Mapping[str, set[str]],
+) -> bool:
+    """Whether the table holds counts; the candidates of the other kind are taken out."""
+    if found["n"] and found["c"] and "outcome" not in overrides:
+        found["outcome"] = [o for o in found["outcome"] if o not in found["c"] + found["n"]]
+        if found["outcome"] and not {"n", "c"} <= overrides.keys():
+            raise DataError(
+                place,
+                f"counts ({found['n'][0]}, {found['c'][0]}) and outcomes ({found['outcome'][0]})"
+                " in one table",
+                "choose with --field outcome=… or with --field n=… --field c=…",
+            )
+        found["outcome"] = found["attempt"] = []
+        return True
+    found["n"] = found["c"] = []
+    if columns.keys() >= _HUMAN_EVAL and set(found["outcome"]) == {"passed", "result"}:
+        found["outcome"] = ["passed"]
+    return False
+
+
+def _require(
+    place: str,
+    one: Mapping[str, str | None],
+    wanted: Sequence[str],
+    shape: str,
+    columns: Mapping[str, set[str]],
+) -> None:
+    """DataError for what is wanted of the attempts and has no column."""
     for role in wanted:
         if shape == "counts":
             raise DataError(
                 place, "holds counts", f"{_PLURALS[role]} need a row (or a list entry) per attempt"
             )
-        if one.get(role) is None:
-            what = "attempt number or time" if role == "attempt" else f"{role} column"
-            inside = " beside the lists of outcomes" if role == "attempt" and lists else ""
-            lines = "; passk order --order-from-lines takes the order of lines"
-            raise DataError(
-                place,
-                f"no {what}{inside}",
-                f"name it with --field {role}=…{lines if role == 'attempt' else ''};"
-                f" {_there_are(columns)}",
-            )
-    one.pop("outcome")
-    return Roles(shape, one.pop("task") or "", outcome, **one)
+        if one.get(role) is not None:
+            continue
+        if role != "attempt":
+            remedy = f"name it with --field {role}=…; {_there_are(columns)}"
+            raise DataError(place, f"no {role} column", remedy)
+        inside = " beside the lists of outcomes" if shape == "lists" else ""
+        times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
+        name = times[0] if times else "…"
+        raise DataError(
+            place,
+            f"no attempt number or time{inside} under a usual name",
+            f"name it with --field attempt={name}; passk order --order-from-lines takes the order"
+            f" of lines; {_there_are(columns)}",
+        )
 
 
 def _score_or_outcome(
@@ -257,7 +283,8 @@ def words_sql(words: tuple[str, ...]) -> str:
     return "(" + ", ".join("'" + word.replace("'", "''") + "'" for word in words) + ")"
 
 
-def _candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
+def candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
+    """The columns whose usual (or else generic) names say that they play a role."""
     for names in NAMES[role]:
         found = [c for c in columns if c.lower().replace("-", "_").replace(" ", "_") in names]
         if found:

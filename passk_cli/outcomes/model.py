@@ -21,12 +21,14 @@ class InputFacts:
     format : how the file is laid out and how that was recognised.
     roles : role (task, outcome, attempt, model, n, c) → the column that plays it.
     unused : columns nothing was read from.
+    offered : role → column that is there for what asks for it: score, answer, solution.
     """
 
     name: str
     format: str
     roles: dict[str, str]
     unused: tuple[str, ...]
+    offered: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class ReadFacts:
     pooled_unnumbered: bool = False
     where: str = ""
     threshold: float | None = None
+    thresholds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -250,11 +253,14 @@ class Counts:
         Errors: KeyError when the counts were read without scores.
         """
         score = self.attempts["score"]
+        facts = replace(self.facts, thresholds=tuple(thresholds))
         parts = []
         for threshold in thresholds:
             passed = score.count * (score.value >= threshold - 1e-9)
             c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
-            judged = replace(self, c=c, attempts={"score": replace(score, passed=passed)})
+            judged = replace(
+                self, facts=facts, c=c, attempts={"score": replace(score, passed=passed)}
+            )
             names = [(*series, f"{threshold:g}") for series in self.series]
             parts.append(judged.regrouped(names, (*self.group_names, "threshold")))
         return Counts.together(parts)

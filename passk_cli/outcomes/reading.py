@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
-# Columns of the output that a group must not share its name with.
+# Columns of most outputs, which a group must not share its name with.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict threshold fact k_to"
-    " temperature_against p_adjusted probability_best factor".split()
+    " bias best value resample difference p verdict threshold".split()
 )
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
@@ -56,7 +55,8 @@ def read(
     data : a path, a list of paths (globs, directories, "label=path", "-"), or a pandas DataFrame
         with one row per attempt or one row of counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
-    threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9).
+    threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
+        math.inf when only the scores matter (best@k, worst@k, mean), so that none passes.
     missing : null outcomes are an "error", a "fail", or "drop"ped.
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
@@ -114,6 +114,11 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             raise diagnose.explain(error, batches, request) from None
         from passk_cli.outcomes.deciding import decide
 
+        if request.models:
+            known = [name for (name,) in con.execute(statement.models()).fetchall()]
+            unknown = [model for model in request.models if model not in known]
+            if unknown:
+                raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(known)}")
         counts = decide(batches, names, request, tally, tolerant)
         if not request.attempts:
             return counts

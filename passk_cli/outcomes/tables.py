@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
@@ -155,6 +155,14 @@ keyed AS (
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY coalesce(names.name, model), {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
+    def models(self) -> str:
+        """The names of all models, whichever of them are to be kept."""
+        every = Statement(self.batches, self.names, replace(self.request, models=()), self.where)
+        return f"""
+WITH {every.rows(None)}
+SELECT DISTINCT coalesce(names.name, model) AS found
+FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDER BY found"""
+
     def _plain_numbers(self, batch: Batch) -> bool:
         """Whether the attempt column holds JSON numbers (so far seen) and plays no other part."""
         attempt, asked = batch.roles.attempt, (*self.request.by, self.request.cluster, *self.where)
@@ -175,14 +183,19 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
         )
         rows = " UNION ALL ".join(self._batch(b) for b in self.batches)
         both = f"names(file, name) AS (VALUES {names})"
-        if keep is None:
+        only = ", ".join(map(quote_text, self.request.models))
+        wanted = f"WHERE coalesce(names.name, model) IN ({only})" if only else ""
+        if keep is None and not wanted:
             return f"{both}, rows AS ({rows})"
+        if keep is None:
+            return f"""{both}, rows AS (
+  SELECT every.* FROM ({rows}) AS every LEFT JOIN names ON names.file = every.file {wanted})"""
         pick = "arg_min" if keep == "first" else "arg_max"
         # A NULL outcome must stay the first or last one, so the whole row is picked.
         return f"""{both}, every AS (
   SELECT *, row_number() OVER () AS place FROM ({rows})),
 named AS (SELECT every.*, coalesce(names.name, model) AS name
-          FROM every LEFT JOIN names ON names.file = every.file),
+          FROM every LEFT JOIN names ON names.file = every.file {wanted}),
 picked AS (SELECT {pick}(named, place) AS row FROM named
   GROUP BY {", ".join(["name", *self.groups, "task"])},
            coalesce('attempt ' || attempt, 'row ' || place)),

@@ -49,11 +49,14 @@ def _delimited(report: Report, delimiter: str) -> str:
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow([column.name for column in report.data.columns])
     for row in report.data.rows:
-        writer.writerow(["" if _plain(cell) is None else _plain(cell) for cell in row])
+        # The writer leaves None empty.
+        writer.writerow([_plain(cell) for cell in row])
     return out.getvalue()
 
 
 def _plain(cell: Cell) -> str | int | float | None:
+    if type(cell) is str or cell is None:
+        return cell
     if isinstance(cell, Limits):
         raise TypeError("tidy rows hold each limit in a column of its own")
     value = cell.value if isinstance(cell, Estimate) else cell

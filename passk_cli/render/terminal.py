@@ -11,6 +11,10 @@ from rich.text import Text
 from passk_cli.render.style import Style, aligned, cells_of, joined, signature_line
 from passk_cli.report.model import Estimate, Report, Table
 
+# What joins a number to its percent sign: one cell wide, and no space to the code that breaks
+# lines, which takes a no-break space for one.
+_HELD = "\u2800%"
+
 
 def table(report: Report, style: Style) -> str:
     """Tables, caption and signature; a wide table is broken between columns, never in a name."""
@@ -31,12 +35,16 @@ def table(report: Report, style: Style) -> str:
             console.print(_grid(one, style, places))
             console.print()
     if report.caption:
-        console.print(report.caption, soft_wrap=False)
+        console.print(_held(report.caption), soft_wrap=False)
     if report.signature:
         console.print(Text(signature_line(report), style="dim"))
     assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().split("\n")
+    lines = console.file.getvalue().replace(_HELD, " %").split("\n")
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _held(text: str) -> str:
+    return text.replace(" %", _HELD)
 
 
 def _blocks(one: Table, style: Style, width: int) -> list[list[int]]:
@@ -65,14 +73,14 @@ def _grid(one: Table, style: Style, places: list[int]) -> RichTable:
     grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for i in places:
         text = one.columns[i].kind == "text"
-        grid.add_column(columns[i][0], no_wrap=not text, overflow="fold")
+        grid.add_column(_held(columns[i][0]), no_wrap=not text, overflow="fold")
     for row, cells in enumerate(one.rows):
         texts = []
         for i in places:
             value, sure = columns[i][1][row]
             cell = cells[i]
             marked = isinstance(cell, Estimate) and cell.marked
-            shown = Text(value, style="bold" if marked else "")
+            shown = Text(_held(value), style="bold" if marked else "")
             texts.append(shown.append(f" {sure}", style="dim") if sure else shown)
         grid.add_row(*texts)
     return grid

@@ -201,7 +201,7 @@ def _silent(one: Measured) -> str:
     if len(one.values) < 2:
         return "one task cannot tell how tasks differ"
     if np.ptp(one.values) == 0:
-        return f"every task has the value {one.values[0]:g}, which cannot tell how others differ"
+        return f"every task has the value {one.values[0]:g}, so how new tasks differ cannot be told"
     return ""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
-from passk_cli.inference.intervals import METHODS, NEW_TASKS, Interval, check, interval
+from passk_cli.inference.intervals import GUARDED, METHODS, NEW_TASKS, Interval, check, interval
 from passk_cli.inference.ranking import best_shares
 from passk_cli.inference.weights import KINDS, bootstrap_means
 from passk_cli.report.charts import densities
@@ -64,6 +64,13 @@ def choose_methods(counts: Counts, text: str, how: Uncertainty) -> tuple[str, ..
     return tuple(check(name, level, population) for name in names)
 
 
+def applicable(metric: Metric, methods: Sequence[str], how: Uncertainty) -> tuple[str, ...]:
+    """The methods that can answer: without known bounds BCa stands in for those that need them."""
+    if metric.bounds is not None or how.bounds is not None:
+        return tuple(methods)
+    return tuple(dict.fromkeys("bca" if m in GUARDED else m for m in methods))
+
+
 def distributions(
     counts: Counts,
     metrics: Sequence[Metric],
@@ -86,7 +93,7 @@ def distributions(
         if line.measured.values is None:
             continue
         intervals = []
-        for method in methods:
+        for method in applicable(line.measured.metric, methods, how):
             asked = replace(how, interval=method)
             sample = line.measured.sample(counts, asked)
             intervals.append(interval(sample, method, how.level, how.population))
@@ -102,9 +109,15 @@ def bootstrap_report(
     lines: Sequence[Line],
     found: Sequence[Distribution],
     kind: str,
+    short_tasks: str = "empty",
 ) -> Report:
     """Estimate, bias, standard error, intervals side by side, and who is best."""
-    notes = [*reading_notes(counts), *short_notes(lines, "drop")]
+    notes = [*reading_notes(counts), *short_notes(lines, short_tasks)]
+    lacking = [m.name for m in metrics if applicable(m, methods, how) != tuple(methods)]
+    if lacking:
+        guarded = ", ".join(m for m in methods if m in GUARDED)
+        told = f"{guarded} left out, which needs bounds of the scores (--bounds LOW,HIGH)"
+        notes.append(Note(f"{', '.join(lacking)}: {told}"))
     flawed = [
         Line(d.line.measured, d.line.estimate, flaw=f"{i.method}: {i.reason}")
         for d in found
@@ -114,6 +127,7 @@ def bootstrap_report(
     notes += flaw_notes(flawed)
     if len({d.line.measured.tasks.tobytes() for d in found}) > 1:
         notes.append(Note("models have different tasks: who is best is asked of those all have"))
+    used = dict.fromkeys(i.method for d in found for i in d.intervals)
     population = how.population.replace("-", " ")
     clustered = f", clustered by {how.cluster}" if how.cluster else ""
     caption = (
@@ -121,7 +135,11 @@ def bootstrap_report(
         f" seed {how.seed} · {100 * how.level:g} %"
     )
     return Report(
-        tables=tuple(_table(counts, metric, found, methods) for metric in metrics),
+        tables=tuple(
+            _table(counts, metric, mine, applicable(metric, methods, how))
+            for metric in metrics
+            if (mine := [d for d in found if d.line.measured.metric == metric])
+        ),
         data=_tidy(counts, found, how),
         caption=f"{caption} intervals",
         notes=tuple(notes),
@@ -129,11 +147,13 @@ def bootstrap_report(
         signature=signature(
             counts,
             metrics,
-            intervals=f"{','.join(methods)} {how.level:g} {how.population}",
+            intervals=f"{','.join(used)} {how.level:g} {how.population}",
             weights=kind,
             cluster=how.cluster,
+            bounds=how.bounds_shown,
             resamples=how.resamples,
             seed=how.seed,
+            **{"short tasks": short_tasks if short_tasks != "empty" else None},
         ),
     )
 
@@ -219,9 +239,8 @@ def _on_shared_tasks(
 
 
 def _table(
-    counts: Counts, metric: Metric, found: Sequence[Distribution], methods: Sequence[str]
+    counts: Counts, metric: Metric, mine: list[Distribution], methods: Sequence[str]
 ) -> Table:
-    mine = [d for d in found if d.line.measured.metric == metric]
     unit = metric.unit
     fine = "fine" if unit == "share" else unit
     mine.sort(key=lambda d: (-(d.line.estimate.value or 0.0), d.line.series))

@@ -94,7 +94,7 @@ def compare_report(
     crossings : also the k at which one model overtakes another.
     extra : a further table to show (sensitivity).
     """
-    how = how.for_differences()
+    how = how.for_differences().knowing(metrics)
     measured = measure(counts, metrics, short_tasks)
     pairs = choose_pairs(counts, measured, baseline)
     found = compare_pairs(counts, pairs, how, rules)
@@ -185,9 +185,18 @@ def _tables(
     tables = [_ranking(counts, metric, ranks) for metric in metrics]
     tables = [table for table in tables if table.rows]
     pairs = {(c.first.series, c.second.series) for c in found}
-    if len(pairs) <= _PAIRS_SHOWN:
+    if len(pairs) > _PAIRS_SHOWN:
+        found = told_apart(found)
+    if found:
         tables.append(_pair_table(counts, metrics, found))
     return tables
+
+
+def told_apart(found: Sequence[Comparison]) -> list[Comparison]:
+    """The first of the pairs that some metric tells apart, as many as a reader looks at."""
+    apart = ((c.first.series, c.second.series) for c in found if c.verdict in (BETTER, WORSE))
+    shown = list(dict.fromkeys(apart))[:_PAIRS_SHOWN]
+    return [c for c in found if (c.first.series, c.second.series) in shown]
 
 
 def _against(
@@ -384,5 +393,11 @@ def _notes(
         )
     pairs = len({(c.first.series, c.second.series) for c in found})
     if pairs > _PAIRS_SHOWN:
-        notes.append(Note(f"{pairs} pairs are not listed; -f csv or -f json holds them all"))
+        shown = len({(c.first.series, c.second.series) for c in told_apart(found)})
+        notes.append(
+            Note(
+                f"{shown} of {pairs} pairs are listed, those told apart first;"
+                " -f csv or -f json holds them all"
+            )
+        )
     return notes

@@ -41,7 +41,7 @@ def differences(
         told="told",
         rules=[Rule(x=0.0, dashed=False), *margins],
         title=f"Difference to {baseline}" if baseline else "Differences between models",
-        subtitle=" · ".join([f"○ {judged[0]}", *dashed, *judged[1:]]),
+        subtitle=" · ".join([f"○ {judged[0]}", *dashed, *judged[1:], "each by itself"]),
         x_title="difference",
     )
     return (chart,)

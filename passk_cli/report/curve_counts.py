@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import USUAL_K, Metric
 from passk_cli.estimators.pass_k import at_pairs, curve_blocks
-from passk_cli.inference.bands import band_level_new_tasks, band_level_these_tasks, spread_out
-from passk_cli.inference.heterogeneity import Question, Spread, gains, spread_of_rates
+from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
+from passk_cli.inference.heterogeneity import Question, Spread, both_gains, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
 from passk_cli.report.curve_more import further
@@ -30,6 +30,7 @@ from passk_cli.report.estimate import Line, evaluate, flaw_notes
 from passk_cli.report.heterogeneity import Climb, Moment, Rates
 from passk_cli.report.model import Estimate, Report
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.ranked import best_first
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 from passk_cli.report.signature import span
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 # k's (tasks × k's without draws) computed at once for Δ_k: bounds the memory.
 _BLOCK_KS, _BLOCK_CELLS = 64, 1 << 21
+# Models whose curves are resampled at once, for the same reason.
+_BATCH = 8
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Stretch:
     ks: NDArray[np.int64]
     pointwise: float
 
-    @property
+    @cached_property
     def size(self) -> tuple[int, int, int]:
         """Tasks, fewest and most attempts."""
         return len(self.n), int(self.n.min()), int(self.n.max())
@@ -82,8 +85,9 @@ class Growth(Metric):
 def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
     """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k when asked for."""
     _require(counts, how, plan)
-    by_series = [stretches(counts, s, how, plan) for s in range(len(counts.series))]
-    by_series.sort(key=lambda each: (-float((each[0].c / each[0].n).mean()), each[0].series))
+    by_series = [stretches(counts, s, how, plan) for s in best_first(counts)]
+    if plan.band == "simultaneous":
+        by_series = _with_bands(counts, by_series, how)
     points: list[Point] = []
     lines: list[Line] = []
     for each in by_series:
@@ -153,18 +157,37 @@ def stretches(counts: Counts, s: int, how: Uncertainty, plan: Plan) -> list[Stre
         if len(here):
             kept = (counts.series[s], tasks[enough], n[enough], c[enough], here)
             found.append(Stretch(*kept, how.level))
-    if plan.band == "simultaneous":
-        found = [replace(found[0], pointwise=_band_level(counts, found[0], how))]
     return found
 
 
-def _band_level(counts: Counts, stretch: Stretch, how: Uncertainty) -> float:
-    ks = spread_out(stretch.ks)
-    given = (stretch.n, stretch.c, ks, how.level)
+def _with_bands(
+    counts: Counts, by_series: Sequence[list[Stretch]], how: Uncertainty
+) -> list[list[Stretch]]:
+    """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
+    alone = [each[0] for each in by_series]
+    cells = [(one.n, one.c, spread_out(one.ks)) for one in alone]
+    resamples, seed = how.resamples, how.seed
     if how.population == THESE_TASKS:
-        return band_level_these_tasks(*given, resamples=how.resamples, seed=how.seed)
-    clusters = cluster_codes(counts, stretch.tasks)
-    return band_level_new_tasks(*given, clusters=clusters, resamples=how.resamples, seed=how.seed)
+        levels = [
+            band_level_these_tasks(*one, how.level, resamples=resamples, seed=seed) for one in cells
+        ]
+        return [[replace(s, pointwise=at)] for s, at in zip(alone, levels, strict=True)]
+    # Models with the same number of tasks (and clusters) share the resampled tasks.
+    together: dict[tuple[int, bytes], list[int]] = {}
+    for i, one in enumerate(alone):
+        codes = cluster_codes(counts, one.tasks)
+        key = len(one.tasks), b"" if codes is None else codes.tobytes()
+        together.setdefault(key, []).append(i)
+    for places in together.values():
+        for batch in (places[i : i + _BATCH] for i in range(0, len(places), _BATCH)):
+            codes = cluster_codes(counts, alone[batch[0]].tasks)
+            some = [cells[i] for i in batch]
+            levels = band_levels_new_tasks(
+                some, how.level, clusters=codes, resamples=resamples, seed=seed
+            )
+            for i, level in zip(batch, levels, strict=True):
+                alone[i] = replace(alone[i], pointwise=level)
+    return [[one] for one in alone]
 
 
 def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[Line], list[Line]]:
@@ -174,15 +197,16 @@ def _measured(counts: Counts, stretch: Stretch, how: Uncertainty) -> tuple[list[
     found: tuple[list[Line], list[Line]] = ([], [])
     for here, *both in curve_blocks(stretch.n, stretch.c, stretch.ks):
         for lines, metric, values in zip(found, (AT, HAT), both, strict=True):
+            kept = repeat(None) if bare else values
+            given = (stretch.series, stretch.tasks, stretch.n, stretch.c)
             each = [
-                Measured(stretch.series, Metric(metric, k), stretch.tasks, stretch.n, stretch.c, v)
-                for k, v in zip(stretch.ks[here].tolist(), values, strict=True)
+                Measured(given[0], Metric(metric, k), *given[1:], v)
+                for k, v in zip(stretch.ks[here].tolist(), kept, strict=False)
             ]
             if bare:
                 lines += _without_intervals(each, values)
                 continue
-            with ThreadPoolExecutor() as pool:
-                lines += pool.map(_evaluated, repeat(counts), each, repeat(how))
+            lines += [_evaluated(counts, one, how) for one in each]
     return found
 
 
@@ -200,7 +224,7 @@ def _without_intervals(each: Sequence[Measured], values: NDArray[np.float64]) ->
     if tasks > 1:
         errors = (values.std(axis=1, ddof=1) / math.sqrt(tasks)).tolist()
     for one, mean, se in zip(each, means, errors, strict=True):
-        yield Line(replace(one, values=None), Estimate(mean, se), se, method="none")
+        yield Line(one, Estimate(mean, se), se, method="none")
 
 
 def _point(line: Line, stretch: Stretch, how: Uncertainty) -> Point:
@@ -218,38 +242,37 @@ def _question(counts: Counts, stretch: Stretch, how: Uncertainty) -> Question:
     return Question(how.population, level, clusters, how.resamples, how.seed)
 
 
-def _bounded(value: float, se: float, low: float, high: float, *, bare: bool) -> Estimate:
-    """An estimate whose NaNs are absent; the standard error where there is no interval."""
-    none = (None if math.isnan(v) else float(v) for v in (value, se, low, high))
-    shown, error, bottom, top = none
-    return Estimate(shown, error if bare else None, bottom, top)
-
-
 def _uneven(counts: Counts, stretch: Stretch, how: Uncertainty) -> Iterator[Point]:
-    """Δ_k, then the coverage deficit, at each k of a stretch."""
+    """Δ_k and the coverage deficit at each k of a stretch."""
     question = _question(counts, stretch, how)
-    units = len(stretch.n) if question.clusters is None else int(question.clusters.max()) + 1
-    method = _uneven_method(question)
     size = _BLOCK_KS if question.level else max(_BLOCK_KS, _BLOCK_CELLS // len(stretch.n))
-    for metric, passes in ((DELTA, stretch.c), (DEFICIT, stretch.n - stretch.c)):
-        for start in range(0, len(stretch.ks), size):
-            ks = stretch.ks[start : start + size]
-            found = gains(stretch.n, passes, ks, question)
+    for start in range(0, len(stretch.ks), size):
+        ks = stretch.ks[start : start + size]
+        both = both_gains(stretch.n, stretch.c, ks, question)
+        for metric, found in zip((DELTA, DEFICIT), both, strict=True):
             columns = (found.estimate, found.se, found.low, found.high, found.bound)
-            for k, *numbers, bound in zip(ks.tolist(), *(c.tolist() for c in columns), strict=True):
-                e = _bounded(*numbers, bare=question.level is None)
-                note = ""
-                if e.value is None:
-                    unit = "tasks" if question.clusters is None else "clusters"
-                    note = f"μ^k needs k different {unit}; there are {units}"
-                elif e.low is None and question.level is not None:
-                    note = "no attempt can be left out: n = k on some task (it needs n > k)"
-                yield Point(
-                    stretch.series, metric, k, replace(e, reason=note),
-                    None if math.isnan(numbers[1]) else numbers[1],
-                    None if math.isnan(bound) else bound, stretch.size, method, question.level,
-                    note,
-                )  # fmt: skip
+            for k, *numbers in zip(ks.tolist(), *(each.tolist() for each in columns), strict=True):
+                yield _uneven_point(stretch, metric, k, numbers, question)
+
+
+def _uneven_point(
+    stretch: Stretch, metric: str, k: int, numbers: Sequence[float], question: Question
+) -> Point:
+    """numbers : estimate, se, low, high and bound; NaN where undefined."""
+    value, se, low, high, bound = (None if math.isnan(v) else v for v in numbers)
+    note = ""
+    if value is None:
+        codes = question.clusters
+        units = len(stretch.n) if codes is None else int(codes.max()) + 1
+        kind = "tasks" if codes is None else "clusters"
+        note = f"μ^k needs k different {kind}; there are {units}"
+    elif low is None and question.level is not None:
+        note = "no attempt can be left out: n = k on some task (it needs n > k)"
+    bare = question.level is None
+    return Point(
+        stretch.series, metric, k, Estimate(value, se if bare else None, low, high, note), se,
+        bound, stretch.size, _uneven_method(question), question.level, note,
+    )  # fmt: skip
 
 
 def _uneven_method(question: Question) -> str:

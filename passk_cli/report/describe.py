@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.model import Counts, InputFacts
 
 
+_FOR = {"score": "best@k, mean", "answer": "maj@k", "solution": "diversity, distinct@k"}
+
+
 def describe_report(counts: Counts) -> Report:
     """Formats, roles, sizes, what is missing or repeated, and the largest k each model supports."""
     facts = counts.facts
@@ -77,6 +80,9 @@ def _about_input(one: InputFacts) -> list[tuple[Cell, ...]]:
     if "model" not in one.roles:
         roles += "; model from the label or the file's name"
     lines: list[tuple[Cell, ...]] = [("file", one.name), ("format", one.format), ("columns", roles)]
+    if one.offered:
+        there = (f"{role} = {column} ({_FOR[role]})" for role, column in one.offered.items())
+        lines.append(("when asked", ", ".join(there)))
     if one.unused:
         lines.append(("not used", ", ".join(one.unused)))
     return lines
@@ -90,7 +96,10 @@ def _outcomes(counts: Counts) -> str:
         else "none missing"
     ]
     if facts.not_understood:
-        parts.append(f"{facts.not_understood:,} neither pass nor fail (a score? --threshold)")
+        parts.append(
+            f"{facts.not_understood:,} neither pass nor fail (scores? best@k and mean take them as"
+            " they are, --threshold X makes passes of them)"
+        )
     return ", ".join(parts)
 
 
@@ -117,15 +126,22 @@ def _spread(n: np.ndarray) -> str:
 
 def _model_row(counts: Counts, s: int) -> tuple[Cell, ...]:
     rows = counts.rows_of(s)
-    n, c = counts.n[rows], counts.c[rows]
+    n = counts.n[rows]
     beyond = int(n.max()) > int(n.min())
     some = f"k ≤ {n.max()} on {int((n == n.max()).sum())}" if beyond else ""
-    return (*counts.series[s], len(n), _spread(n), float(c.sum() / n.sum()), f"k ≤ {n.min()}", some)
+    return (*counts.series[s], len(n), _spread(n), _pass_rate(counts, rows), f"k ≤ {n.min()}", some)
+
+
+def _pass_rate(counts: Counts, rows: slice) -> float | None:
+    """Passes among attempts; None where some attempts neither pass nor fail."""
+    if counts.facts.not_understood:
+        return None
+    return float(counts.c[rows].sum() / counts.n[rows].sum())
 
 
 def _data_row(counts: Counts, s: int) -> tuple[Cell, ...]:
     rows = counts.rows_of(s)
-    n, c = counts.n[rows], counts.c[rows]
+    n = counts.n[rows]
     return (
         *counts.series[s],
         len(n),
@@ -133,7 +149,7 @@ def _data_row(counts: Counts, s: int) -> tuple[Cell, ...]:
         int(n.min()),
         float(np.median(n)),
         int(n.max()),
-        float(c.sum() / n.sum()),
+        _pass_rate(counts, rows),
         int(n.min()),
         int(n.max()),
     )

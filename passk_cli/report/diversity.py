@@ -25,6 +25,7 @@ from passk_cli.report.estimate import (
 )
 from passk_cli.report.model import Cell, Chart, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.ranked import best_first
 from passk_cli.report.samples import Uncertainty, cluster_codes, measure, multisets
 from passk_cli.report.signature import signature
 
@@ -44,10 +45,11 @@ _CURVE_POINTS = 16
 _TITLES = (
     "different solutions; effective: 1 / chance that two attempts agree",
     "different correct solutions; effective where two pass, duplicates where one does",
-    "what k attempts gain over one; variety: different solutions that come with it",
+    "what k attempts gain over one, and the variety of solutions that comes with it",
 )
 
 Lines = Mapping[tuple[tuple[str, ...], str], Line]
+Gains = Mapping[tuple[str, ...], Sequence["Gain"]]
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,16 @@ def diversity_report(
     """
     how = how or Uncertainty()
     metrics = choose_metrics(counts, (), _metrics(ks))
-    measured = measure(counts, metrics, short_tasks)
+    order = best_first(counts)
+    measured = measure(counts, metrics, short_tasks, only=order)
     lines = {(m.series, m.metric.name): evaluate(counts, m, how) for m in measured}
-    facts = {series: _facts(counts, s, how) for s, series in enumerate(counts.series)}
-    gains = {s: [_gain(lines, s, k) for k in ks if k > 1] for s in counts.series}
+    facts = {counts.series[s]: _facts(counts, s, how) for s in order}
+    gains = {series: [_gain(lines, series, k) for k in ks if k > 1] for series in facts}
     asked = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
-    shown = [lines[series, m.name] for series in counts.series for m in metrics if m in asked]
+    shown = [lines[series, m.name] for series in facts for m in metrics if m in asked]
     every = list(lines.values())
-    caption = (sizes_caption(every), how.words(), f"solutions compared {same}" if same else "")
+    compared = f"solutions compared {same}" if same else ""
+    caption = (sizes_caption(every), how.words(), compared, _meaning(gains))
     return Report(
         tables=tuple(_tables(counts, ks, lines, facts, gains)),
         data=_tidy(counts, lines, facts, gains, how),
@@ -234,7 +238,7 @@ def _tables(
     ks: Sequence[int],
     lines: Lines,
     facts: Mapping[tuple[str, ...], Sequence[Fact]],
-    gains: Mapping[tuple[str, ...], Sequence[Gain]],
+    gains: Gains,
 ) -> Iterator[Table]:
     """Different solutions, different correct ones, and what is gained with them."""
     head = (Column("model"), *(Column(g) for g in counts.group_names))
@@ -250,34 +254,53 @@ def _tables(
                 *(lines[series, f"{family}{k}"].estimate for k in ks),
                 *(fact.estimate.value for fact in facts[series][3 * place :][:3]),
             )
-            for series in counts.series
+            for series in facts
         )
         yield Table(columns, rows, _TITLES[place])
     columns = (
         *head, Column("k"), Column("pass@1", "share"), Column("pass@k", "share"),
         Column("gain", "share"), Column("variety", "score"), Column("least", "score"),
-        Column("distinct-pass@k", "share"), Column("flag"),
+        Column("distinct-pass@k", "share"),
     )  # fmt: skip
+    flagged = _flagged(gains)
     found: list[tuple[Cell, ...]] = []
-    for series in counts.series:
-        for one in gains[series]:
+    for series, steps in gains.items():
+        for one in steps:
             mine = {f: lines[series, f"{f}{one.k}"] for f in ("pass@", "gain@", "distinct-pass@")}
             found.append(
                 (
                     *series, str(one.k), lines[series, "pass@1"].estimate.value,
                     mine["pass@"].estimate.value, mine["gain@"].estimate, one.variety, one.least,
-                    mine["distinct-pass@"].estimate.value, one.flag,
+                    mine["distinct-pass@"].estimate.value, *([one.flag] if flagged else []),
                 )
             )  # fmt: skip
     if found:
-        yield Table(columns, tuple(found), _TITLES[2])
+        flag = (Column("flag"),) if flagged else ()
+        yield Table((*columns, *flag), tuple(found), _TITLES[2])
+
+
+def _flagged(gains: Gains) -> bool:
+    return any(one.flag for found in gains.values() for one in found)
+
+
+def _meaning(gains: Gains) -> str:
+    """What the columns of the last table mean, for the caption; nothing without that table."""
+    if not any(gains.values()):
+        return ""
+    told = (
+        "variety: distinct@k, each task weighted by its gain; least: the same with one solution"
+        " that passes and one that fails, the fewest that a gain can come with"
+    )
+    if _flagged(gains):
+        told += f"; {FLAG}: a gain whose interval lies above 0, with at most a tenth more than that"
+    return told
 
 
 def _tidy(
     counts: Counts,
     lines: Lines,
     facts: Mapping[tuple[str, ...], Sequence[Fact]],
-    gains: Mapping[tuple[str, ...], Sequence[Gain]],
+    gains: Gains,
     how: Uncertainty,
 ) -> Table:
     columns = [
@@ -286,7 +309,7 @@ def _tidy(
     ]  # fmt: skip
     level = None if how.method == "none" else how.level
     rows: list[tuple[Cell, ...]] = []
-    for series in counts.series:
+    for series in facts:
         mine = [line for (who, _), line in lines.items() if who == series]
         size = mine[0].size
         for line in mine:
@@ -315,7 +338,7 @@ def _tidy(
 def _notes(
     counts: Counts,
     facts: Mapping[tuple[str, ...], Sequence[Fact]],
-    gains: Mapping[tuple[str, ...], Sequence[Gain]],
+    gains: Gains,
 ) -> Iterator[Note]:
     """What to know of these numbers, and who gains without variety."""
     known = counts.attempts["solution"]
@@ -363,7 +386,7 @@ def _chart(counts: Counts, how: Uncertainty, short_tasks: str) -> Chart:
     ks = points[points <= top].tolist()
     metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
     rows = []
-    for one in measure(counts, metrics, short_tasks):
+    for one in measure(counts, metrics, short_tasks, only=best_first(counts)):
         line = evaluate(counts, one, how)
         rows.append(
             {"k": one.metric.k, "solutions": line.estimate.value, "low": line.estimate.low,

@@ -11,7 +11,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric, default_ks, standard_metrics
 from passk_cli.inference.intervals import THESE_TASKS, interval
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
-from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.notes import first_few, plural, reading_notes
 from passk_cli.report.pairs import difference_interval, match
 from passk_cli.report.samples import Measured, Uncertainty, measure
 from passk_cli.report.signature import signature, span
@@ -91,7 +91,7 @@ def estimate_report(
     sort : a column to order models by; the first metric when empty.
     hint : a word on the metrics that are not there, for the caption.
     """
-    how = how or Uncertainty()
+    how = (how or Uncertainty()).knowing(metrics)
     lines = [evaluate(counts, one, how) for one in measure(counts, metrics, short_tasks)]
     if how.method != "none":
         lines = _mark_best(counts, lines, how)
@@ -233,7 +233,7 @@ def flaw_notes(lines: Sequence[Line]) -> list[Note]:
         if line.flaw:
             who = f"{line.measured.metric.name} of {line.measured.name}"
             said.setdefault(line.flaw, []).append(who)
-    return [Note(f"{_first_few(who)}: {flaw}") for flaw, who in said.items()]
+    return [Note(f"{first_few(who)}: {flaw}") for flaw, who in said.items()]
 
 
 def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
@@ -252,7 +252,7 @@ def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
         least = math.floor(100 * min(within for _, within in noisy))
         notes.append(
             Note(
-                f"{_first_few([who for who, _ in noisy])}: at least {least} % of the variance comes"
+                f"{first_few([who for who, _ in noisy])}: {_at_least(least)} of the variance comes"
                 " from too few attempts per task; more of them would narrow these intervals"
             )
         )
@@ -261,7 +261,7 @@ def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
         count = max(line.size[0] for line in lines)
         notes.append(
             Note(
-                f"{', '.join(sure)}: at least {math.floor(100 * min(sure.values()))} % of the"
+                f"{', '.join(sure)}: {_at_least(math.floor(100 * min(sure.values())))} of the"
                 f" variance comes from having {plural(count, 'task')};"
                 " more tasks narrow these intervals, more attempts will not"
             )
@@ -269,6 +269,5 @@ def _source_notes(lines: Sequence[Line], how: Uncertainty) -> list[Note]:
     return notes
 
 
-def _first_few(names: Sequence[str]) -> str:
-    """The first three, and how many more."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _at_least(percent: int) -> str:
+    return "all" if percent >= 100 else f"at least {percent} %"

@@ -104,6 +104,7 @@ def gate_report(
             f"--baseline {baseline}: no such file, and no such model; there are {', '.join(names)}"
         )
     needed = rules.metrics(metrics)
+    how = how.knowing(needed)
     most = int(counts.n.max())
     for metric in needed:
         if metric.k > most:
@@ -131,7 +132,7 @@ def gate_report(
             needed,
             **{
                 **how.signature(),
-                "differences": how.for_differences().method if compares else None,
+                "differences": how.for_differences().shown if compares else None,
                 "test": judging.test if rules.no_regression else None,
                 "resamples": how.resamples if draws else None,
                 "seed": how.seed if draws else None,
@@ -273,8 +274,10 @@ def _tidy(checks: Sequence[Check]) -> Table:
 def _caption(checks: Sequence[Check], how: Uncertainty, compares: bool) -> str:
     counted = {v: sum(c.verdict == v for c in checks) for v in (PASS, FAIL, UNDECIDED)}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
-    other = how.for_differences().method
-    of_differences = f", {other} for differences" if compares and other != how.method else ""
+    other = how.for_differences().shown
+    of_differences = f", {other} for differences" if compares and other != how.shown else ""
+    if compares:
+        of_differences += " (model − baseline)"
     return f"{plural(len(checks), 'rule')}: {told} · {how.words()}{of_differences}"
 
 

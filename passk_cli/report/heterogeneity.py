@@ -9,6 +9,8 @@ from passk_cli.report.model import Cell, Column, Estimate, Table
 
 Size = tuple[int, int, int]
 Rows = list[tuple[Cell, ...]]
+# Shares below this are rounding.
+_NONE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -114,22 +116,31 @@ def in_words(rates: Rates, climb: Climb) -> str:
 
     Only tasks solved sometimes can gain: the others have pass@k = pass@1.
     """
-    within = f" in {rates.attempts} attempts" if rates.attempts else ""
-    always, never = (percent(m.estimate.value or 0.0) for m in (rates.always, rates.never))
-    some = percent(rates.sometimes)
-    if rates.sometimes < 1e-12:
-        return f"every task solved always ({always}) or never ({never}){within}: nothing to gain"
-    if rates.sometimes > 0.5:
-        told = f"most tasks solved sometimes: {some}{within} ({always} always, {never} never)"
-    else:
-        told = (
-            f"most tasks solved always ({always}) or never ({never}){within}:"
-            f" all of it from the other {some}"
-        )
-    if climb.even is None or climb.even <= 0 or climb.estimate.value is None:
+    told = _which_tasks(rates)
+    if rates.sometimes < _NONE or climb.even is None or climb.even <= 0:
         return told
-    share = 100 * max(climb.estimate.value / climb.even, 0.0)
+    share = 100 * max((climb.estimate.value or 0.0) / climb.even, 0.0)
+    if share >= 99.5:
+        # Beyond 100 % it is chance: no tasks gain more over one attempt than equally hard ones.
+        return f"{told}; as much as equally hard tasks would gain to k = {climb.k}"
     return f"{told}; {share:.0f} % of what equally hard tasks gain to k = {climb.k}"
+
+
+def _which_tasks(rates: Rates) -> str:
+    """How many tasks are solved always, never and sometimes; without those that are none."""
+    within = f" in {rates.attempts} attempts" if rates.attempts else ""
+    some = percent(rates.sometimes)
+    ends = (("always", rates.always), ("never", rates.never))
+    shares = {word: percent(m.estimate.value) for word, m in ends if m.estimate.value}
+    if not shares:
+        return f"every task solved sometimes{within}"
+    if rates.sometimes > 0.5:
+        others = ", ".join(f"{share} {word}" for word, share in shares.items())
+        return f"most tasks solved sometimes: {some}{within} ({others})"
+    others = " or ".join(f"{word} ({share})" for word, share in shares.items())
+    if rates.sometimes < _NONE:
+        return f"every task solved {others}{within}: nothing to gain"
+    return f"most tasks solved {others}{within}: all of it from the other {some}"
 
 
 def percent(share: float) -> str:
@@ -138,9 +149,9 @@ def percent(share: float) -> str:
     >>> percent(0.2344), percent(0.0001), percent(0.9999), percent(1.0)
     ('23.4 %', '<0.1 %', '>99.9 %', '100 %')
     """
-    if 1e-12 < share < 0.0005:
+    if _NONE < share < 0.0005:
         return "<0.1 %"
-    if 0.9995 <= share < 1 - 1e-12:
+    if 0.9995 <= share < 1 - _NONE:
         return ">99.9 %"
     return f"{100 * share:.1f}".removesuffix(".0") + " %"
 

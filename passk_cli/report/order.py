@@ -53,29 +53,38 @@ def order_report(
     found = examine(counts, in_order(counts), ks, how, adjust=adjust, short_tasks=short_tasks)
     level = 1 - how.level + 1e-12
     tests = sum(not math.isnan(p) for one in found for p in one.p)
-    notes = [*reading_notes(counts), *order_notes(found, level, short_tasks)]
+    # Where the lines count, a column of numbers or times does not.
+    notes = reading_notes(replace(counts, attempts={}) if by_lines else counts)
     if by_lines:
         notes.append(Note("the order of attempts is taken from the order of lines"))
+    by = "lines" if by_lines else _columns(counts)
     differences = how.for_differences().method
     metrics = [Metric(family, k) for family in ("first@", "pass@") for k in ks]
     return Report(
         tables=tuple(table for table in _tables(counts, found, level) if table.rows),
         data=_tidy(counts, found, how, level),
         caption=_caption(found, how, adjust, tests),
-        notes=tuple(notes),
+        notes=(*notes, *order_notes(counts.facts, found, level, short_tasks)),
         signature=signature(
             counts,
             metrics,
             **how.signature(),
             **{
                 "differences": None if differences == how.method else differences,
-                "order": "lines" if by_lines else "attempt",
+                "order": by,
                 "adjust": f"{adjust} over {tests}",
                 "short tasks": short_tasks if short_tasks != "empty" else None,
             },
         ),
-        charts=(_chart(found, how.words()),),
+        charts=(_chart(found, how, by),),
     )
+
+
+def _columns(counts: Counts) -> str:
+    """What the attempts are ordered by: "trial"."""
+    inputs = counts.facts.inputs
+    columns = dict.fromkeys(one.roles["attempt"] for one in inputs if "attempt" in one.roles)
+    return ", ".join(columns) or "attempt"
 
 
 def _tables(counts: Counts, found: Sequence[Findings], level: float) -> Iterator[Table]:
@@ -193,23 +202,27 @@ def _needed_table(head: tuple[Column, ...], found: Sequence[Findings]) -> Table:
     return Table(columns, tuple(rows), "attempts to the first success")
 
 
-def _caption(found: Sequence[Findings], how: Uncertainty, adjust: str, tests: int) -> str:
+def _sizes(found: Sequence[Findings]) -> str:
+    """How much there is: "50 tasks, 4 attempts each"."""
     tasks = [len(one.ordered.n) for one in found]
     n = [int(m) for one in found for m in (one.ordered.n.min(), one.ordered.n.max())]
     shown = f"{span(min(tasks), max(tasks))} task{'s' * (max(tasks) != 1)}"
-    each = f"{span(min(n), max(n))} attempt{'s' * (max(n) != 1)} each"
+    return f"{shown}, {span(min(n), max(n))} attempt{'s' * (max(n) != 1)} each"
+
+
+def _caption(found: Sequence[Findings], how: Uncertainty, adjust: str, tests: int) -> str:
     differences = how.for_differences().method
     also = f", {differences} for trends and differences" if differences != how.method else ""
     p = f"p over all orders of a task's outcomes, {_ADJUSTED[adjust]} over {plural(tests, 'test')}"
     p = p if tests else "nothing to test: no task has both passes and failures"
-    return f"{shown}, {each} · {p} · {how.words()}{also}"
+    return f"{_sizes(found)} · {p} · {how.words()}{also}"
 
 
 def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _chart(found: Sequence[Findings], sure: str) -> Chart:
+def _chart(found: Sequence[Findings], how: Uncertainty, by: str) -> Chart:
     rows = [
         {
             "attempt": (rate.first + rate.last) / 2,
@@ -229,8 +242,8 @@ def _chart(found: Sequence[Findings], sure: str) -> Chart:
         high="high",
         colour="model",
         title="Pass rate by attempt",
-        subtitle=sure,
-        x_title="attempt",
+        subtitle=f"{_sizes(found)} · {how.words()}",
+        x_title="attempt" if by == "attempt" else f"attempt, by {by}",
         y_title="pass rate",
         log_x=False,
     )

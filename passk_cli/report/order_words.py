@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from passk_cli.inference.order_tests import MOST_POSITIONS
 from passk_cli.report.model import Estimate, Note
-from passk_cli.report.notes import plural
+from passk_cli.report.notes import first_few, plural
 from passk_cli.report.ordered import Findings
+from passk_cli.report.signature import span
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.model import ReadFacts
 
 DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "no trend seen", "unclear"
 ALIKE, ALTERNATING, UNRELATED = "alike", "alternating", "no link seen"
@@ -64,14 +69,25 @@ def told_pairs(found: Iterable[Findings], level: float) -> Iterator[tuple[Findin
                 yield one, i
 
 
-def order_notes(found: Sequence[Findings], level: float, short_tasks: str) -> list[Note]:
-    """What qualifies the numbers, model by model, then what holds for all."""
-    notes = []
+def order_notes(
+    facts: ReadFacts, found: Sequence[Findings], level: float, short_tasks: str
+) -> list[Note]:
+    """What qualifies the numbers: how they were read, model by model, then what holds for all."""
+    notes = [Note(text, "warning") for text in _moved(facts)]
     for one in found:
         told = [*_stopped(one), *_trend(one, level), *_neighbours(one, level)]
         notes += [Note(text, "warning") for text in (*told, *_copies(one, level))]
     notes += [Note(text) for text in (*_sizes(found), *_flaws(found))]
     return [*notes, *_short(found, short_tasks)]
+
+
+def _moved(facts: ReadFacts) -> Iterator[str]:
+    """Attempts left out do not leave their place empty."""
+    if facts.missing and facts.missing_policy == "drop":
+        yield (
+            f"{plural(facts.missing, 'attempt')} without an outcome left out: later attempts at"
+            " the same task move up a place, so that attempt 1 here may have been the second"
+        )
 
 
 def _stopped(one: Findings) -> Iterator[str]:
@@ -165,14 +181,28 @@ def _sizes(found: Sequence[Findings]) -> Iterator[str]:
 
 
 def _flaws(found: Sequence[Findings]) -> Iterator[str]:
-    """What is special about intervals, once each, with how many numbers it is said of."""
-    said = [rate.flaw for one in found for rate in one.rates]
-    said += [flaw for one in found for b in one.beside for flaw in b.flaws]
-    shown = [one.slope for one in found if not one.stopped]
-    shown += [b.difference for one in found for b in one.beside if b.first.value is not None]
-    said += [e.reason for e in shown if e.low is None and not e.reason.startswith("k = n")]
-    for flaw in dict.fromkeys(filter(None, said)):
-        yield f"{plural(said.count(flaw), 'number')}: {flaw}"
+    """What is special about intervals, once each, with the numbers it is said of."""
+    said: dict[str, list[str]] = {}
+    for one in found:
+        for what, flaw in _flaws_of(one):
+            said.setdefault(flaw, []).append(f"{what} of {one.ordered.name}")
+    for flaw, which in said.items():
+        yield f"{first_few(which)}: {flaw}"
+
+
+def _flaws_of(one: Findings) -> Iterator[tuple[str, str]]:
+    """Which number, and what is special about its interval."""
+    told = []
+    for rate in one.rates:
+        several = "s" * (rate.first != rate.last)
+        told.append((f"attempt{several} {span(rate.first, rate.last)}", rate.flaw))
+    shown = [] if one.stopped else [("trend", one.slope)]
+    for b in one.beside:
+        told += zip((f"first@{b.k}", f"pass@{b.k}"), b.flaws, strict=True)
+        if b.first.value is not None and not b.difference.reason.startswith("k = n"):
+            shown.append((f"first@{b.k} − pass@{b.k}", b.difference))
+    told += [(what, estimate.reason) for what, estimate in shown if estimate.low is None]
+    yield from ((what, flaw) for what, flaw in told if flaw)
 
 
 def _short(found: Sequence[Findings], short_tasks: str) -> Iterator[Note]:

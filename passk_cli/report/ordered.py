@@ -34,6 +34,7 @@ from passk_cli.inference.order_tests import (
 )
 from passk_cli.report.estimate import evaluate
 from passk_cli.report.model import Estimate
+from passk_cli.report.ranked import best_first
 from passk_cli.report.samples import (
     Measured,
     Uncertainty,
@@ -96,7 +97,8 @@ class Rate:
 class Beside:
     """first@k beside pass@k, their difference, and the attempts used when one stops at success.
 
-    used : mean attempts with a budget of k; undefined beyond the attempts there are.
+    used : mean attempts with a budget of k; undefined where some unsolved task has fewer, unless
+        such tasks are dropped from the others: then it counts them until their last attempt.
     flaws : what is special about the intervals of first@k and pass@k.
     """
 
@@ -150,14 +152,14 @@ class Findings:
 
 
 def in_order(counts: Counts) -> list[Ordered]:
-    """Every series with its attempts in order.
+    """Every series with its attempts in order; the best first.
 
     Errors: DataError where attempts at the same time (or number) have different outcomes;
     ParameterError when the counts were read without the order of attempts.
     """
     found = []
-    for s, series in enumerate(counts.series):
-        rows = counts.rows_of(s)
+    for s in best_first(counts):
+        series, rows = counts.series[s], counts.rows_of(s)
         known = multisets(counts, "attempt", rows)
         tied = np.flatnonzero((known.passed > 0) & (known.passed < known.count))
         tasks, n, c = counts.task_codes[rows], counts.n[rows], counts.c[rows]
@@ -298,13 +300,16 @@ def _slope(counts: Counts, one: Ordered, how: Uncertainty) -> Estimate:
     return estimate
 
 
-def _used(counts: Counts, one: Ordered, k: int, how: Uncertainty) -> Estimate:
+def _used(counts: Counts, one: Ordered, any_k: Measured, how: Uncertainty) -> Estimate:
     """Attempts per task when one stops at the first pass, or after k."""
+    k = any_k.metric.k
     attempts, solved = first_pass(one.start, one.passed)
     value = attempts_used(unsolved(attempts, solved), k)
     if math.isnan(value):
         return Estimate(None, reason="no task has so many attempts", share=False)
     if not np.all(solved | (one.n >= k)):
+        if any_k.values is None:
+            return Estimate(None, reason=any_k.reason, share=False)
         return Estimate(value, reason="some tasks have fewer attempts: no interval", share=False)
     if k == 1:
         return Estimate(value, reason="k = 1: always one", share=False)
@@ -341,7 +346,7 @@ def _beside(
             )
             differences = how.for_differences()
             difference, _ = _estimated(sample, differences, any_k.reason, signed=True)
-    used, flaws = _used(counts, one, k, how), (lines[0].flaw, lines[1].flaw)
+    used, flaws = _used(counts, one, any_k, how), (lines[0].flaw, lines[1].flaw)
     return Beside(k, lines[0].estimate, lines[1].estimate, difference, used, len(any_k.n), flaws)
 
 

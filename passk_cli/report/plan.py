@@ -11,19 +11,18 @@ import numpy as np
 from passk_cli import __version__
 from passk_cli.errors import ParameterError
 from passk_cli.report.basis import Basis, assumed_basis, pilot_basis
-from passk_cli.report.charts import curves
 from passk_cli.report.designs import DESIGN, Aims, Line, best_splits, in_design, needed, with_usual
-from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
-from passk_cli.report.plan_notes import plan_notes
+from passk_cli.report.plan_charts import charts
+from passk_cli.report.plan_notes import few_note, left_out_notes, plan_notes
+from passk_cli.report.plan_pairs import correlation_source, possible, words
 from passk_cli.report.signature import short_names, signature, span
 
 if TYPE_CHECKING:
     from passk_cli.estimators.metric import Metric
     from passk_cli.inference.design import BetaRates
     from passk_cli.outcomes.model import Counts
-
-_CHART_POINTS = 30
 
 
 def plan_report(
@@ -34,23 +33,30 @@ def plan_report(
     rates: BetaRates | None = None,
     correlation: float | None = None,
     short_tasks: str = "empty",
+    few: bool = False,
 ) -> Report:
     """Standard errors, splits of a budget and detectable differences of designs not yet run.
 
     counts : a pilot; or rates : assumed success rates.  correlation : of two models' true values
-    over tasks, where no pilot of two models tells it.
+    over tasks, where no pilot of two models tells it.  few : of the metrics, only those of the
+    smallest and the largest k.
     Errors: ParameterError when a pilot says nothing about any metric, or an aim makes no sense.
     """
     aims = aims.checked()
     if correlation is not None and not -1.0 <= correlation <= 1.0:
         raise ParameterError(f"--correlation {correlation:g}: it must lie between −1 and 1")
     notes: list[Note] = []
+    if few:
+        metrics, notes = few_metrics(metrics)
     if counts is not None:
-        bases, notes = pilot_basis(counts, metrics, correlation, short_tasks)
-        notes = [*reading_notes(counts), *notes]
+        bases, silent = pilot_basis(counts, metrics, correlation, short_tasks)
+        bases, doubtful = possible(bases)
+        left = left_out_notes(metrics, bases)
+        notes = [*reading_notes(counts), *notes, *silent, *left, *doubtful]
     else:
         assert rates is not None
         bases = assumed_basis(metrics, rates, correlation)
+    several = counts is not None and len(counts.series) > 1
     aims = with_usual(aims, bases)
     designs = [
         in_design(DESIGN, basis, aims, tasks, n)
@@ -60,22 +66,27 @@ def plan_report(
     ]
     split = best_splits(bases, aims)
     detected = [needed(basis, aims, n) for n in aims.attempts for basis in bases]
-    tables = [_bases_table(bases), _designs_table(designs, bases, aims)]
+    tables = [_bases_table(bases, several), _designs_table(designs, bases, aims)]
     tables += [_splits_table(split, bases, aims)] if split else []
     lines = [*designs, *split, *detected]
     return Report(
-        tables=(*tables, _needed_table(detected, bases, aims)),
+        tables=tuple(map(_filled, (*tables, _needed_table(detected, bases, aims)))),
         data=_tidy(lines, aims),
         caption=_caption(bases, aims, rates),
-        notes=(*notes, *plan_notes(bases, aims, designs, split)),
-        signature=_signature(bases, aims, counts, rates),
-        charts=_charts(bases, aims),
+        notes=(*notes, *plan_notes(bases, aims, [*designs, *split, *detected], several)),
+        signature=_signature(bases, aims, counts, rates, short_tasks),
+        charts=charts(bases, aims, _start(bases, rates)),
     )
 
 
-def _bases_table(bases: Sequence[Basis]) -> Table:
+def few_metrics(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Note]]:
+    """Those of the smallest and the largest k, and a note on the k's left out."""
+    ks = sorted({metric.k for metric in metrics})
+    return [m for m in metrics if m.k in (ks[0], ks[-1])], few_note(ks)
+
+
+def _bases_table(bases: Sequence[Basis], several: bool) -> Table:
     """What is planned for: what is expected, how tasks differ, and what each k costs in tasks."""
-    several = len({(basis.model, basis.pair) for basis in bases}) > 1 or bases[0].pair is not None
     n = max(basis.metric.k for basis in bases)
     first = bases[0]
     columns = [Column("metric"), Column("expected", "share"), Column("true spread", "share"),
@@ -90,7 +101,7 @@ def _bases_table(bases: Sequence[Basis]) -> Table:
             least = first.variances(n)[0]
             row.append(_known(basis.variances(n)[0] / least) if least > 0 else None)
         if several:
-            row += [basis.model, " − ".join(basis.pair or ())]
+            row += [basis.model, " − ".join(basis.pair or (f"two like {basis.model}",))]
         rows.append(tuple(row))
     at = (
         f"; tasks for the same standard error with {plural(n, 'attempt')}" if len(bases) > 1 else ""
@@ -106,16 +117,28 @@ def _designs_table(lines: Sequence[Line], bases: Sequence[Basis], aims: Aims) ->
 
 
 def _splits_table(lines: Sequence[Line], bases: Sequence[Basis], aims: Aims) -> Table:
-    rows = [
-        (mine[0].purpose, *_size_cells(mine[0], aims), *_line_cells(mine, aims))
-        for mine in _by(lines, bases)
-    ]
+    """For each metric, and for all at once, the design that is best, with that metric's numbers."""
+    rows: list[tuple[Cell, ...]] = []
+    for goal in (*(basis.metric.name for basis in bases), "all"):
+        best = [line for line in lines if goal in line.purpose.split(", ")]
+        mine = [line for line in best if line.basis.metric.name == goal]
+        if best:
+            cells = _line_cells(mine, aims) if mine else ("", "", "")
+            rows.append((goal, *_size_cells(best[0], aims), *cells))
     columns = (Column("best for"), Column("tasks × attempts"), *_size_columns(aims),
-               *_line_columns(bases))  # fmt: skip
+               Column("its se", "share"), Column("width", "share"),
+               Column("detects", "share"))  # fmt: skip
     money = f"{aims.budget:,.2f}: " if aims.cost else ""
     most = "" if aims.most_tasks is None else f" over at most {plural(aims.most_tasks, 'task')}"
     title = f"best split of {money}{plural(aims.spend, 'attempt')}{most}"
     return Table(columns, tuple(rows), f"{title}; within 1 % the most tasks, then fewest attempts")
+
+
+def _filled(table: Table) -> Table:
+    """Without the columns that are empty in every row."""
+    kept = [i for i in range(len(table.columns)) if any(row[i] is not None for row in table.rows)]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    return Table(tuple(table.columns[i] for i in kept), rows, table.title)
 
 
 def _needed_table(lines: Sequence[Line], bases: Sequence[Basis], aims: Aims) -> Table:
@@ -176,14 +199,16 @@ def _known(value: float) -> float | None:
 def _tidy(lines: Sequence[Line], aims: Aims) -> Table:
     names = (
         "plan", "best_for", "metric", "k", "tasks", "attempts", "attempts_in_all", "cost",
-        "expected", "se", "width", "level", "difference", "power", "correlation", "source", "note",
+        "expected", "se", "width", "level", "difference", "power", "correlation",
+        "correlation_source", "source", "note",
     )  # fmt: skip
     rows = tuple(
         (
             line.plan, line.purpose, line.basis.metric.name, line.basis.metric.k, line.tasks,
             line.attempts, line.total, _price(line, aims), line.expected, line.se,
             line.width(aims), aims.level, line.difference, aims.power,
-            line.basis.correlation, line.basis.source(line.attempts), line.reason,
+            line.basis.correlation, correlation_source(line.basis),
+            line.basis.source(line.attempts), line.reason,
         )
         for line in lines
     )  # fmt: skip
@@ -193,9 +218,13 @@ def _tidy(lines: Sequence[Line], aims: Aims) -> Table:
 def _caption(bases: Sequence[Basis], aims: Aims, rates: BetaRates | None) -> str:
     width = f"width of {100 * aims.level:g} % normal intervals for new tasks"
     test = f"two-sided sign-flip test at {100 * (1 - aims.level):.3g} %, power {aims.power:g}"
+    return f"{_start(bases, rates)} · {width} · {test}"
+
+
+def _start(bases: Sequence[Basis], rates: BetaRates | None) -> str:
+    """What is planned from."""
     if rates is not None:
-        start = f"success rates Beta with mean {rates.mean:g} and spread {rates.spread:g}"
-        return f"{start} · {width} · {test}"
+        return f"success rates Beta with mean {rates.mean:g} and spread {rates.spread:g}"
     pilots = [basis.pilot for basis in bases if basis.pilot is not None]
     tasks = [len(pilot.n) for pilot in pilots]
     n = np.concatenate([pilot.n for pilot in pilots])
@@ -204,22 +233,26 @@ def _caption(bases: Sequence[Basis], aims: Aims, rates: BetaRates | None) -> str
     start += f", {attempts} attempt{'s' * (attempts != '1')} each"
     if (like := pilots[0].rates) is not None:
         start += f"; {bases[0].model} is like --mean {like.mean:.4g} --spread {like.spread:.4g}"
-    return f"{start} · {width} · {test}"
+    return start
 
 
 def _signature(
-    bases: Sequence[Basis], aims: Aims, counts: Counts | None, rates: BetaRates | None
+    bases: Sequence[Basis],
+    aims: Aims,
+    counts: Counts | None,
+    rates: BetaRates | None,
+    short_tasks: str,
 ) -> dict[str, object]:
     metrics = [basis.metric for basis in bases]
-    told = {f"{basis.correlation:g}" for basis in bases if basis.pair is None}
     more: dict[str, object] = {
         "level": aims.level,
         "power": aims.power,
         "difference": aims.difference,
-        "correlation": " ".join(told) or "measured",
+        "correlation": words(bases),
         "budget": aims.spend,
         "max tasks": aims.most_tasks,
         "cost": aims.cost,
+        "short tasks": short_tasks if short_tasks != "empty" else None,
     }
     if counts is not None:
         return signature(counts, metrics, **more)
@@ -229,33 +262,3 @@ def _signature(
         "mean": rates.mean, "spread": rates.spread, **more,
     }  # fmt: skip
     return {name: value for name, value in entries.items() if value is not None}
-
-
-def _charts(bases: Sequence[Basis], aims: Aims) -> tuple[Chart, ...]:
-    """Width and smallest difference against tasks, a line per number of attempts."""
-    low, high = min(aims.tasks), max(aims.tasks)
-    if low == high:
-        low, high = max(low // 4, 2), 4 * high
-    sizes = np.unique(np.geomspace(low, high, _CHART_POINTS).round().astype(int)).tolist()
-    rows = []
-    for basis in bases:
-        for n in aims.attempts:
-            for tasks in sizes:
-                line = in_design(DESIGN, basis, aims, tasks, n)
-                rows.append({
-                    "tasks": tasks, "width": line.width(aims), "difference": line.difference,
-                    "attempts": plural(n, "attempt"), "metric": basis.metric.name,
-                })  # fmt: skip
-    rows = [row for row in rows if row["width"] is not None]
-    facet = "metric" if len(bases) > 1 else ""
-    lone = "" if facet else f"{bases[0].metric.name}: "
-    return tuple(
-        curves(
-            rows, x="tasks", y=y, colour="attempts", facet=facet, x_title="tasks", log_x=True,
-            y_title=y, y_domain=None, title=lone + title,
-        )
-        for y, title in (
-            ("width", f"Width of the {100 * aims.level:g} % interval"),
-            ("difference", f"Smallest difference detected with power {aims.power:g}"),
-        )
-    )  # fmt: skip

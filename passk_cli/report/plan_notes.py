@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.inference.design import relative_error
+from passk_cli.report.designs import DESIGN, SPLIT
 from passk_cli.report.model import Note
 from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
+    from passk_cli.estimators.metric import Metric
     from passk_cli.inference.design import Piloted
     from passk_cli.report.basis import Basis
     from passk_cli.report.designs import Aims, Line
@@ -22,10 +24,17 @@ _UNSURE = 0.2
 
 
 def plan_notes(
-    bases: Sequence[Basis], aims: Aims, designs: Sequence[Line], split: Sequence[Line]
+    bases: Sequence[Basis],
+    aims: Aims,
+    lines: Sequence[Line],
+    several: bool,
 ) -> list[Note]:
-    """What is assumed, where the pilot ends, and where approximations are off."""
-    notes = _difference_notes(bases) + _pilot_notes(bases, aims)
+    """What is assumed, where the pilot ends, and where approximations are off.
+
+    several : whether the pilot has several models.
+    """
+    designs, split = ([x for x in lines if x.plan == plan] for plan in (DESIGN, SPLIT))
+    notes = _difference_notes(bases, several) + _pilot_notes(bases, aims)
     served = {name for line in split for name in line.purpose.split(", ")}
     unserved = [basis for basis in bases if basis.metric.name not in served]
     if unserved:
@@ -38,22 +47,58 @@ def plan_notes(
                 " attempts help only where tasks run out (--max-tasks)"
             )
         )
-    return [*notes, *_rough_notes(bases, aims, designs)]
+    return [*notes, *_rough_notes(bases, aims, designs), *_empty_notes(lines)]
 
 
-def _difference_notes(bases: Sequence[Basis]) -> list[Note]:
+def few_note(ks: Sequence[int]) -> list[Note]:
+    """That only the first and the last of the usual k's are planned for; none when that is all."""
+    if len(ks) < 3:
+        return []
+    return [
+        Note(
+            f"planned for k = {ks[0]} and {ks[-1]}; -k {','.join(map(str, ks))} plans for"
+            " what lies between as well"
+        )
+    ]
+
+
+def left_out_notes(metrics: Sequence[Metric], bases: Sequence[Basis]) -> list[Note]:
+    """Which metrics are in no table, because the pilot says nothing about them."""
+    planned = {basis.metric for basis in bases}
+    names = [metric.name for metric in metrics if metric not in planned]
+    if not names:
+        return []
+    return [Note(f"left out of every table: {', '.join(names)}, for the reason given", "warning")]
+
+
+def _empty_notes(lines: Sequence[Line]) -> list[Note]:
+    """Why cells of the tables are empty; of splits they show the best of each metric only."""
+    why: dict[str, list[str]] = {}
+    for line in lines:
+        name = line.basis.metric.name
+        if line.reason and (line.plan != SPLIT or name in line.purpose.split(", ")):
+            why.setdefault(line.reason, []).append(name)
+    if not why:
+        return []
+    told = (f"{reason} ({', '.join(dict.fromkeys(names))})" for reason, names in why.items())
+    return [Note(f"empty cells: {'; '.join(told)}")]
+
+
+def _difference_notes(bases: Sequence[Basis], several: bool) -> list[Note]:
     """Which two models a difference is of."""
     alike = [basis for basis in bases if basis.pair is None]
     notes = []
     if alike:
+        how = "" if several else "; --correlation, or a pilot of two models"
+        where = "" if len(alike) == len(bases) else f" in {_names(alike)}"
         notes.append(
             Note(
-                "differences: of two models alike, one half the difference above and one half below"
-                f" the expected value, whose true values correlate by {alike[0].correlation:g} over"
-                " tasks at every k (assumed; --correlation, or a pilot of two models)"
+                f"differences{where}: of two models alike, one half the difference above and one"
+                f" half below the expected value, whose true values correlate by"
+                f" {alike[0].correlation:g} over tasks at every k (assumed{how})"
             )
         )
-    if len(alike) < len(bases):
+    if several:
         notes.append(
             Note(
                 "of several models the plan is for the one whose values vary most, and the pair"
@@ -96,12 +141,21 @@ def _pilot_notes(bases: Sequence[Basis], aims: Aims) -> list[Note]:
                 " so the share of the variance that is luck is taken from that model"
             )
         )
-    lucky = [b for b, pilot in piloted if pilot.raw_between < 0 or b.difference.raw_between < 0]
+    lucky = [b for b, pilot in piloted if pilot.raw_between < 0]
     if lucky:
         notes.append(
             Note(
                 f"{_names(lucky)}: the pilot's tasks differ no more than luck explains; their true"
                 " values are taken to be equal",
+                "warning",
+            )
+        )
+    apart = [b for b, pilot in piloted if pilot.raw_between > pilot.largest]
+    if apart:
+        notes.append(
+            Note(
+                f"{_names(apart)}: the pilot's tasks differ as much as any can with this mean;"
+                " the true spread is the largest there is",
                 "warning",
             )
         )
@@ -131,9 +185,19 @@ def _rough_notes(bases: Sequence[Basis], aims: Aims, designs: Sequence[Line]) ->
     if reached:
         told = ", ".join(f"{name} (up to {plural(t, 'task')})" for name, t in reached.items())
         notes.append(
-            Note(f"{told}: these intervals reach 0 or 1, where guard intervals differ", "warning")
+            Note(
+                f"{told}: the width is that of a normal interval, which here passes 0 or 1; the"
+                " guard interval that passk shows stays inside and may be narrower or, where few"
+                " tasks differ, much wider: plan by standard errors, or with more tasks",
+                "warning",
+            )
         )
-    near = [b for b in bases if not _ROUGH <= b.values.expected <= 1.0 - _ROUGH]
+    near = [
+        basis
+        for basis in bases
+        for values in (basis.difference.first, basis.difference.second)
+        if not _ROUGH <= values.expected <= 1.0 - _ROUGH
+    ]
     few = min(aims.tasks) < _FEW_TASKS
     where = [f"below {_FEW_TASKS} tasks"] if few else []
     where += [f"for {_names(near)}, expected near 0 or 1"] if near else []
@@ -143,4 +207,4 @@ def _rough_notes(bases: Sequence[Basis], aims: Aims, designs: Sequence[Line]) ->
 
 
 def _names(bases: Sequence[Basis]) -> str:
-    return ", ".join(basis.metric.name for basis in bases)
+    return ", ".join(dict.fromkeys(basis.metric.name for basis in bases))

@@ -15,6 +15,7 @@ from passk_cli.estimators.metric import Metric, Multisets, needs, task_values
 from passk_cli.inference.attempts import share_within, within_variance, within_variance_of
 from passk_cli.inference.intervals import (
     DEFAULT_OF_DIFFERENCES,
+    GUARDED,
     METHODS,
     NEW_TASKS,
     THESE_TASKS,
@@ -40,6 +41,7 @@ class Uncertainty:
     interval : a method's name, "none", or None for the population's default.
     population : "new-tasks" or "these-tasks".  cluster : the column of clusters, for the record.
     bounds : what scores cannot pass, where that is known.
+    unbounded : metrics whose bounds are not known though the method needs them; see `knowing`.
     """
 
     interval: str | None = None
@@ -49,6 +51,7 @@ class Uncertainty:
     resamples: int = 10_000
     seed: int = 0
     bounds: tuple[float, float] | None = None
+    unbounded: tuple[str, ...] = ()
 
     @cached_property
     def method(self) -> str:
@@ -57,6 +60,27 @@ class Uncertainty:
             check(None, self.level, self.population)
             return "none"
         return check(self.interval, self.level, self.population)
+
+    def knowing(self, metrics: Sequence[Metric]) -> Uncertainty:
+        """The same, saying which of these metrics get BCa because nobody knows their bounds."""
+        if self.bounds is not None or self.method not in GUARDED:
+            return self
+        lacking = [metric for metric in metrics if metric.bounds is None]
+        named = tuple(metric.name for metric in lacking)
+        return replace(self, unbounded=("all",) if len(lacking) == len(metrics) else named)
+
+    @property
+    def bounds_shown(self) -> str | None:
+        """The bounds as one writes them; None where there are none."""
+        return None if self.bounds is None else f"{self.bounds[0]:g},{self.bounds[1]:g}"
+
+    @property
+    def shown(self) -> str:
+        """The method's name for people: "guard", or "guard (bca for mean)"."""
+        if self.unbounded == ("all",):
+            return "bca"
+        others = f" (bca for {', '.join(self.unbounded)})" if self.unbounded else ""
+        return self.method + others
 
     def for_differences(self) -> Uncertainty:
         """The same for differences of two models, whose default method is another."""
@@ -76,9 +100,9 @@ class Uncertainty:
         if self.method == "none":
             return {"interval": "none"}
         entries: dict[str, object] = {
-            "interval": f"{self.method} {self.level:g} {self.population}",
+            "interval": f"{self.shown} {self.level:g} {self.population}",
             "cluster": self.cluster,
-            "bounds": None if self.bounds is None else f"{self.bounds[0]:g},{self.bounds[1]:g}",
+            "bounds": self.bounds_shown,
         }
         if self.resampled:
             entries |= {"resamples": self.resamples, "seed": self.seed}
@@ -91,7 +115,7 @@ class Uncertainty:
             return f"± one standard error over {over}"
         clustered = f", clustered by {self.cluster}" if self.cluster else ""
         population = self.population.replace("-", " ")
-        return f"{100 * self.level:g} % {self.method} intervals for {population}{clustered}"
+        return f"{100 * self.level:g} % {self.shown} intervals for {population}{clustered}"
 
 
 @dataclass(frozen=True)
@@ -145,11 +169,13 @@ class Measured:
         assert self.values is not None
         fixed = how.population == THESE_TASKS
         low, high = self.bounds(how)
-        if self.values.min() < low or self.values.max() > high:
-            raise ParameterError(
-                f"--bounds {low:g},{high:g}: {self.metric.name} of {self.name} goes from"
-                f" {self.values.min():g} to {self.values.max():g}"
-            )
+        if self.metric.bounds is None and self.attempts is not None:
+            scores = self.attempts.value
+            if scores.min() < low or scores.max() > high:
+                raise ParameterError(
+                    f"--bounds {low:g},{high:g}: scores of {self.name} go from {scores.min():g} to"
+                    f" {scores.max():g}; widen the bounds, or leave rows out with --where"
+                )
         return Sample(
             self.values,
             low=low,

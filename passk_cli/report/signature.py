@@ -26,7 +26,7 @@ def signature(counts: Counts, metrics: Iterable[Metric], **more: object) -> dict
         **more,
         "missing": facts.missing_policy,
         "duplicates": facts.duplicates_policy,
-        "threshold": facts.threshold,
+        "threshold": ",".join(f"{t:g}" for t in facts.thresholds) or facts.threshold,
         "where": facts.where or None,
         "by": ",".join(counts.group_names) or None,
     }

@@ -175,7 +175,7 @@ def test_closed_pipe_and_help() -> None:
                                check=False)  # fmt: skip
         assert shown.returncode == 0
         for command in app.COMMANDS:
-            assert command.__name__ in shown.stdout
+            assert command in shown.stdout
 
 
 def test_terminal_table_fits_and_cuts_nothing(
@@ -308,3 +308,12 @@ def test_python_gives_the_same_numbers(passk: Passk) -> None:
     np.testing.assert_array_equal(frame.low, [float(r["low"]) for r in rows])
     none = passk_cli.estimate(passk_cli.read(TAU), ["pass@1"], interval="none")
     assert np.isnan(none.low.astype(float)[0])
+
+
+def test_a_group_never_shares_a_name_with_a_column(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("task,attempt,passed,fact\nt,1,1,g\nt,2,0,g\n")
+    assert passk("estimate", path, "--by", "fact").code == 0
+    done = passk("order", path, "--by", "fact")
+    assert (done.code, done.out) == (2, "")
+    assert "--by fact: the output has a column of that name; rename it in the data" in done.err

@@ -193,3 +193,12 @@ def test_every_format(passk: Passk, name: str) -> None:
         done = passk("curve", *arguments, "-f", name)
         assert done.code == 0, done.err
         assert len(done.out) > 500
+
+
+def test_no_line_begins_with_a_percent_sign(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+    for width in (78, 79, 80, 81):
+        monkeypatch.setenv("COLUMNS", str(width))
+        done = passk("curve", CRUX, "--by", "temperature", "--interval", "none", "-f", "table")
+        assert "(43 %)" in " ".join(done.out.split())
+        assert not [line for line in done.out.splitlines() if line.lstrip().startswith("%")]
+        assert "\u2800" not in done.out

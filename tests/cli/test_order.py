@@ -39,6 +39,8 @@ def test_order_is_never_guessed(passk: Passk) -> None:
     done = passk("order", AGENTS, "--order-from-lines")
     assert (done.code, "taken from the order of lines" in done.err) == (0, True)
     assert "order lines" in done.out
+    # A column of numbers counts for nothing then.
+    assert "ordered by trial" not in passk("order", TAU, "--order-from-lines").err
 
 
 def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, tmp_path: Path) -> None:

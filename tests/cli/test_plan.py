@@ -56,6 +56,7 @@ def test_fits_a_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
         done = passk("plan", CRUX, "--where", "temperature < 0.5", "-f", "table")
         assert max(map(len, done.out.splitlines())) <= width
         assert "…" not in done.out
+        assert len(re.findall(r"^$", done.out, flags=re.M)) <= 7
         assert "deepseek-base-6.7b − gpt-4-0613" in done.out
 
 

@@ -11,8 +11,8 @@ from passk_cli.estimators.heterogeneity import rate_curves
 from passk_cli.estimators.pass_k import curve
 from passk_cli.inference.attempts import jackknife_variance, one_less
 from passk_cli.inference.bands import (
-    band_level_new_tasks,
     band_level_these_tasks,
+    band_levels_new_tasks,
     joint_level,
     spread_out,
 )
@@ -53,7 +53,7 @@ def test_a_column_without_spread_does_not_count() -> None:
 def test_spread_out_keeps_the_ends() -> None:
     ks = np.union1d(np.arange(1, 200), [1000])
     found = spread_out(ks)
-    assert (found[0], found[-1], len(found) <= 24) == (1, 1000, True)
+    assert (found[0], found[-1], len(found) <= 16) == (1, 1000, True)
     assert spread_out(ks[:10]) is not None
     np.testing.assert_array_equal(spread_out(ks[:10]), ks[:10])
 
@@ -68,7 +68,7 @@ def test_new_tasks_whole_curves_lie_inside() -> None:
     for seed in range(runs):
         c = rng.binomial(6, rng.beta(2, 2, tasks))
         values = np.hstack(curve(n, c, 6)).T
-        level = band_level_new_tasks(n, c, ks, 0.95, resamples=1000, seed=seed)
+        [level] = band_levels_new_tasks([(n, c, ks)], 0.95, resamples=1000, seed=seed)
         for name, each in (("pointwise", 0.95), ("simultaneous", level)):
             found = [interval(Sample(row), "t", each) for row in values]
             limits = zip(found, truth, strict=True)
@@ -114,8 +114,15 @@ def test_clusters_are_drawn_as_a_whole() -> None:
     rng = np.random.default_rng(6)
     n, c = np.full(60, 10), rng.binomial(10, np.repeat(rng.random(6), 10))
     ks = np.arange(1, 11)
-    alone = band_level_new_tasks(n, c, ks, 0.95, resamples=2000)
-    together = band_level_new_tasks(
-        n, c, ks, 0.95, clusters=np.repeat(np.arange(6), 10), resamples=2000
-    )
+    [alone] = band_levels_new_tasks([(n, c, ks)], 0.95, resamples=2000)
+    codes = np.repeat(np.arange(6), 10)
+    [together] = band_levels_new_tasks([(n, c, ks)], 0.95, clusters=codes, resamples=2000)
     assert 0.95 <= together != alone
+
+
+def test_models_share_draws_and_no_numbers() -> None:
+    rng = np.random.default_rng(7)
+    n = np.full(30, 12)
+    curves = [(n, rng.binomial(12, rng.random(30)), np.arange(1, k)) for k in (13, 5, 9)]
+    one_by_one = [band_levels_new_tasks([one], 0.95, resamples=2000)[0] for one in curves]
+    assert band_levels_new_tasks(curves, 0.95, resamples=2000) == one_by_one

@@ -21,8 +21,8 @@ from passk_cli.inference.design import (
     Piloted,
     fitted_rates,
     relative_error,
-    splits,
 )
+from passk_cli.inference.design_splits import splits
 
 METRICS = [parse(name) for name in ("pass@1", "pass@3", "pass^3", "pass^1", "pass@2", "pass^2")]
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.heterogeneity import Question, gains, spread_of_rates
+from passk_cli.inference.heterogeneity import Question, both_gains, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import unit_values
 
@@ -51,6 +51,16 @@ def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
     these = gains(n, c, np.array([7, 8]), Question(THESE_TASKS))
     assert not np.isnan(these.estimate).any()
     np.testing.assert_array_equal(np.isnan(these.low), [False, True])
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_both_at_once_are_the_two_alone(population: str) -> None:
+    n, c = data()
+    ks, question = np.arange(1, 8), Question(population, resamples=500)
+    alone = (gains(n, c, ks, question), gains(n, n - c, ks, question))
+    for one, other in zip(both_gains(n, c, ks, question), alone, strict=True):
+        for name in ("estimate", "bound", "se", "low", "high"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
 
 
 def test_reasons_of_moments() -> None:

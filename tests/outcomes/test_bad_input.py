@@ -240,9 +240,12 @@ def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write:
         assert "holds several models (a, b); the label 'new' names one" in done.err
 
 
-def test_describe_says_what_is_wrong_when_nothing_is_right(passk: Passk, write: Write) -> None:
-    done = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5}\n'))
-    assert (done.code, "a score needs --threshold X" in done.err) == (3, True)
+def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
+    done = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5, "answer": "7"}\n'))
+    assert done.code == 0
+    assert "1 neither pass nor fail (scores? best@k and mean take them as they are" in done.out
+    assert "answer = answer (maj@k)" in done.out
+    assert passk("describe", write("y.jsonl", '{"task": "a", "passed": null}\n')).code == 3
 
 
 def test_names_that_would_break_a_table(passk: Passk, write: Write) -> None:

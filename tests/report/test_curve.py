@@ -187,6 +187,22 @@ def test_no_gain_from_one_attempt_or_even_ends() -> None:
     assert said == "every task solved always (50 %) or never (50 %) in 10 attempts: nothing to gain"
 
 
+@pytest.mark.parametrize(
+    ("c", "said"),
+    [
+        ([10, 10], "every task solved always (100 %) in 10 attempts: nothing to gain"),
+        ([0, 0, 5], "most tasks solved never (66.7 %) in 10 attempts: all of it from the other"),
+        ([0, 5, 5], "most tasks solved sometimes: 66.7 % in 10 attempts (33.3 % never)"),
+        # Alike by chance more than equally hard tasks would be.
+        ([5] * 20, "every task solved sometimes in 10 attempts; as much as equally hard tasks would"
+         " gain to k = 10"),
+    ],
+)  # fmt: skip
+def test_what_is_none_of_the_tasks_is_not_told(c: list[int], said: str) -> None:
+    counts = Counts.from_cells([("m", f"t{i}", 10, x) for i, x in enumerate(c)])
+    assert curve_report(counts, NONE, Plan()).tables[2].rows[0][1].startswith(said)
+
+
 def test_exact_rates_and_data_are_told_alike() -> None:
     """With very many attempts the curves of data are those of the rates behind them."""
     p = np.array([0.07, 0.715, 0.715, 0.07, 0.715, 0.715])

@@ -120,7 +120,21 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
     assert found["explores", "distinct-pass@6"]["estimate"] == pytest.approx(0.6)
     assert found["explores", "pass@6"]["estimate"] > 0.6
     table = report.tables[2]
-    assert [row[-1] for row in table.rows] == ["", "", "", FLAG, FLAG, FLAG, "", "", ""]
+    flags = {row[0]: row[-1] for row in table.rows}
+    assert flags == {"flips": FLAG, "explores": "", "knows": ""}
+    assert f"{FLAG}: a gain whose interval lies above 0" in report.caption
+    # Nothing flagged: nothing to explain, and no empty column.
+    plain = diversity_report(solved(*varied("explores", [*"abcdefghij", "a", "b"], {"a"})), (2,))
+    assert [column.name for column in plain.tables[2].columns][-1] == "distinct-pass@k"
+    assert "least: " in plain.caption
+    assert FLAG not in plain.caption
+
+
+def test_models_come_best_first() -> None:
+    rows = [(m, f"t{i}", "x", i < good) for m, good in (("v1", 1), ("v10", 4)) for i in range(5)]
+    report = diversity_report(solved(*rows, *rows), (2,))
+    assert [row[0] for row in report.tables[0].rows] == ["v10", "v1"]
+    assert list(dict.fromkeys(row[0] for row in report.data.rows)) == ["v10", "v1"]
 
 
 def test_where_no_more_variety_is_possible_there_is_no_flag() -> None:

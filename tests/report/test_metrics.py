@@ -110,7 +110,7 @@ def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
     assert "scores are read from score" in done.err
     done = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")
     assert done.code == 2
-    assert "--bounds 0,0.5: best@2 of" in done.err
+    assert "--bounds 0,0.5: scores of high go from" in done.err
     assert passk("estimate", graded, "-m", "best@2", "--bounds", "1").code == 2
 
 

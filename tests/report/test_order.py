@@ -97,7 +97,8 @@ def test_every_p_is_adjusted_over_all_models() -> None:
     holm = examine(counts, in_order(counts), ks, how)
     smallest = min(p for one in raw for p in one.p if not math.isnan(p))
     assert min(p for one in holm for p in one.p if not math.isnan(p)) == min(6 * smallest, 1.0)
-    assert [math.isnan(p) for p in holm[2].p] == [True] * 3
+    assert holm[0].ordered.name == "c"
+    assert [math.isnan(p) for p in holm[0].p] == [True] * 3
     assert words(told(counts), "c") == ("cannot tell",) * 3
     with pytest.raises(ParameterError, match="--adjust fdr: it is one of holm, bh, none"):
         told(counts, adjust="fdr")
@@ -292,12 +293,46 @@ def test_tau_bench_by_hand() -> None:
 
 
 def test_chart_shows_every_rate_with_its_interval() -> None:
-    counts = counted(a=drawn(HARDNESS, 4), b=drawn(HARDNESS, 4, 1))
+    counts = counted(a=drawn(HARDNESS, 4), b=drawn(HARDNESS, 4, 1) | drawn(HARDNESS, 4))
     report = told(counts)
     (chart,) = report.charts
+    assert chart.spec["title"]["subtitle"][0].startswith("164 tasks, 4 attempts each · 95 %")
+    assert chart.spec["layer"][0]["encoding"]["x"]["title"] == "attempt, by trial"
+    assert report.signature["order"] == "trial"
     rows = [row for row in chart.spec["data"]["values"] if row["drawn"] == "line"]
     assert [(row["x"], row["series"]) for row in rows] == [
-        (i, m) for m in "ab" for i in (1, 2, 3, 4)
+        (i, m) for m in "ba" for i in (1, 2, 3, 4)
     ]
-    first = facts(report, "a")["rate 1 1"]
+    first = facts(report, "b")["rate 1 1"]
     assert (rows[0]["y"], rows[0]["low"]) == (first["estimate"], first["low"])
+
+
+def test_attempts_used_are_empty_where_unsolved_tasks_have_fewer() -> None:
+    counts = counted(m=[[0, 1, 1], [0], [1, 0, 0]], stops=[[0, 1, 1], [1], [1, 0, 0]])
+    report = order_report(counts, (1, 2))
+    used = facts(report)["attempts used 2"]
+    assert (used["estimate"], used["note"]) == (None, "n=1 < k=2 on 1 of 3 tasks")
+    assert facts(report)["attempts used 1"]["estimate"] == 1
+    # The short task is solved: how many attempts it takes is known.
+    stops = facts(report, "stops")
+    assert stops["first@2 2"]["estimate"] is None
+    assert stops["attempts used 2"]["estimate"] == pytest.approx(4 / 3)
+    dropped = facts(order_report(counts, (1, 2), short_tasks="drop"))["attempts used 2"]
+    # Kaplan–Meier: two of three tasks remain after the first attempt.
+    assert dropped["estimate"] == pytest.approx(1 + 2 / 3)
+    assert "no interval" in dropped["note"]
+
+
+def test_flawed_intervals_are_named() -> None:
+    said = [note.text for note in told(counted(m=[[1, 1]] * 30)).notes]
+    flaw = "every task has the value 1: the interval is one-sided"
+    assert f"attempt 1 of m, attempt 2 of m, first@1 of m and 3 more: {flaw}" in said
+
+
+def test_attempts_that_move_up_a_place_are_told() -> None:
+    rows = [("t1", 1, None), ("t1", 2, 1), ("t1", 3, 0), ("t2", 1, 0), ("t2", 2, 1), ("t2", 3, 0)]
+    frame = pd.DataFrame(rows, columns=["task", "attempt", "passed"], dtype=object)
+    moved = "1 attempt without an outcome left out: later attempts at the same task move up"
+    for missing, there in (("drop", True), ("fail", False)):
+        counts = read(frame, attempts=["attempt"], missing=missing)
+        assert (moved in warnings(told(counts))) == there

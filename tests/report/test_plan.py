@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from statistics import NormalDist
 
 import numpy as np
@@ -217,14 +218,19 @@ def test_plan_is_for_the_model_and_pair_that_vary_most() -> None:
         for t in range(60):
             p = min(max(0.5 + spread * rng.choice([-1, 1]), 0), 1)
             cells.append((model, f"t{t:02d}", 6, int(rng.binomial(6, p))))
-    table = piloted(Counts.from_cells(cells), "pass@1").tables[0]
+    report = piloted(Counts.from_cells(cells), "pass@1")
+    table = report.tables[0]
     row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
     assert row["model"] == "wild"
     names = sorted({cell[0] for cell in cells})
     c = np.array([[cell[3] / 6 for cell in cells if cell[0] == name] for name in names])
     spreads = {f"{a} − {b}": (c[names.index(a)] - c[names.index(b)]).var()
                for a, b in itertools.combinations(names, 2)}  # fmt: skip
-    assert row["pair"] == max(spreads, key=lambda pair: spreads[pair])
+    assert max(spreads, key=lambda pair: spreads[pair]) == "calm − wild"
+    assert row["pair"] == "two like wild"
+    assert "pass@1: the correlation of calm and wild cannot be measured: the tasks of calm" in said(
+        report
+    )
 
 
 def test_a_pilot_that_cannot_tell() -> None:
@@ -251,6 +257,42 @@ def test_models_that_never_differ_say_nothing_of_differences() -> None:
     assert all(row["difference"] for row in rows(report, plan="design", tasks=24))
 
 
+def test_a_best_split_for_each_goal_shows_its_own_metric() -> None:
+    report = assumed("pass@1,pass@10,pass^10", budget=2000)
+    table = report.tables[2]
+    assert [row[0] for row in table.rows] == ["pass@1", "pass@10", "pass^10", "all"]
+    for row in table.rows[:3]:
+        (line,) = [r for r in rows(report, plan="split", metric=row[0])
+                   if row[0] in str(r["best_for"]).split(", ")]  # fmt: skip
+        assert row[3:] == (line["se"], line["width"], line["difference"])
+
+
+def test_what_is_left_out_is_said() -> None:
+    cells = [("m", f"t{t}", 4, 1 + t % 3) for t in range(12)]
+    report = piloted(Counts.from_cells(cells), "pass@1,pass@4")
+    assert "warning: left out of every table: pass@4, for the reason given" in said(report)
+    few = plan_report(
+        parse_list("pass@1,pass@2,pass@3,pass^2,pass^3"), Aims(),
+        counts=Counts.from_cells(cells), few=True,
+    )  # fmt: skip
+    assert {r["metric"] for r in rows(few)} == {"pass@1", "pass@3", "pass^3"}
+    assert "note: planned for k = 1 and 3; -k 1,2,3 plans" in said(few)
+    assert re.search(r"note: empty cells: .*n=1 < k=3 \(pass@3, pass\^3\)", said(few))
+
+
+def test_pictures_say_what_they_rest_on_and_show_nothing_impossible() -> None:
+    report = assumed(tasks=(3, 100), attempts=(1,))
+    for chart in report.charts:
+        subtitle = " · ".join(chart.spec["title"]["subtitle"])
+        assert "success rates Beta with mean 0.6 and spread 0.3" in subtitle
+        points = [v for v in chart.spec["data"]["values"] if v["drawn"] == "point"]
+        assert [v["x"] for v in points] == [3, 100]
+        assert all(v["y"] is None or v["y"] <= 1 for v in chart.spec["data"]["values"])
+    subtitles = [" · ".join(chart.spec["title"]["subtitle"]) for chart in report.charts]
+    assert "widths above 1 are left out" in subtitles[0]
+    assert "correlation assumed 0.5" in subtitles[1]
+
+
 def test_short_tasks() -> None:
     counts = Counts.from_cells(
         [("m", "a", 4, 1), ("m", "b", 4, 4), ("m", "c", 2, 1), ("m", "d", 4, 0)]
@@ -259,6 +301,7 @@ def test_short_tasks() -> None:
     assert {r["metric"] for r in rows(empty)} == {"pass@1"}
     assert "pass@4 of m: n=2 < k=4 on 1 of 4 tasks; --short-tasks drop" in said(empty)
     dropped = piloted(counts, "pass@1,pass@4", "drop", tasks=(10,), attempts=(4,))
+    assert (dropped.signature["short tasks"], "short tasks" in empty.signature) == ("drop", False)
     found = {str(r["metric"]): r["se"] for r in rows(dropped, plan="design")}
     assert found["pass@4"] == pytest.approx(math.sqrt(1 / 3 / 10))
 
@@ -272,7 +315,7 @@ def test_tasks_that_differ_no_more_than_luck() -> None:
 def test_rough_predictions_are_called_so() -> None:
     report = assumed("pass@1,pass@10", tasks=(20, 400), attempts=(10,))
     text = said(report)
-    assert "warning: pass@10 (up to 20 tasks): these intervals reach 0 or 1" in text
+    assert "warning: pass@10 (up to 20 tasks): the width is that of a normal interval" in text
     assert "rough below 50 tasks and for pass@10, expected near 0 or 1" in text
     assert "rough" not in said(assumed(tasks=(400,), attempts=(10,)))
 

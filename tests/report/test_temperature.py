@@ -201,6 +201,14 @@ def test_ties_go_to_the_lowest_temperature() -> None:
         ("gpt-4-turbo+cot_temp0.8", ("gpt-4-turbo+cot", 0.8)),
         ("runs/temperature=0.7/llama", ("runs/llama", 0.7)),
         ("TEMP-1", ("model", 1.0)),
+        ("run_T0.2", ("run", 0.2)),
+        ("qwen-T0.2", ("qwen", 0.2)),
+        ("qwen_t.7_n10", ("qwen_n10", 0.7)),
+        ("T0.2_qwen", ("qwen", 0.2)),
+        ("qwen_T1", None),
+        ("t5-v1.1", None),
+        ("model-t5.1.1", None),
+        ("qwen_T0.2_temp0.2", None),
         ("flan-T5", None),
         ("flan-t5_temp0", ("flan-t5", 0.0)),
         ("attempt0.5", None),
@@ -215,6 +223,39 @@ def test_temperatures_in_names(name: str, expected: tuple[str, float] | None) ->
         assert found[1] == expected[1]
     else:
         assert found == expected
+
+
+def test_a_note_says_how_names_were_read() -> None:
+    names = [f"m_T0.{i}" for i in range(1, 6)]
+    counts = Counts.from_cells([(name, "a", 2, 1) for name in names])
+    split, [note] = by_temperature(counts, None)
+    assert split.series[0] == ("m", "0.1")
+    assert "'m_T0.3' is model 'm' at temperature 0.3 and 2 more" in note.text
+
+
+def test_models_come_best_first() -> None:
+    cells = [(m, t, "a", 4, c) for m, t, c in (("a", "0.2", 1), ("a", "1", 1), ("b", "10", 0),
+             ("b", "9", 3))]  # fmt: skip
+    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    assert [row[:2] for row in report.tables[0].rows] == [
+        ("b", "9"), ("b", "10"), ("a", "0.2"), ("a", "1"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("flips", [False, True])
+def test_many_pairs_are_listed_where_they_flip(flips: bool) -> None:
+    # Of nine models there are 36 pairs; the first and the last change places.
+    cells = []
+    for m in range(9):
+        for heat in (0.2, 0.8):
+            rate = 8 - m if flips and heat > 0.5 and m in (0, 8) else m
+            cells += [(f"m{m}", str(heat), f"t{t}", 8, rate) for t in range(60)]
+    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    said = " ".join(note.text for note in report.notes)
+    listed = [table for table in report.tables if "who leads" in table.title]
+    assert bool(listed) == flips
+    assert ("only those that flip are listed" in said) == flips
+    assert ("no pair of models changes places, of 36" in said) != flips
 
 
 def test_names_and_column_say_the_same(passk: Passk) -> None:
@@ -319,6 +360,18 @@ def test_toy_points() -> None:
         "passk": report.signature["passk"], "toy": "gaussian", "spread": "16", "k": "2,8,64",
     }  # fmt: skip
     assert len(report.charts) == 2
+    for chart in report.charts:
+        drawn = [row["drawn"] for row in chart.spec["data"]["values"]]
+        assert (drawn.count("line"), drawn.count("point")) == (3, 3)
+        assert chart.spec["title"]["subtitle"] == ["s = 16"]
+
+
+def test_the_toy_chart_says_what_it_cannot_show() -> None:
+    report = toy_report(("gaussian",), (16.0,), 2.0, (1, 2))
+    assert report.tables[0].rows[0][3] == 0
+    [subtitle] = report.charts[0].spec["title"]["subtitle"]
+    assert subtitle == "s = 16 · T* = 0 at 1 point, which a logarithmic axis cannot show"
+    assert report.charts[1].spec["title"]["subtitle"] == ["s = 16"]
 
 
 def test_toy_says_where_nothing_is_left_to_choose() -> None:

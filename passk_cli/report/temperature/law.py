@@ -13,6 +13,7 @@ from passk_cli.estimators.pass_k import curve
 from passk_cli.estimators.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, Column, Note, Table
+from passk_cli.report.notes import first_few
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 from passk_cli.report.temperature.best import heat, model_of
 
@@ -136,8 +137,4 @@ def law_notes(laws: Sequence[Law]) -> list[Note]:
     for law in laws:
         if law.reason:
             said.setdefault(law.reason, []).append(" ".join(part or '""' for part in law.model))
-    return [Note(f"power law T*(k) of {_few(who)} {reason}") for reason, who in said.items()]
-
-
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return [Note(f"power law T*(k) of {first_few(who)} {reason}") for reason, who in said.items()]

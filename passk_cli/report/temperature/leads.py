@@ -137,12 +137,13 @@ def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Note]:
             )
         )
     if len(leads) > _PAIRS_SHOWN:
-        notes.append(
-            Note(
-                f"of {len(leads)} pairs of models only those that flip are listed; -f csv or"
-                " -f json holds them all"
+        told = f"of {len(leads)} pairs of models only those that flip are listed"
+        if not any(lead.flips for lead in leads):
+            told = (
+                f"no pair of models changes places, of {len(leads)}, with both leads significant:"
+                " none is listed"
             )
-        )
+        notes.append(Note(f"{told}; -f csv or -f json holds them all"))
     return notes
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.model import Counts
 from passk_cli.report.model import Note
-from passk_cli.report.notes import plural
+from passk_cli.report.notes import first_few, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,12 +18,15 @@ TEMPERATURE = "temperature"
 #: The columns looked for when none is named.
 COLUMNS = (TEMPERATURE, "temp")
 _REMEDY = (
-    "name the column with --temperature COLUMN, or label the files, as T0.2=cold.jsonl or"
+    "names say it as T0.2, gpt-4@T1, gpt-4_T0.2, gpt-4-t0.2 (here with a decimal point) or"
+    " gpt-4_temp0.2; name the column with --temperature COLUMN, or label the files, as"
     " gpt-4@T0.2=cold.jsonl"
 )
-# "T0.2" alone or after an @ ("flan-T5" is no temperature); "temp0.2" between separators.
+# "T1" alone or after an @ ("flan-T5" is no temperature); "t0.2" and "temp1" between separators,
+# the former not as a part of "t5.1.1".
 _NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
 _LABEL = re.compile(rf"(?:^|@)T{_NUMBER}$")
+_SHORT = re.compile(r"(?:^|[@_\-. /+])t(\d*\.\d+)(?=$|[@_\- /+]|\.(?!\d))", re.I)
 _IN_A_NAME = re.compile(rf"(?:^|[@_\-. /+])temp(?:erature)?[=_\-]?{_NUMBER}(?=$|[@_\-. /+])", re.I)
 
 
@@ -32,15 +35,19 @@ def in_name(name: str) -> tuple[str, float] | None:
 
     >>> in_name("T0.2"), in_name("gpt-4@T1"), in_name("codellama-7b_temp0.8")
     (('model', 0.2), ('gpt-4', 1.0), ('codellama-7b', 0.8))
+    >>> in_name("run_T0.2"), in_name("qwen-t0.7_n10")
+    (('run', 0.2), ('qwen_n10', 0.7))
     >>> in_name("flan-T5"), in_name("temp0.2_temp0.8")
     (None, None)
     """
-    found = [m for pattern in (_LABEL, _IN_A_NAME) for m in pattern.finditer(name)]
+    patterns = (_LABEL, _SHORT, _IN_A_NAME)
+    # By the place of the number: two patterns may find the same one.
+    found = {m.span(1): m for pattern in patterns for m in pattern.finditer(name)}
     if len(found) != 1:
         return None
-    start, end = found[0].span()
-    model = (name[:start] + name[end:]).strip("@_-. /+")
-    return model or "model", float(found[0][1])
+    [match] = found.values()
+    model = (name[: match.start()] + name[match.end() :]).strip("@_-. /+")
+    return model or "model", float(match[1])
 
 
 def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Note]]:
@@ -99,16 +106,20 @@ def written(temperature: float) -> str:
 
 
 def _naming_note(names: Mapping[str, tuple[str, float] | None], only: bool) -> Note:
-    name, says = next((name, says) for name, says in names.items() if says is not None)
     source = "temperatures are read from the names" if only else "names say the temperature too"
-    return Note(f"{source}: {name!r} is model {says[0]!r} at temperature {written(says[1])}")
+    told = [
+        f"{name!r} is model {says[0]!r} at temperature {written(says[1])}"
+        for name, says in names.items()
+        if says is not None
+    ]
+    return Note(f"{source}: {first_few(told)}")
 
 
 def _from_name(names: Mapping[str, tuple[str, float] | None], name: str) -> float:
     says = names[name]
     if says is None:
         raise DataError(
-            name, f"no column {' or '.join(COLUMNS)}, and no temperature in this name", _REMEDY
+            name, f"no column {' or '.join(COLUMNS)}, and no one temperature in this name", _REMEDY
         )
     return says[1]
 

@@ -18,8 +18,9 @@ from passk_cli.report.estimate import (
     sizes_caption,
 )
 from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
-from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.notes import first_few, plural, reading_notes
 from passk_cli.report.pairs import Comparison, Rules, compare_pairs
+from passk_cli.report.ranked import pass_rates
 from passk_cli.report.samples import Uncertainty, measure
 from passk_cli.report.signature import signature
 from passk_cli.report.temperature.best import (
@@ -62,7 +63,7 @@ def temperature_report(
     All comparisons, of temperatures and of models, are adjusted together.
     Errors: ParameterError when no model has values at two temperatures.
     """
-    measured = measure(counts, metrics, short_tasks)
+    measured = measure(counts, metrics, short_tasks, only=_order(counts))
     lines = [evaluate(counts, one, how) for one in measured]
     found = gather(measured)
     if not found:
@@ -72,7 +73,7 @@ def temperature_report(
     verdicts = judge(counts, found, compared[: len(own)], how)
     leads = find_leads(compared[len(own) :], found)
     laws = find_laws(counts, measured, how) if any(m.family == "pass@" for m in metrics) else []
-    lines = _marked(_sorted(lines), verdicts)
+    lines = _marked(lines, verdicts)
     return Report(
         tables=(
             _estimates(counts, metrics, lines, verdicts),
@@ -125,9 +126,15 @@ def _nothing(counts: Counts, lines: Sequence[Line]) -> str:
     return f"nothing to compare between temperatures: {why}; passk estimate shows what there is"
 
 
-def _sorted(lines: Sequence[Line]) -> list[Line]:
-    """By model, then by the number the temperature is."""
-    return sorted(lines, key=lambda line: (model_of(line.measured), float(heat(line.measured))))
+def _order(counts: Counts) -> list[int]:
+    """Series by model, the one with the best pass rate at some temperature first, then by the
+    number the temperature is."""
+    models = [(series[0], *series[2:]) for series in counts.series]
+    best: dict[tuple[str, ...], float] = {}
+    for model, rate in zip(models, pass_rates(counts), strict=True):
+        best[model] = max(rate, best.get(model, 0.0))
+    heats = [float(series[1]) for series in counts.series]
+    return sorted(range(len(models)), key=lambda s: (-best[models[s]], models[s], heats[s]))
 
 
 def _marked(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[Line]:
@@ -255,7 +262,7 @@ def _choice_notes(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[No
     ]
     lone = [spoken(model) for model in tasks if model not in shared]
     if lone:
-        few = ", ".join(lone[:3]) + (f" and {len(lone) - 3} more" if len(lone) > 3 else "")
+        few = first_few(lone)
         notes.append(Note(f"no T* for {few}: no two temperatures with values on shared tasks"))
     return notes
 

@@ -24,6 +24,7 @@ from passk_cli.estimators.toy_model import (
 )
 from passk_cli.report.charts import curves
 from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
+from passk_cli.report.notes import plural
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
@@ -296,13 +297,16 @@ def _charts(points: Sequence[Point]) -> list[Chart]:
         }
         for p in points
     ]
+    frozen = sum(_star(p) == 0 for p in points)
+    absent = f"T* = 0 at {plural(frozen, 'point')}, which a logarithmic axis cannot show"
     title = "toy model" if several else f"toy model, {points[0].family} tasks"
     star = curves(
-        rows, x="k", y="T*", colour="tasks", title=f"Best temperature: {title}", x_title="k",
-        y_title="T*", log_x=True, log_y=True, y_domain=None,
+        rows, x="k", y="T*", colour="tasks", points=rows, title=f"Best temperature: {title}",
+        subtitle=absent if frozen else "", x_title="k", y_title="T*", log_x=True, log_y=True,
+        y_domain=None,
     )  # fmt: skip
     value = curves(
-        rows, x="k", y="pass@k at T*", colour="tasks", title=f"pass@k at T*: {title}",
+        rows, x="k", y="pass@k at T*", colour="tasks", points=rows, title=f"pass@k at T*: {title}",
         x_title="k", y_title="pass@k at T*", log_x=True,
     )  # fmt: skip
     return [star, value]
