@@ -152,7 +152,7 @@ def extrapolate_report(counts: Counts, how: Uncertainty, wanted: Wanted) -> Repo
         tables=tuple(tables),
         data=tidy(counts, lines, how, wanted.fit),
         caption=caption(lines, how),
-        notes=(*reading_notes(counts), *ahead_notes(lines, wanted.fit)),
+        notes=(*reading_notes(counts), *dict.fromkeys(ahead_notes(lines, wanted.fit))),
         signature=_signature(counts, lines, how, wanted),
         charts=(ahead_chart(lines, wanted.families, wanted.target),),
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.estimators.smooth_tail import DOUBT
 from passk_cli.inference.extrapolation import FARTHEST, stopped_at_success
 from passk_cli.inference.intervals import NEW_TASKS
 from passk_cli.report.model import Note
-from passk_cli.report.notes import plural
+from passk_cli.report.notes import first_few, plural
 from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
@@ -48,38 +48,40 @@ def _ends(values: Sequence[int]) -> tuple[int, int]:
 
 def ahead_notes(lines: Sequence[Ahead], fit: str | None) -> Iterator[Note]:
     """What the predictions rest on, and where they are not to be trusted."""
-    stopped = [x.name for x in lines if stopped_at_success(x.n, x.c)]
+    stopped = _names(x for x in lines if stopped_at_success(x.n, x.c))
     if stopped:
         yield Note(
-            f"{_few(stopped)}: only tasks that passed have fewer attempts, as if sampling stopped"
-            " at success; then n depends on the outcome, and pass@k for k up to n and the backtest"
-            " are biased",
+            f"{first_few(stopped)}: only tasks that passed have fewer attempts, as if sampling"
+            " stopped at success; then n depends on the outcome, and pass@k for k up to n and the"
+            " backtest are biased",
             "warning",
         )
     yield from _refusals(lines)
     for x in lines:
         if x.found is not None:
             yield from _own_notes(x, x.found)
-    settled = [x.name for x in lines if x.found is not None and not x.open]
+    settled = _names(x for x in lines if x.found is not None and not x.open)
     if settled:
         yield Note(
-            f"{_few(settled)}: no task is left whose outcome is open; beyond k = n the estimate is"
-            " at its bound, and the interval says what the number of tasks allows"
+            f"{first_few(settled)}: no task is left whose outcome is open; beyond k = n the"
+            " estimate is at its bound, and the interval says what the number of tasks allows"
         )
-    unreached = [x.name for x in lines if reach_words(x)]
+    unreached = _names(x for x in lines if reach_words(x))
     if unreached:
-        yield Note(f"{_few(unreached)}: – at the target's k: not reached by k = {FARTHEST:,}")
+        yield Note(f"{first_few(unreached)}: – at the target's k: not reached by k = {FARTHEST:,}")
     yield _of_intervals(fit)
 
 
 def _refusals(lines: Sequence[Ahead]) -> Iterator[Note]:
     """One warning per reason, with the models it is said of."""
-    said: dict[str, list[str]] = {}
-    for x in lines:
-        if x.reason:
-            said.setdefault(x.reason, []).append(x.name)
-    for reason, names in said.items():
-        yield Note(f"{_few(names)}: no prediction: {reason}", "warning")
+    for reason in dict.fromkeys(x.reason for x in lines if x.reason):
+        names = _names(x for x in lines if x.reason == reason)
+        yield Note(f"{first_few(names)}: no prediction: {reason}", "warning")
+
+
+def _names(lines: Iterable[Ahead]) -> list[str]:
+    """Whose lines they are, each once."""
+    return list(dict.fromkeys(x.name for x in lines))
 
 
 def _own_notes(line: Ahead, found: Extrapolation) -> Iterator[Note]:
@@ -127,8 +129,3 @@ def reach_words(line: Ahead) -> str:
         if k is None
     ]
     return f"{', '.join(beyond)}: not reached by k = {FARTHEST:,}" if beyond else ""
-
-
-def _few(names: Sequence[str]) -> str:
-    names = list(dict.fromkeys(names))
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
