@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,21 +54,6 @@ class BetaBinomial:
         never, always = self.never[:, None], self.always[:, None]
         found: NDArray[np.float64] = never + (1 - never - always) * fails
         return found
-
-
-def log_pmf(n: ArrayLike, c: ArrayLike, a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
-    """log of B(a + c, b + n − c) / B(a, b): one sequence of n attempts with c passes.
-
-    Add log C(n, c) for the probability of the count c.  n, c, a, b : broadcastable, a, b > 0.
-
-    >>> log_pmf(2, [0, 1, 2], 1.0, 1.0).round(6).tolist()
-    [-1.098612, -1.791759, -1.098612]
-    """
-    from scipy.special import betaln
-
-    n, c, a, b = (np.asarray(value, dtype=np.float64) for value in (n, c, a, b))
-    value: NDArray[np.float64] = betaln(a + c, b + n - c) - betaln(a, b)
-    return value
 
 
 def fit(
@@ -169,7 +155,8 @@ class _Law:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(share of each cell that is the beta law's, log-likelihood): (fits × cells), (fits,)."""
         a, b = np.exp(place[:, :1]), np.exp(place[:, 1:2])
-        log_beta = log_pmf(self.n, self.c, a, b)
+        of_a, of_b, of_both = self._rises(a, b, 0)
+        log_beta = of_a + of_b - of_both
         shares, rest = self.shares(place)
         logs = np.log(rest) + log_beta
         own = np.ones_like(logs)
@@ -179,6 +166,13 @@ class _Law:
             own[:, mask], logs[:, mask] = beta / both, np.log(both)
         return own, (weights * logs).sum(axis=1)
 
+    def _rises(
+        self, a: NDArray[np.float64], b: NDArray[np.float64], order: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """The three parts of log B(a + c, b + n − c) / B(a, b), or of its derivatives."""
+        failed = self.n - self.c
+        return _rise(a, self.c, order), _rise(b, failed, order), _rise(a + b, self.n, order)
+
     def slopes(
         self,
         place: NDArray[np.float64],
@@ -187,8 +181,8 @@ class _Law:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gradient (fits × parameters) and Hessian of the log-likelihood."""
         a, b = np.exp(place[:, :1]), np.exp(place[:, 1:2])
-        (up_a, bend_a), (up_b, bend_b) = _rises(a, self.c), _rises(b, self.n - self.c)
-        up, bend = _rises(a + b, self.n)
+        up_a, up_b, up = self._rises(a, b, 1)
+        bend_a, bend_b, bend = self._rises(a, b, 2)
         to_a, to_b = a * (up_a - up), b * (up_b - up)
         to_aa = to_a + a * a * (bend_a - bend)
         to_bb = to_b + b * b * (bend_b - bend)
@@ -213,25 +207,22 @@ class _Law:
         return gradient, hessian
 
 
-def _rises(
-    x: NDArray[np.float64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """ψ(x + c) − ψ(x) and the same of its derivative, for whole c: (fits × cells) each.
+def _rise(x: NDArray[np.float64], counts: NDArray[np.int64], order: int) -> NDArray[np.float64]:
+    """log Γ(x + c) − log Γ(x), or its first or second derivative, for whole c: (fits × cells).
 
-    They are sums of 1 / (x + i) and of −1 / (x + i)² over i < c.
+    Sums over i < c of log(x + i), 1 / (x + i), −1 / (x + i)².  x : (fits × 1).
     """
     most = int(counts.max())
     if most <= _SUMMED * len(counts):
-        terms = 1 / (x + np.arange(most))
-        sums = (np.cumsum(terms, axis=1), -np.cumsum(terms * terms, axis=1))
-        first, second = (np.column_stack([np.zeros(len(x)), s])[:, counts] for s in sums)
-        return first, second
-    from scipy.special import digamma, polygamma
+        base = x + np.arange(most)
+        terms = np.log(base) if order == 0 else 1 / base if order == 1 else -1 / base**2
+        return np.column_stack([np.zeros(len(x)), np.cumsum(terms, axis=1)])[:, counts]
+    from scipy.special import gammaln, polygamma
 
     distinct, index = np.unique(counts, return_inverse=True)
-    first = digamma(x + distinct) - digamma(x)
-    second = polygamma(1, x + distinct) - polygamma(1, x)
-    return first[:, index], second[:, index]
+    form = gammaln if order == 0 else partial(polygamma, order - 1)
+    rise: NDArray[np.float64] = form(x + distinct) - form(x)
+    return rise[:, index]
 
 
 def _uphill(

@@ -33,7 +33,10 @@ _EASIEST, _BEYOND, _HARDEST = -3.0, 5.0, 32.0
 _POINTS = 8  # of a cell, that likelihoods are averaged over
 # Standard deviation per unit of hardness of the slope of log h beyond the onset; the onset as a
 # share of log n; how far (in hardness) the slope remembers.
-SPREADS, ONSETS, MEMORY = (0.1, 0.3, 1.0), (0.2, 0.45, 0.7, 0.95), 3.0
+SPREADS, ONSETS, MEMORY = (0.1, 0.3, 1.0, 2.0), (0.2, 0.45, 0.7, 0.95), 3.0
+# The calmest curve that draws take for each onset: the less of it can be seen before 1/n, the
+# less can calm be counted on beyond.
+_CALMEST = (0.1, 0.3, 1.0, 1.0)
 # log h of the easiest cell and its standard deviation, and that of a unit's steps up to the onset.
 _LEVEL, _LEVEL_SD, _STEP_SD = float(np.log(0.3)), 1.5, 2.0
 _HIGHEST_LOG = 3.0
@@ -137,7 +140,10 @@ class SmoothTail:
     def priors(self) -> tuple[_Prior, ...]:
         """One for each spread and onset."""
         top = float(np.log(self.n.max()))
-        return tuple(_Prior(self.edges, s, share * top) for s, share in product(SPREADS, ONSETS))
+        return tuple(
+            _Prior(self.edges, s, share * top, seen=s >= calmest)
+            for (share, calmest), s in product(zip(ONSETS, _CALMEST, strict=True), SPREADS)
+        )
 
     def settle(self, weights: NDArray[np.float64]) -> Settled:
         """The fit under each prior to one weighting (1 × pairs), and how much each is worth."""
@@ -154,9 +160,11 @@ class SmoothTail:
         # Laplace's approximation of the probability of the data under each prior.
         volume = np.maximum(np.linalg.eigvalsh(law.slopes(fits)[1]), 1e-6)
         logs = law.height(fits) - np.log(volume).sum(axis=1) / 2
-        logs += np.array([p.log_root - np.log(p.spread) / 2 for p in self.priors])
-        shares = np.exp(logs - logs.max())
-        return Settled(fits, shares / shares.sum())
+        logs += np.array([p.log_root for p in self.priors])
+        evidence = np.exp(logs - logs.max())
+        calm = evidence / np.array([p.spread for p in self.priors])
+        wary = evidence * [p.seen for p in self.priors]
+        return Settled(fits, calm / calm.sum(), wary / wary.sum())
 
     def mean(self, weights: NDArray[np.float64], settled: Settled) -> Average:
         """The estimate: the average over priors and doubts, every hazard going on as it went."""
@@ -168,7 +176,7 @@ class SmoothTail:
         fits = self.fit(np.repeat(weights, len(which), axis=0), which, start, 0.0, never)
         beyond = _wander(fits[:, -2:], np.zeros(len(fits)), len(_further(self.edges)) - 1, None)
         parts = np.array([1 - DOUBT, *[DOUBT / len(_DOUBTED)] * len(_DOUBTED)])
-        shares = np.outer(parts, settled.shares).ravel()
+        shares = np.outer(parts, settled.calm).ravel()
         return Average(Tails(self.edges, fits, beyond, never), shares)
 
     def draws(self, weights: NDArray[np.float64], settled: Settled, rng: Generator) -> Tails:
@@ -180,7 +188,7 @@ class SmoothTail:
         count, cells = len(weights), len(self.edges) - 1
         unsolved = weights @ (self.c == 0) / weights.sum(axis=1)
         never = np.where(rng.random(count) < DOUBT, rng.random(count), 0.0) * unsolved
-        which = rng.choice(len(self.priors), size=count, p=settled.shares)
+        which = rng.choice(len(self.priors), size=count, p=settled.wary)
         noise = rng.standard_normal((count, cells))
         offsets = np.empty_like(noise)
         for i in np.unique(which):
@@ -305,17 +313,24 @@ class _Law:
 
 @dataclass(frozen=True)
 class Settled:
-    """Fits under every prior (priors × cells), and their shares of the evidence."""
+    """Fits under every prior (priors × cells), and the priors' shares of the evidence.
+
+    calm : for the estimate; the less a curve bends, the likelier it was from the start.
+    wary : for draws; only priors whose calm can be seen before 1/n, all alike from the start.
+    """
 
     log_hazard: NDArray[np.float64]
-    shares: NDArray[np.float64]
+    calm: NDArray[np.float64]
+    wary: NDArray[np.float64]
 
 
 class _Prior:
     """A Gaussian law of log h: independent steps up to the onset, remembered ones beyond."""
 
-    def __init__(self, edges: NDArray[np.float64], spread: float, onset: float) -> None:
-        self.spread = spread
+    def __init__(
+        self, edges: NDArray[np.float64], spread: float, onset: float, *, seen: bool
+    ) -> None:
+        self.spread, self.seen = spread, seen
         cells = len(edges) - 1
         root = np.zeros((cells, cells))  # each row a standard normal combination of the cells
         root[0, 0] = 1 / _LEVEL_SD

@@ -18,7 +18,7 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.inference.futures import MODELS
 from passk_cli.inference.intervals import NEW_TASKS
-from passk_cli.inference.projection import Projection, Weighed
+from passk_cli.inference.projection import Curve, Projection, Weighed
 from passk_cli.inference.streams import stream
 
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
 FARTHEST = 1_000_000_000
 # Of ten tasks, those that must have as many attempts as the largest k that counts as known.
 _MOST_TASKS = 9
-# Models are worth 1 before the backtest; but the smooth one is right wherever another is.
-_TRUST = {"smooth": 10.0}
+# What the smooth model is worth to 1 of each other: it is right wherever one of them is.
+_TRUST = 10.0
+# At so many k's, evenly in log k, a model has to fit what was seen.
+_SEEN = 5
+_LEAST_NOISE = 1e-4
 # Below this chance, attempts that are fewer only at tasks that passed are taken for no accident.
 _NO_ACCIDENT = 0.01
 
@@ -40,6 +43,7 @@ class Judged:
 
     values : (ks,).  error : predicted minus observed at the largest k known, from a fit on few
         attempts.  error_sd : how far off its own view of the noise lets it be.
+    misfit : mean square of its fit minus pass@k seen at k ≤ n, in units of the noise.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Judged:
     values: NDArray[np.float64]
     error: float
     error_sd: float
+    misfit: float
 
 
 @dataclass(frozen=True)
@@ -152,41 +157,22 @@ def extrapolate(
     tasks = Weighed.of(n, n - c if mirrored else c, clusters, resamples, rng)
     at, known = np.unique(np.asarray(ks, dtype=np.int64)), largest_known(n)
     few = max(math.ceil(known / 10), math.ceil(math.sqrt(known)))
-    projection = Projection(tasks, at)
-    judged: list[Judged] = []
-    lows: list[NDArray[np.float64]] = []
-    highs: list[NDArray[np.float64]] = []
+    asked = _Asked(tasks, Projection(tasks, at), known, few, population, seed, purpose)
     names = tuple(MODELS) if fit is None else (fit,)
-    for name in names:
-        # A stream of its own: what a model says does not depend on which others are asked.
-        own = stream(seed, f"extrapolate {purpose} {name}")
-        once, again = MODELS[name](tasks, own)
-        values = projection.passing(tasks.once, once)[0]
-        error, sd = _backtest(tasks, known, few, name, seed)
-        if not (np.isfinite(values).all() and math.isfinite(error)):
-            continue
-        if population == NEW_TASKS:
-            low, high = projection.on_new_tasks(again)
-        else:
-            low = high = projection.on_these_tasks(again, own)
-        lows.append(low)
-        highs.append(high)
-        judged.append(Judged(name, 1.0, values, error, sd))
-    if not judged:
+    told = [one for name in names if (one := asked.of(name)) is not None]
+    if not told:
         raise ValueError(f"{names[0]} cannot be fitted: pass@k is 0 or 1 at all but one k")
-    weights = _weights(judged)
-    shares = np.repeat(weights / resamples, resamples)
-    tail = (1 - level) / 2
-    mean = weights @ np.stack([m.values for m in judged])
+    models = _weighed([judged for judged, _, _ in told])
+    weights = np.array([m.weight for m in models])
+    shares, tail = np.repeat(weights / resamples, resamples), (1 - level) / 2
+    mean = weights @ np.stack([m.values for m in models])
+    low = _quantiles(np.concatenate([draws for _, draws, _ in told]), shares, tail)
+    high = _quantiles(np.concatenate([draws for _, _, draws in told]), shares, 1 - tail)
+    # Less than one task that is never solved cannot be told from none.
+    high = np.where((1 - high) * len(n) < 1, 1.0, high)
+    left_out = tuple(name for name in names if name not in {m.name for m in models})
     found = Extrapolation(
-        at,
-        mean,
-        np.minimum(_quantiles(np.concatenate(lows), shares, tail), mean),
-        np.maximum(_quantiles(np.concatenate(highs), shares, 1 - tail), mean),
-        known,
-        few,
-        tuple(replace(m, weight=float(w)) for m, w in zip(judged, weights, strict=True)),
-        tuple(name for name in names if name not in {m.name for m in judged}),
+        at, mean, np.minimum(low, mean), np.maximum(high, mean), known, few, models, left_out
     )
     return _turned(found) if mirrored else found
 
@@ -242,25 +228,72 @@ def stopped_at_success(n: NDArray[np.int64], c: NDArray[np.int64]) -> bool:
     return solved ** int(short.sum()) < _NO_ACCIDENT
 
 
-def _backtest(tasks: Weighed, known: int, few: int, name: str, seed: int) -> tuple[float, float]:
-    """Fit on few attempts and predict pass@known: the error, and how far off it may well be."""
-    subset = tasks.few(known, few)
-    once, again = MODELS[name](subset, stream(seed, f"backtest {name}"))
-    ahead = Projection(subset, np.array([known]))
-    became, resampled = tasks.passed(known)
-    off = ahead.passing(subset.again, again)[:, 0] - resampled
-    return float(ahead.passing(subset.once, once)[0, 0]) - became, float(off.std())
+@dataclass(frozen=True)
+class _Asked:
+    """What every model is asked: tasks, ks, and what the backtest is about."""
+
+    tasks: Weighed
+    projection: Projection
+    known: int
+    few: int
+    population: str
+    seed: int
+    purpose: str
+
+    def of(self, name: str) -> tuple[Judged, NDArray[np.float64], NDArray[np.float64]] | None:
+        """A model, not weighed yet, with draws for the lower and for the upper limit.
+
+        None when it cannot be fitted.
+        """
+        # A stream of its own: what a model says does not depend on which others are asked.
+        rng = stream(self.seed, f"extrapolate {self.purpose} {name}")
+        once, again = MODELS[name](self.tasks, rng)
+        values = self.projection.passing(self.tasks.once, once)[0]
+        error, sd = self._backtest(name)
+        if not (np.isfinite(values).all() and math.isfinite(error)):
+            return None
+        judged = Judged(name, 1.0, values, error, sd, self._misfit(once, again))
+        if self.population == NEW_TASKS:
+            return judged, *self.projection.on_new_tasks(again)
+        draws = self.projection.on_these_tasks(again, rng)
+        return judged, draws, draws
+
+    def _backtest(self, name: str) -> tuple[float, float]:
+        """Fit on few attempts, predict pass@known: the error, and how far off it may well be."""
+        subset = self.tasks.few(self.known, self.few)
+        once, again = MODELS[name](subset, stream(self.seed, f"backtest {self.purpose} {name}"))
+        at = np.array([self.known])
+        ahead = Projection(subset, at)
+        failed, resampled = self.tasks.failed(at, self.known)
+        error = ahead.passing(subset.once, once) - (1 - failed)
+        off = ahead.passing(subset.again, again) - (1 - resampled)
+        return float(error[0, 0]), float(off.std())
+
+    def _misfit(self, once: Curve, again: Curve) -> float:
+        """Mean square of fitted minus observed pass@k up to k = known, in units of its noise."""
+        ks = np.unique(np.geomspace(1, self.known, _SEEN).round().astype(np.int64))
+        failed, resampled = self.tasks.failed(ks, self.known)
+        off = (once.failure(ks) - failed)[0]
+        noise = (again.failure(ks) - resampled).std(axis=0)
+        return float(np.mean((off / np.maximum(noise, _LEAST_NOISE)) ** 2))
 
 
-def _weights(found: Sequence[Judged]) -> NDArray[np.float64]:
-    """Trust in each model times the likelihood of its error, by its own view of the noise."""
+def _weighed(found: Sequence[Judged]) -> tuple[Judged, ...]:
+    """The models with what each is worth: its trust, less what fit and backtest hold against it.
+
+    e^(−(misfit + z²) / 2), z the backtest's error by the model's own view of the noise.  Nothing is
+    held against the smooth model: it follows any counts, and few attempts show it little.
+    """
     logs = []
     for m in found:
-        z = m.error / m.error_sd if m.error_sd > 0 else math.copysign(math.inf, m.error)
-        logs.append(math.log(_TRUST.get(m.name, 1.0)) - (min(z * z, 1e4) / 2 if m.error else 0.0))
+        if m.name == "smooth":
+            logs.append(math.log(_TRUST))
+            continue
+        z = m.error / max(m.error_sd, _LEAST_NOISE)
+        logs.append(-min(m.misfit + z * z, 1e4) / 2)
     shares = np.exp(np.array(logs) - max(logs))
-    weights: NDArray[np.float64] = shares / shares.sum()
-    return weights
+    shares /= shares.sum()
+    return tuple(replace(m, weight=float(w)) for m, w in zip(found, shares, strict=True))
 
 
 def _quantiles(

@@ -76,13 +76,17 @@ class Weighed:
         sizes = np.full(size + 1, size, dtype=np.int64)
         return Weighed(sizes, np.arange(size + 1), once, again, self.guard)
 
-    def passed(self, known: int) -> tuple[float, NDArray[np.float64]]:
-        """pass@known of the tasks with n ≥ known: once, and under each resampled weighting."""
+    def failed(
+        self, ks: NDArray[np.int64], known: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """1 − pass@k of the tasks with n ≥ known, k ≤ known: once (1 × ks), and resampled."""
         long = self.n >= known
-        fails = _failing(self.n[long], self.c[long], known)
+        fails = np.stack([_failing(self.n[long], self.c[long], k) for k in ks.tolist()], axis=1)
         once, again = self.once[:, long], self.again[:, long]
-        found: NDArray[np.float64] = 1 - again @ fails / again.sum(axis=1)
-        return 1 - float(once[0] @ fails / once.sum()), found
+        return (
+            once @ fails / once.sum(axis=1, keepdims=True),
+            again @ fails / again.sum(axis=1, keepdims=True),
+        )
 
 
 class Projection:

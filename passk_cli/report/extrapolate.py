@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -137,11 +138,11 @@ def extrapolate_report(counts: Counts, how: Uncertainty, wanted: Wanted) -> Repo
     Errors: DataError when no model's counts allow a prediction.
     """
     wanted.checked()
-    lines = [
-        _look(counts, s, family, how, wanted, _ks(counts, wanted))
-        for family in wanted.families
-        for s in range(len(counts.series))
-    ]
+    to = _ks(counts, wanted)
+    asked = [(s, family) for family in wanted.families for s in range(len(counts.series))]
+    # Each has streams of its own, so threads change no number.
+    with ThreadPoolExecutor() as pool:
+        lines = list(pool.map(lambda one: _look(counts, one[0], one[1], how, wanted, to), asked))
     if all(line.found is None for line in lines):
         raise DataError(lines[0].name, lines[0].reason)
     tables = [ahead_table(counts, [x for x in lines if x.family == f], f) for f in wanted.families]
@@ -151,7 +152,7 @@ def extrapolate_report(counts: Counts, how: Uncertainty, wanted: Wanted) -> Repo
         tables=tuple(tables),
         data=tidy(counts, lines, how, wanted.fit),
         caption=caption(lines, how),
-        notes=(*reading_notes(counts), *ahead_notes(lines, wanted.fit)),
+        notes=(*reading_notes(counts), *dict.fromkeys(ahead_notes(lines, wanted.fit))),
         signature=_signature(counts, lines, how, wanted),
         charts=(ahead_chart(lines, wanted.families, wanted.target),),
     )

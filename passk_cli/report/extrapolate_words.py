@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.estimators.smooth_tail import DOUBT
 from passk_cli.inference.extrapolation import FARTHEST, stopped_at_success
 from passk_cli.inference.intervals import NEW_TASKS
 from passk_cli.report.model import Note
-from passk_cli.report.notes import plural
+from passk_cli.report.notes import first_few, plural
 from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
+    from passk_cli.inference.extrapolation import Extrapolation
     from passk_cli.report.extrapolate import Ahead
     from passk_cli.report.samples import Uncertainty
 
@@ -47,53 +48,74 @@ def _ends(values: Sequence[int]) -> tuple[int, int]:
 
 def ahead_notes(lines: Sequence[Ahead], fit: str | None) -> Iterator[Note]:
     """What the predictions rest on, and where they are not to be trusted."""
-    stopped = [x.name for x in lines if stopped_at_success(x.n, x.c)]
+    stopped = _names(x for x in lines if stopped_at_success(x.n, x.c))
     if stopped:
         yield Note(
-            f"{_few(stopped)}: only tasks that passed have fewer attempts, as if sampling stopped"
-            " at success; then n depends on the outcome, and pass@k for k up to n and the backtest"
-            " are biased",
+            f"{first_few(stopped)}: only tasks that passed have fewer attempts, as if sampling"
+            " stopped at success; then n depends on the outcome, and pass@k for k up to n and the"
+            " backtest are biased",
             "warning",
         )
-    yield from _each(lines, lambda x: x.reason, "no prediction")
+    yield from _refusals(lines)
     for x in lines:
-        if x.found is not None and x.found.left_out:
-            yield Note(
-                f"{x.name}: without {', '.join(x.found.left_out)}, which cannot be fitted:"
-                f" {x.family}k is 0 or 1 at all but one k"
-            )
-        short = 0 if x.found is None else int((x.n < x.found.known).sum())
-        if short and x.found is not None:
-            yield Note(
-                f"{x.name}: {plural(short, 'task')} of {len(x.n):,} with fewer than"
-                f" {x.found.known} attempts: continued by the models as the others are beyond"
-                " theirs, and not in the backtest"
-            )
-    settled = [x.name for x in lines if x.found is not None and not x.open]
+        if x.found is not None:
+            yield from _own_notes(x, x.found)
+    settled = _names(x for x in lines if x.found is not None and not x.open)
     if settled:
         yield Note(
-            f"{_few(settled)}: no task is left whose outcome is open; beyond k = n the estimate is"
-            " at its bound, and the interval says what the number of tasks allows"
+            f"{first_few(settled)}: no task is left whose outcome is open; beyond k = n the"
+            " estimate is at its bound, and the interval says what the number of tasks allows"
         )
-    far = [x.name for x in lines if x.found is not None and max(x.to) > _FAR * x.found.known]
-    if far:
+    unreached = _names(x for x in lines if reach_words(x))
+    if unreached:
+        yield Note(f"{first_few(unreached)}: – at the target's k: not reached by k = {FARTHEST:,}")
+    yield _of_intervals(fit)
+
+
+def _refusals(lines: Sequence[Ahead]) -> Iterator[Note]:
+    """One warning per reason, with the models it is said of."""
+    for reason in dict.fromkeys(x.reason for x in lines if x.reason):
+        names = _names(x for x in lines if x.reason == reason)
+        yield Note(f"{first_few(names)}: no prediction: {reason}", "warning")
+
+
+def _names(lines: Iterable[Ahead]) -> list[str]:
+    """Whose lines they are, each once."""
+    return list(dict.fromkeys(x.name for x in lines))
+
+
+def _own_notes(line: Ahead, found: Extrapolation) -> Iterator[Note]:
+    """What is special about one series."""
+    if found.left_out:
         yield Note(
-            f"{_few(far)}: k goes beyond {_FAR:,} times the attempts; there the models' shapes"
+            f"{line.name}: without {', '.join(found.left_out)}, which cannot be fitted:"
+            f" {line.family}k is 0 or 1 at all but one k"
+        )
+    short = int((line.n < found.known).sum())
+    if short:
+        yield Note(
+            f"{line.name}: {plural(short, 'task')} of {len(line.n):,} with fewer than {found.known}"
+            " attempts: continued by the models as the others are beyond theirs, and not in the"
+            " backtest"
+        )
+    if max(line.to) > _FAR * found.known:
+        yield Note(
+            f"{line.name}: k goes beyond {_FAR:,} times the attempts; there the models' shapes"
             " speak more than the data",
             "warning",
         )
-    unreached = [x.name for x in lines if reach_words(x)]
-    if unreached:
-        yield Note(f"{_few(unreached)}: – at the target's k: not reached by k = {FARTHEST:,}")
-    if fit is None or fit == "smooth":
-        others = "the choice between models, " if fit is None else ""
-        yield Note(
-            f"the intervals hold the noise of fits and tasks, {others}and {100 * DOUBT:.0f} % of"
-            " smooth fits in which some tasks that never passed (pass^k: never failed) never will:"
-            " no data can refute them"
-        )
-    else:
-        yield Note(f"--fit {fit}: the intervals hold only as far as this model does", "warning")
+
+
+def _of_intervals(fit: str | None) -> Note:
+    """What the intervals hold."""
+    if fit not in (None, "smooth"):
+        return Note(f"--fit {fit}: the intervals hold only as far as this model does", "warning")
+    others = "the choice between models, " if fit is None else ""
+    return Note(
+        f"the intervals hold the noise of fits and tasks, {others}and {100 * DOUBT:.0f} % of"
+        " smooth fits in which some tasks that never passed (pass^k: never failed) never will:"
+        " no data can refute them"
+    )
 
 
 def reach_words(line: Ahead) -> str:
@@ -107,18 +129,3 @@ def reach_words(line: Ahead) -> str:
         if k is None
     ]
     return f"{', '.join(beyond)}: not reached by k = {FARTHEST:,}" if beyond else ""
-
-
-def _each(lines: Sequence[Ahead], told: Callable[[Ahead], str], what: str) -> Iterator[Note]:
-    """One warning per reason, with the models it is said of."""
-    said: dict[str, list[str]] = {}
-    for x in lines:
-        if told(x) and x.name not in said.setdefault(told(x), []):
-            said[told(x)].append(x.name)
-    for reason, names in said.items():
-        yield Note(f"{_few(names)}: {what}: {reason}", "warning")
-
-
-def _few(names: Sequence[str]) -> str:
-    names = list(dict.fromkeys(names))
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

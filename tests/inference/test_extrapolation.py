@@ -54,10 +54,11 @@ def test_curves_rise_inside_their_limits_and_limits_part(found: Extrapolation) -
         assert values[0] >= 0
         assert values[-1] <= 1
     assert np.all((found.low <= found.values) & (found.values <= found.high))
-    # Near 1 all widths shrink; as a factor of what is left unsolved they grow with distance.
-    factor = (1 - found.low) / np.maximum(1 - found.high, 1e-9)
+    # Near 1 all widths shrink; as factors of what is left unsolved they grow with distance.
+    left = 1 - found.values
     beyond = [KS.index(k) for k in (40, 100, 1_000, 10**6)]
-    assert np.all(np.diff(factor[beyond]) > 0)
+    assert np.all(np.diff(((1 - found.low) / left)[beyond]) > 0)
+    assert np.all(np.diff((np.maximum(1 - found.high, 0) / left)[beyond]) <= 0)
     # However far, the lower limit allows that many of the unsolved tasks are never solved.
     assert found.low[-1] < found.at(40)[0] + 0.6 * (1 - found.at(40)[0])
 
@@ -135,9 +136,10 @@ def test_few_attempts_are_averaged_over_all_choices() -> None:
             expected[sum(one)] += Fraction(1, len(chosen))
     np.testing.assert_allclose(few.once[0], [float(e) for e in expected], atol=1e-12)
     assert few.again.sum(axis=1) == pytest.approx(tasks.again[:, tasks.n >= 5].sum(axis=1))
-    once, again = tasks.passed(5)
-    assert once == pytest.approx((1.0 + 0.0 + 1.0) / 3)  # 2 of 6 pass: 5 attempts hold one
-    assert again.shape == (3,)
+    once, again = tasks.failed(np.array([1, 5]), 5)
+    # Of six attempts of which two pass, five hold one.
+    assert once[0] == pytest.approx([(4 / 6 + 1 + 0) / 3, (0 + 1 + 0) / 3])
+    assert again.shape == (3, 2)
 
 
 def test_these_tasks_only_wait_for_the_unsolved() -> None:
@@ -255,6 +257,19 @@ def test_reach_lies_between_the_ks() -> None:
     assert falling.reach(0.05, falling=True).k is None
 
 
+def test_a_model_that_does_not_follow_the_counts_has_no_say() -> None:
+    """A beta law between two lumps of rates passes the backtest, but not what k ≤ n shows."""
+    rng = np.random.default_rng(1)
+    n = np.full(300, 100)
+    rates = 1 / (1 + np.exp(-np.where(np.arange(300) % 2, rng.normal(2, 1.5, 300),
+                                      rng.normal(-6, 1.5, 300))))  # fmt: skip
+    found = extrapolate(n, rng.binomial(n, rates), [10_000], resamples=FEW)
+    others = {m.name: m for m in found.models if m.name != "smooth"}
+    assert sum(m.weight for m in others.values()) < 0.01
+    assert others["beta"].misfit > 9
+    assert found.low[0] <= 0.99 <= found.high[0]
+
+
 def test_the_backtest_speaks_against_the_log_logit_line() -> None:
     """Its article's families apart, pass@k bends: 100 tasks and 100 attempts suffice to see it."""
     n, c = attempts(3, tasks=200, a=0.1, b=3, n=100)
@@ -262,6 +277,7 @@ def test_the_backtest_speaks_against_the_log_logit_line() -> None:
     line = next(m for m in found.models if m.name == "log-logit")
     smooth = next(m for m in found.models if m.name == "smooth")
     assert line.error > 3 * line.error_sd
+    assert line.misfit > 9
     assert line.weight < 0.01
     assert abs(smooth.error) < 2 * smooth.error_sd
     true = 0.563
