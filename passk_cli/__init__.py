@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from passk_cli.api import compare, estimate
-    from passk_cli.errors import DataError, ParameterError, PasskError
+    from passk_cli.errors import DataError, ParameterError, PasskError, PasskWarning
     from passk_cli.estimators.pass_k import pass_at_k, pass_hat_k
     from passk_cli.outcomes.model import Counts
     from passk_cli.outcomes.reading import read
@@ -22,6 +22,7 @@ __all__ = [
     "DataError",
     "ParameterError",
     "PasskError",
+    "PasskWarning",
     "compare",
     "estimate",
     "pass_at_k",
@@ -33,6 +34,7 @@ _WHERE = {
     "DataError": "errors",
     "ParameterError": "errors",
     "PasskError": "errors",
+    "PasskWarning": "errors",
     "compare": "api",
     "estimate": "api",
     "pass_at_k": "estimators.pass_k",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from passk_cli.errors import PasskWarning
 from passk_cli.estimators.metric import Metric, needs, parse_list, scores_only
 from passk_cli.outcomes.model import Counts
 from passk_cli.outcomes.reading import read
@@ -13,7 +15,7 @@ from passk_cli.report.compare import compare_report
 from passk_cli.report.estimate import choose_metrics, estimate_report
 from passk_cli.report.model import Report
 from passk_cli.report.pairs import Rules
-from passk_cli.report.samples import Uncertainty
+from passk_cli.report.samples import Uncertainty, check_short_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +41,8 @@ def estimate(
     Returns columns model, <groups>, metric, k, estimate, se, low, high, level, interval,
     population, tasks, n_min, n_max, note; an estimate that cannot be computed is NaN, and its
     note says why.
-    Errors: ParameterError, DataError as in `read`.
+    Errors: ParameterError, DataError as in `read`.  Warnings: PasskWarning for everything that the
+    command warns of, such as attempts at several temperatures that are pooled.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"task": ["a", "b"], "n": [4, 4], "c": [1, 3]})
@@ -48,7 +51,8 @@ def estimate(
     """
     named = parse_list(_names(metrics))
     counts = data if isinstance(data, Counts) else _read(data, named)
-    how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
+    how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed).checked()
+    check_short_tasks(short_tasks)
     chosen = choose_metrics(counts, (), named)
     return _frame(estimate_report(counts, chosen, how, short_tasks=short_tasks))
 
@@ -75,7 +79,7 @@ def compare(
     test, adjust, margin : as the options of the same names.
     Returns columns model, against, <groups>, metric, difference, low, high, p, p_adjusted, verdict
     and more; difference is model − against.
-    Errors: ParameterError, DataError as in `read`.
+    Errors, warnings: as in `estimate`.
 
     >>> import pandas as pd
     >>> rows = [(m, t, 8, 8 if m == "a" else t % 3) for m in "ab" for t in range(8)]
@@ -86,6 +90,8 @@ def compare(
     named = parse_list(_names(metrics))
     counts = data if isinstance(data, Counts) else _read(data, named)
     how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
+    how = how.checked(required=True)
+    check_short_tasks(short_tasks)
     rules = Rules(test, adjust, margin).checked()
     chosen = choose_metrics(counts, (), named)
     report = compare_report(counts, chosen, how, rules, baseline=baseline, short_tasks=short_tasks)
@@ -107,7 +113,12 @@ def _names(metrics: str | Sequence[str]) -> str:
 
 
 def _frame(report: Report) -> pd.DataFrame:
+    """The tidy rows; what the command line warns of on stderr is warned of here."""
     import pandas as pd
 
+    for note in report.notes:
+        if note.level == "warning":
+            # At the line that called estimate or compare.
+            warnings.warn(note.text, PasskWarning, stacklevel=3)
     columns = [column.name for column in report.data.columns]
     return pd.DataFrame(list(report.data.rows), columns=columns)

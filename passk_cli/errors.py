@@ -29,3 +29,10 @@ class DataError(PasskError):
     def __init__(self, place: str, problem: str, remedy: str = "") -> None:
         self.place, self.problem, self.remedy = place, problem, remedy
         super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""))
+
+
+class PasskWarning(UserWarning):
+    """Something that makes numbers mean less than they seem, as `passk: warning:` on stderr.
+
+    Silence one with `warnings.filterwarnings("ignore", category=passk_cli.PasskWarning)`.
+    """

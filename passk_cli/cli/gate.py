@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +20,11 @@ from passk_cli.cli.options import (
     with_model,
 )
 from passk_cli.cli.output import Output
+from passk_cli.errors import PasskError
+from passk_cli.outcomes.sources import base_name, is_file_argument, without
+
+if TYPE_CHECKING:
+    from passk_cli.report.model import Report
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,16 @@ class Ruling:
     no_regression: Annotated[
         bool, option("--no-regression", help="Fails on any significant drop, adjusted.")
     ] = False
+    unpaired: Annotated[
+        str,
+        option(
+            "--unpaired",
+            metavar="fail|drop",
+            show_default=True,
+            help="Tasks of the baseline without attempts in the new run: fail, or compare the"
+            " others.",
+        ),
+    ] = "fail"
     on_undecided: Annotated[
         str,
         option(
@@ -71,46 +87,100 @@ def gate(
 
     Example: passk gate new.jsonl --baseline old.jsonl --max-drop pass@1=0.02 --min pass@10=0.8
     """
+    from passk_cli.report.gate import exit_code
+
+    with visible_failure(output, file=False):
+        runs = apart(reading.files, ruling.baseline)
+        output.check([*reading.files, *runs.baseline])
+    with visible_failure(output):
+        report = judge(reading, runs, ruling, choice, adjusting, method, certainty)
+    output.write_verdict(report)
+    if code := exit_code(report.checks):
+        raise typer.Exit(code)
+
+
+def judge(
+    reading: Reading,
+    runs: Runs,
+    ruling: Ruling,
+    choice: Choice,
+    adjusting: Adjusting,
+    method: Interval,
+    certainty: Certainty,
+) -> Report:
+    """Both sides read, and every rule judged."""
     from passk_cli.estimators.metric import needs, scores_only
-    from passk_cli.report.gate import GateRules, failed, gate_report, parse_limits
+    from passk_cli.report.baseline import against, alone, within
+    from passk_cli.report.gate import Gate, GateRules, gate_report, parse_limits
+    from passk_cli.report.model import Note
     from passk_cli.report.pairs import Rules
 
-    output.check(reading.files)
     rules = GateRules(
         parse_limits("--max-drop", ruling.max_drop),
         parse_limits("--min", ruling.minimum),
         ruling.no_regression,
         ruling.strict,
         ruling.on_undecided,
+        ruling.unpaired,
     ).checked()
     judging = Rules(adjust=adjusting.adjust).checked()
     how = certainty.how(method.interval, required=True)
-    files, baseline = with_baseline(reading.files, ruling.baseline)
-    kept = with_model(reading.models, baseline)
     metrics = rules.metrics(choice.named)
     standard = rules.no_regression and not choice.named
-    counts = replace(reading, files=files, models=kept).counts(
-        cluster=certainty.cluster,
-        attempts=needs(metrics),
-        scores_only=scores_only(metrics) and not standard,
-    )
-    report = gate_report(
-        counts, baseline, rules, how, judging, choice.of(counts), choice.short_tasks
-    )
-    output.write(report)
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if output.format == "github" and summary:
-        output.append(report, "markdown", summary)
-    if failed(report.checks, rules.on_undecided):
-        raise typer.Exit(1)
+    asked: dict[str, Any] = {
+        "cluster": certainty.cluster,
+        "attempts": needs(metrics),
+        "scores_only": scores_only(metrics) and not standard,
+    }
+    name = None if runs.baseline else ruling.baseline
+    kept = with_model(reading.models, name)
+    counts = replace(reading, files=runs.files, models=kept).counts(**asked)
+    if runs.baseline:
+        baseline = replace(reading, files=runs.baseline, models=[]).counts(**asked)
+        sides = against(counts, baseline, runs.label, reading.models)
+    else:
+        sides = alone(counts) if name is None else within(counts, name)
+    # The baseline says what has to be shown: a new run cut short must not ask for less.
+    tested = choice.of(sides.baseline or counts)
+    report = gate_report(counts, Gate(sides, rules, how, judging, tested, choice.short_tasks))
+    notes = (*(Note(text) for text in runs.notes), *report.notes)
+    return replace(report, notes=notes)
 
 
-def with_baseline(files: list[str], baseline: str | None) -> tuple[list[str], str | None]:
-    """The files to read and the baseline's name; a baseline that is a file is read too."""
-    from passk_cli.outcomes.sources import is_file_argument, with_label
+@dataclass(frozen=True)
+class Runs:
+    """The files of the new run and, where it is a file, that of the baseline with its name."""
 
+    files: list[str]
+    baseline: list[str] = field(default_factory=list)
+    label: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def apart(files: list[str], baseline: str | None) -> Runs:
+    """The baseline's file apart from the new run's, whose globs and folders leave it out.
+
+    A file that is both and alone is compared with itself.
+    """
     not_empty("--baseline", [] if baseline is None else [baseline])
     if baseline is None or not is_file_argument(baseline):
-        return files, baseline
-    name, argument = with_label(baseline, "baseline")
-    return [*files, argument], name
+        return Runs(files)
+    others = without(files, baseline)
+    name = base_name(baseline)
+    if others == files:
+        return Runs(files, [baseline], name)
+    if not others:
+        same = f"no change: {name} is both the new run and the baseline"
+        return Runs(files, [baseline], name, (same,))
+    left = f"{name} is the baseline, and left out of the new run"
+    return Runs(others, [baseline], name, (left,))
+
+
+@contextmanager
+def visible_failure(output: Output, file: bool = True) -> Iterator[None]:
+    """An error shows as well where a pipeline looks: GitHub's log, or JUnit's file if allowed."""
+    try:
+        yield
+    except PasskError as error:
+        output.write_failure(str(error), file=file)
+        raise

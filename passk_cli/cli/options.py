@@ -325,13 +325,8 @@ class Certainty:
         """The uncertainty asked for, checked; required where verdicts rest on intervals."""
         from passk_cli.report.samples import Uncertainty
 
-        if required and interval == "none":
-            raise ParameterError(
-                "--interval none: the verdicts here rest on intervals; name another"
-            )
-
         not_empty("--cluster", [self.cluster] if self.cluster is not None else [])
-        chosen = Uncertainty(
+        return Uncertainty(
             interval,
             self.level,
             self.population,
@@ -339,9 +334,7 @@ class Certainty:
             self.resamples,
             self.seed,
             None if self.bounds is None else parse_bounds(self.bounds),
-        )
-        _ = chosen.method
-        return chosen
+        ).checked(required=required)
 
 
 @dataclass(frozen=True)

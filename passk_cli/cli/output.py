@@ -10,6 +10,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -122,7 +123,9 @@ class Output:
         option("--digits", metavar="N", min=0, max=15, help="Decimals shown."),
     ] = None
     percent: Annotated[bool, option("--percent", help="Show shares as percentages.")] = False
-    quiet: Annotated[bool, option("-q", "--quiet", help="No notes on stderr.")] = False
+    quiet: Annotated[bool, option("-q", "--quiet", help="No notes on stderr; warnings stay.")] = (
+        False
+    )
 
     def check(
         self,
@@ -177,16 +180,11 @@ class Output:
 
     def write(self, report: Report, charting: Charting | None = None) -> None:
         """Notes to stderr, the report to stdout or whole into the file, then its charts."""
-        names = [column.name for column in report.data.columns]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ParameterError(
-                f"--by {twice}: the output has a column of that name; rename it in the data"
-            )
         from passk_cli.report.model import printable
 
-        if not self.quiet:
-            for note in report.notes:
+        for note in report.notes:
+            # A warning says that a number means less than it seems: nothing silences it.
+            if note.level == "warning" or not self.quiet:
                 print(f"passk: {note.level}: {printable(note.text)}", file=sys.stderr)
         terminal = self._target is None and sys.stdout.isatty()
         name = self.format or SUFFIXES.get(self._suffix) or ("table" if terminal else "plain")
@@ -205,6 +203,39 @@ class Output:
 
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
         return Style(self.digits, self.percent, width, coloured and not os.environ.get("NO_COLOR"))
+
+    def write_verdict(self, report: Report) -> None:
+        """A gate's report where it was asked for, and its verdict on stderr in any case.
+
+        In GitHub Actions also as a step summary.
+        """
+        from passk_cli.render.checks import verdict
+        from passk_cli.report.model import printable
+
+        try:
+            self.write(report)
+            summary = os.environ.get("GITHUB_STEP_SUMMARY")
+            if self.format == "github" and summary:
+                self.append(report, "markdown", summary)
+        finally:
+            line = printable(verdict(report, self._style(False, False)))
+            print(f"passk: {line}", file=sys.stderr)
+
+    def write_failure(self, problem: str, *, file: bool) -> None:
+        """What kept a gate from its verdict, in the formats that pipelines look at.
+
+        file : whether the output file may be written; it must not be before `check` has said so.
+        """
+        from passk_cli.render.checks import github_failure, junit_failure
+
+        if self.format == "github":
+            _to_stdout(github_failure(problem))
+        elif self.format == "junit" and self._target is None:
+            _to_stdout(junit_failure(problem))
+        elif self.format == "junit" and file and self._target is not None:
+            # The problem itself is what is reported, even when the file cannot be written.
+            with suppress(ParameterError):
+                write_whole(Path(self._target), junit_failure(problem))
 
     def append(self, report: Report, format: str, path: str) -> None:
         """Add the report to the end of a file, as a step summary is written."""

@@ -286,6 +286,22 @@ class Counts:
         }
         return replace(whole, clusters=parts[0].clusters, attempts=attempts)
 
+    def over(self, tasks: Sequence[str]) -> Counts:
+        """The same cells with these tasks as the list of tasks, so that two counts share indices.
+
+        tasks : sorted, every task of these counts among them.  Clusters are left out.
+        Errors: ValueError when a task is missing.
+
+        >>> Counts.from_cells([("m", "b", 2, 1)]).over(["a", "b"]).task_codes.tolist()
+        [1]
+        """
+        if not set(self.tasks) <= set(tasks):
+            raise ValueError("every task of the counts must be in the list")
+        place_of = {task: i for i, task in enumerate(tasks)}
+        places = np.array([place_of[task] for task in self.tasks], dtype=np.int64)
+        codes = places[self.task_codes]
+        return replace(self, tasks=tuple(tasks), task_codes=codes, clusters=None)
+
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
         """The same counts, with the cluster each task belongs to."""
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))

@@ -30,6 +30,7 @@ RESERVED = frozenset(
 )
 MISSING = ("error", "fail", "drop")
 DUPLICATES = ("error", "first", "last", "keep")
+ATTEMPTS = ("score", "answer", "solution", "attempt", "line")
 NORMALISE = ("none", "space", "python")
 
 
@@ -154,6 +155,9 @@ def checked(request: Request) -> Request:
     ):
         if value not in allowed:
             raise ParameterError(f"{name}={value!r}; it is one of {', '.join(allowed)}")
+    unknown = [role for role in request.attempts if role not in ATTEMPTS]
+    if unknown:
+        raise ParameterError(f"attempts={unknown[0]!r}; it is one of {', '.join(ATTEMPTS)}")
     reserved = [column for column in request.by if column in RESERVED]
     if reserved:
         raise ParameterError(

@@ -75,6 +75,24 @@ def read_paths(arguments: Sequence[str]) -> set[str]:
     return {os.path.realpath(path) for path in paths}
 
 
+def without(arguments: Sequence[str], argument: str) -> list[str]:
+    """The arguments without the file that another argument means, which folders and globs lose.
+
+    Arguments that do not mean the file stay as they are.
+    """
+    real = read_paths([argument])
+    kept: list[str] = []
+    for one in arguments:
+        label, path = _split_label(one)
+        paths = _paths(path)
+        others = [p for p in paths if os.path.realpath(p) not in real]
+        if len(others) == len(paths):
+            kept.append(one)
+        else:
+            kept += others if label is None else [f"{label}={p}" for p in others]
+    return kept
+
+
 def is_file_argument(argument: str) -> bool:
     """Whether an argument means a file that is there, rather than a name."""
     return os.path.isfile(argument) or (
@@ -82,10 +100,9 @@ def is_file_argument(argument: str) -> bool:
     )
 
 
-def with_label(argument: str, label: str) -> tuple[str, str]:
-    """(label, the argument as label=path), with its own label where it has one."""
-    own, path = _split_label(argument)
-    return (own, argument) if own is not None else (label, f"{label}={path}")
+def base_name(argument: str) -> str:
+    """The name of the file that an argument means, without its folders and label."""
+    return os.path.basename(_split_label(argument)[1])
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:

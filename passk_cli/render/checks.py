@@ -6,15 +6,20 @@ from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, joined, parts, signature_line
-from passk_cli.report.model import Check, Column, Report
+from passk_cli.report.model import Check, Column, Estimate, Report
+from passk_cli.report.notes import plural
 
 _SHARE = Column("evidence", "share")
 
 
 def junit(report: Report, style: Style) -> str:
-    """One test case per rule and model; undecided ones are skipped, failed ones are failures."""
+    """One test case per rule and model; warnings stand under system-err.
+
+    A failing rule is a failure, one that cannot be checked an error, an undecided one is skipped.
+    """
     _require_checks(report)
-    failing = sum(c.failing for c in report.checks)
+    errors = sum(c.verdict == "error" for c in report.checks)
+    failing = sum(c.failing for c in report.checks) - errors
     skipped = sum(c.verdict == "undecided" and not c.failing for c in report.checks)
     suite = ElementTree.Element(
         "testsuite",
@@ -22,22 +27,36 @@ def junit(report: Report, style: Style) -> str:
         tests=str(len(report.checks)),
         failures=str(failing),
         skipped=str(skipped),
+        errors=str(errors),
     )
     for check in report.checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
         text = evidence(check, style)
         if check.failing:
-            ElementTree.SubElement(case, "failure", message=text).text = text
+            kind = "error" if check.verdict == "error" else "failure"
+            ElementTree.SubElement(case, kind, message=text).text = text
         elif check.verdict == "undecided":
             ElementTree.SubElement(case, "skipped", message=text)
+        else:
+            ElementTree.SubElement(case, "system-out").text = text
     ElementTree.SubElement(suite, "system-out").text = signature_line(report)
-    ElementTree.indent(suite)
-    text = ElementTree.tostring(suite, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+    if warnings := _warnings(report):
+        ElementTree.SubElement(suite, "system-err").text = "\n".join(warnings)
+    return _document(suite)
+
+
+def junit_failure(problem: str) -> str:
+    """A suite whose one test case is the error that kept the rules from being checked."""
+    suite = ElementTree.Element(
+        "testsuite", name="passk gate", tests="1", failures="0", skipped="0", errors="1"
+    )
+    case = ElementTree.SubElement(suite, "testcase", classname="passk", name="gate")
+    ElementTree.SubElement(case, "error", message=problem).text = problem
+    return _document(suite)
 
 
 def github(report: Report, style: Style) -> str:
-    """One workflow command per rule: error, warning (undecided) or notice."""
+    """One workflow command per rule: error, warning (undecided) or notice; then the warnings."""
     _require_checks(report)
     levels = {"undecided": "warning", "pass": "notice"}
     lines = []
@@ -46,13 +65,49 @@ def github(report: Report, style: Style) -> str:
         message = _data(f"{check.model}: {check.verdict}, {evidence(check, style)}")
         level = "error" if check.failing else levels[check.verdict]
         lines.append(f"::{level} title={title}::{message}")
+    lines += [f"::warning title=passk::{_data(text)}" for text in _warnings(report)]
     return "".join(line + "\n" for line in lines)
+
+
+def github_failure(problem: str) -> str:
+    """The workflow command for an error that kept the rules from being checked."""
+    return f"::error title=passk::{_data(problem)}\n"
+
+
+def verdict(report: Report, style: Style) -> str:
+    """The gate's verdict in one line: "PASS: 3 rules hold" or "FAIL: " and the first reason."""
+    _require_checks(report)
+    failing = [check for check in report.checks if check.failing]
+    if failing:
+        first = failing[0]
+        more = f" (and {plural(len(failing) - 1, 'more rule')})" if len(failing) > 1 else ""
+        return f"FAIL: {first.model}: {first.rule}: {evidence(first, style)}{more}"
+    undecided = sum(check.verdict == "undecided" for check in report.checks)
+    holding = len(report.checks) - undecided
+    words = [f"{plural(holding, 'rule')} {'holds' if holding == 1 else 'hold'}"] * bool(holding)
+    words += [f"{plural(undecided, 'rule')} undecided, counted as pass"] * bool(undecided)
+    lost = [c for c in report.checks if (c.shared or 0) < (c.baseline_tasks or 0)]
+    words += [f"on {c.shared:,} of {plural(c.baseline_tasks or 0, 'baseline task')}" for c in lost][
+        :1
+    ]
+    return f"PASS: {', '.join(words)}"
 
 
 def evidence(check: Check, style: Style) -> str:
     """What speaks for the verdict, in words."""
-    shown = joined(parts(check.evidence, _SHARE, style))
-    return f"{shown}; {check.detail}" if check.detail else shown
+    nothing = isinstance(check.evidence, Estimate) and check.evidence.value is None
+    shown = "" if nothing else joined(parts(check.evidence, _SHARE, style))
+    return "; ".join(filter(None, (shown, check.detail)))
+
+
+def _warnings(report: Report) -> list[str]:
+    return [note.text for note in report.notes if note.level == "warning"]
+
+
+def _document(suite: ElementTree.Element) -> str:
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _require_checks(report: Report) -> None:

@@ -23,8 +23,10 @@ def tsv_text(report: Report, style: Style) -> str:
 
 
 def json_text(report: Report, style: Style) -> str:
-    """One object: rows, notes, caption and signature."""
+    """One object: rows, notes, caption and signature, after the result of a gate."""
+    result = {"result": report.result} if report.result else {}
     document = {
+        **result,
         "rows": _records(report),
         "notes": [{"level": note.level, "text": note.text} for note in report.notes],
         "caption": report.caption,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from passk_cli.errors import ParameterError
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -76,17 +78,30 @@ class Note:
 
 @dataclass(frozen=True)
 class Check:
-    """One rule of a gate about one model: what speaks for it, and "pass", "fail" or "undecided".
+    """One rule of a gate about one model: what speaks for it, and a verdict.
 
-    failing : whether it shuts the gate, which undecided ones do when asked to.
+    evidence : the number it is judged by, or what was counted, as "24 of 60".
+    verdict : "pass", "fail", "undecided", or "error" when the rule cannot be checked.
+    detail : what else the reader has to know, such as what the verdict leaves out.
+    failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
+    metric, limit : what the rule is about, and its number.  p, adjusted : of its test.
+    tasks : those the evidence rests on.  shared, baseline_tasks : tasks with attempts in both runs,
+        and in the baseline.  Each None where there is none.
     """
 
     model: str
     rule: str
-    evidence: Estimate
+    evidence: Estimate | str
     verdict: str
     detail: str = ""
     failing: bool = False
+    metric: str | None = None
+    limit: float | None = None
+    p: float | None = None
+    adjusted: float | None = None
+    tasks: int | None = None
+    shared: int | None = None
+    baseline_tasks: int | None = None
 
 
 # The number format of axes and hovering that show shares, in the notation of Vega-Lite; a reader
@@ -116,6 +131,7 @@ class Report:
     signature : name → value, enough to reproduce the numbers.
     checks : the rules of a gate; empty for other reports.
     charts : pictures of the same facts, in reading order; drawn when asked for.
+    Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
     tables: tuple[Table, ...]
@@ -125,6 +141,21 @@ class Report:
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     charts: tuple[Chart, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.data.columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ParameterError(
+                f"--by {twice}: the output has a column of that name; rename it in the data"
+            )
+
+    @property
+    def result(self) -> str:
+        """Of a gate: "pass" or "fail"; "" for other reports."""
+        if not self.checks:
+            return ""
+        return "fail" if any(check.failing for check in self.checks) else "pass"
 
 
 def printable(text: str) -> str:

@@ -61,6 +61,21 @@ class Uncertainty:
             return "none"
         return check(self.interval, self.level, self.population)
 
+    def checked(self, *, required: bool = False) -> Uncertainty:
+        """The same; ParameterError for a value that does not exist.
+
+        required : verdicts rest on the interval, so that it cannot be "none".
+        """
+        if required and self.interval == "none":
+            raise ParameterError(
+                "--interval none: the verdicts here rest on intervals; name another"
+            )
+        _ = self.method
+        for name, value, least in (("resamples", self.resamples, 100), ("seed", self.seed, 0)):
+            if value < least:
+                raise ParameterError(f"--{name} {value}: it must be at least {least}")
+        return self
+
     def knowing(self, metrics: Sequence[Metric]) -> Uncertainty:
         """The same, saying which of these metrics get BCa because nobody knows their bounds."""
         if self.bounds is not None or self.method not in GUARDED:

@@ -1,0 +1,211 @@
+"""What a gate compares with: a model of the same data, or another file, read apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.report.notes import plural
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.outcomes.model import Counts, ReadFacts
+
+Series = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The candidates and their baseline, whose counts index one list of tasks.
+
+    counts, candidates : the new run, and the indices of its series that are judged.
+    baseline, bases : what they are compared with, and the indices of its series; None for nothing.
+    label : the baseline's name: a model, or a file.
+    apart : whether the baseline is a file of its own, whose models need not have the same names.
+    """
+
+    counts: Counts
+    candidates: tuple[int, ...]
+    baseline: Counts | None = None
+    bases: tuple[int, ...] = ()
+    label: str = ""
+    apart: bool = False
+
+    @property
+    def series(self) -> list[Series]:
+        """The series that are judged."""
+        return [self.counts.series[s] for s in self.candidates]
+
+    @cached_property
+    def base_tasks(self) -> dict[Series, NDArray[np.int64]]:
+        """The baseline's series, each with its tasks."""
+        if self.baseline is None:
+            return {}
+        return {self.baseline.series[s]: _tasks(self.baseline, s) for s in self.bases}
+
+    @property
+    def base_models(self) -> list[str]:
+        """The models of the baseline."""
+        return sorted({series[0] for series in self.base_tasks})
+
+    def partner(self, model: str) -> str | None:
+        """The baseline's model that a candidate is compared with; None when there is none.
+
+        The only one, whatever it is called; of several, the one of the same name.
+        """
+        models = self.base_models
+        if len(models) == 1:
+            return models[0]
+        return model if model in models else None
+
+    def base(self, series: Series) -> Series | None:
+        """The baseline's series that a candidate's series is compared with, if there is one."""
+        partner = self.partner(series[0])
+        base = None if partner is None else (partner, *series[1:])
+        return base if base in self.base_tasks else None
+
+    def lacking(self, series: Series) -> str:
+        """Why a candidate's series has nothing to be compared with."""
+        if self.partner(series[0]) is None:
+            return f"{self.label} has no model {series[0]}; there are {', '.join(self.base_models)}"
+        return f"{self.label} is not in this group"
+
+    @cached_property
+    def missing(self) -> dict[Series, int]:
+        """Series of the baseline that no candidate has, under the candidate's name: their tasks."""
+        judged = set(self.series)
+        models = {series[0] for series in judged}
+        gone: dict[Series, int] = {}
+        for base, tasks in self.base_tasks.items():
+            rivals = [model for model in sorted(models) if self.partner(model) == base[0]]
+            for model in rivals or [base[0]]:
+                if (model, *base[1:]) not in judged:
+                    gone[(model, *base[1:])] = len(tasks)
+        return gone
+
+
+def alone(counts: Counts) -> Sides:
+    """Candidates without a baseline."""
+    return Sides(counts, tuple(range(len(counts.series))))
+
+
+def within(counts: Counts, name: str) -> Sides:
+    """The other models of some data against one of them.
+
+    Errors: ParameterError when the model is not there, or the only one.
+    """
+    models = sorted({series[0] for series in counts.series})
+    if name not in models:
+        raise ParameterError(
+            f"--baseline {name}: no such file, and no such model; there are {', '.join(models)}"
+        )
+    places = range(len(counts.series))
+    candidates = tuple(s for s in places if counts.series[s][0] != name)
+    if not candidates:
+        raise ParameterError("no candidate: every model in the data is the baseline")
+    bases = tuple(s for s in places if counts.series[s][0] == name)
+    return Sides(counts, candidates, counts, bases, name)
+
+
+def against(counts: Counts, baseline: Counts, label: str, models: Sequence[str] = ()) -> Sides:
+    """Every model of some data against the models of another file, kept apart from them.
+
+    models : those asked for with --model; where the baseline has any of them, its others are
+        left alone.
+    Errors: DataError when a task belongs to one cluster here and to another there.
+    """
+    tasks = sorted({*counts.tasks, *baseline.tasks})
+    clusters = _clusters(counts, baseline, label)
+    both = [one.over(tasks) for one in (counts, baseline)]
+    if clusters is not None:
+        both = [replace(one, clusters=tuple(clusters[task] for task in tasks)) for one in both]
+    asked = [s for s, series in enumerate(baseline.series) if series[0] in models]
+    bases = tuple(asked or range(len(baseline.series)))
+    return Sides(both[0], tuple(range(len(counts.series))), both[1], bases, label, apart=True)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What a candidate's series has of the tasks it should have.
+
+    shared : tasks it has of the `expected` ones: the baseline's, or those of all candidates.
+    more : tasks it has besides.
+    fewer : shared tasks with fewer attempts than in the baseline, where there were `attempts` of
+        `base_attempts` in all.
+    """
+
+    shared: int
+    expected: int
+    more: int = 0
+    fewer: int = 0
+    attempts: int = 0
+    base_attempts: int = 0
+
+
+def coverage(sides: Sides, series: Series) -> Coverage | None:
+    """How much of its baseline a candidate's series covers; None when it has no baseline."""
+    base = sides.base(series)
+    if base is None or sides.baseline is None:
+        return None
+    n, base_n = (
+        dict(zip(_tasks(counts, s).tolist(), counts.n[counts.rows_of(s)].tolist(), strict=True))
+        for counts, s in (
+            (sides.counts, sides.counts.series.index(series)),
+            (sides.baseline, sides.baseline.series.index(base)),
+        )
+    )
+    shared = [task for task in base_n if task in n]
+    short = [task for task in shared if n[task] < base_n[task]]
+    return Coverage(
+        len(shared),
+        len(base_n),
+        len(n) - len(shared),
+        len(short),
+        sum(n[task] for task in short),
+        sum(base_n[task] for task in short),
+    )
+
+
+def coverage_of_rivals(sides: Sides, series: Series) -> Coverage:
+    """How much a candidate's series covers of what all candidates of its group have together."""
+    rivals = [s for s in sides.candidates if sides.counts.series[s][1:] == series[1:]]
+    every = np.unique(np.concatenate([_tasks(sides.counts, s) for s in rivals]))
+    own = _tasks(sides.counts, sides.counts.series.index(series))
+    return Coverage(len(own), len(every))
+
+
+def left_out(facts: ReadFacts) -> list[str]:
+    """What reading left out of a file, in words."""
+    words = []
+    if facts.skipped:
+        words.append(f"{plural(facts.skipped, 'line')} skipped")
+    if facts.missing and facts.missing_policy == "drop":
+        words.append(f"{plural(facts.missing, 'attempt')} without an outcome left out")
+    if facts.emptied:
+        words.append(f"{plural(facts.emptied, 'task')} left without any attempt")
+    return words
+
+
+def _tasks(counts: Counts, series: int) -> NDArray[np.int64]:
+    return counts.task_codes[counts.rows_of(series)]
+
+
+def _clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
+    if counts.clusters is None or baseline.clusters is None:
+        return None
+    clusters = dict(zip(baseline.tasks, baseline.clusters, strict=True))
+    for task, cluster in zip(counts.tasks, counts.clusters, strict=True):
+        if clusters.setdefault(task, cluster) != cluster:
+            raise DataError(
+                label,
+                f"task {task!r} belongs to cluster {clusters[task]!r}, to {cluster!r} in the new"
+                " run",
+                "the clusters must agree",
+            )
+    return clusters

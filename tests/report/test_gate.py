@@ -1,0 +1,326 @@
+"""What a gate compares, what it leaves out, and whether it says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from passk_cli.errors import DataError
+from passk_cli.outcomes.model import Counts
+from passk_cli.report.baseline import against, alone, coverage, coverage_of_rivals, within
+from tests.conftest import Passk
+
+Run = Callable[..., Path]
+DROP = ["--max-drop", "pass@1=0.1"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """run(name, tasks, n=4, …) → a CSV of counts: task t passes the less often the higher t."""
+
+    def make(name: str, tasks: range, n: int = 4, worse: int = 0, model: str = "") -> Path:
+        lines = ["task,kind,n,c" + (",model" if model else "")]
+        for task in tasks:
+            c = max(0, n - (task * n) // 80 - worse)
+            kind = "hard" if task >= 30 else "easy"
+            lines.append(f"t{task:03d},{kind},{n},{c}" + (f",{model}" if model else ""))
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return make
+
+
+def document(passk: Passk, *arguments: object) -> tuple[int, dict[str, Any]]:
+    done = passk("gate", *arguments, "-f", "json")
+    return done.code, json.loads(done.out)
+
+
+def test_lost_tasks_shut_the_gate(passk: Passk, run: Run) -> None:
+    easy, full = run("easy", range(24)), run("full", range(60))
+    for rule in (DROP, ["--min", "pass@1=0.1"], ["--no-regression"]):
+        code, found = document(passk, easy, "--baseline", full, *rule)
+        assert (code, found["result"]) == (1, "fail")
+        lost = found["rows"][0]
+        assert (lost["rule"], lost["verdict"]) == ("every baseline task run", "fail")
+        assert (lost["shared_tasks"], lost["baseline_tasks"]) == (24, 60)
+        assert lost["detail"] == "36 of 60 baseline tasks have no attempts in easy"
+        assert {row["verdict"] for row in found["rows"][1:]} == {"pass"}
+        table = passk("gate", easy, "--baseline", full, *rule).out
+        assert "every baseline task run  24 of 60" in table
+
+
+@pytest.mark.parametrize("format", ["plain", "json", "junit", "github", "csv", "markdown"])
+def test_what_is_dropped_stands_in_the_line_of_every_rule(
+    passk: Passk, run: Run, format: str
+) -> None:
+    easy, full = run("easy", range(24)), run("full", range(60))
+    rules = [*DROP, "--min", "pass@1=0.1"]
+    base = ["gate", easy, "--baseline", full, *rules, "--unpaired", "drop", "-f", format]
+    done = passk(*base)
+    assert done.code == 0
+    assert "24 of 60 shared tasks" in done.out
+    assert "24 of 60 baseline tasks" in done.out
+    assert "passk: warning: 36 of 60 baseline tasks have no attempts in easy" in done.err
+    assert "passk: PASS: 2 rules hold, on 24 of 60 baseline tasks" in done.err
+
+
+def test_lost_groups_are_lost_tasks(passk: Passk, run: Run) -> None:
+    base = [run("easy", range(30)), "--baseline", run("full", range(60)), "--by", "kind", *DROP]
+    code, found = document(passk, *base)
+    assert code == 1
+    verdicts = {(row["model"], row["rule"]): row["verdict"] for row in found["rows"]}
+    assert verdicts["easy hard", "every baseline task run"] == "fail"
+    assert verdicts["easy easy", "pass@1 drop ≤ 0.1"] == "pass"
+    code, found = document(passk, *base, "--unpaired", "drop")
+    assert code == 0
+    (row,) = found["rows"]
+    assert row["detail"] == "0 of 30 baseline tasks in easy hard"
+    assert {
+        "level": "warning",
+        "text": "30 of 30 baseline tasks have no attempts in easy hard",
+    } in (found["notes"])
+
+
+def test_groups_that_only_the_new_run_has(passk: Passk, run: Run) -> None:
+    base = [run("new", range(60)), "--baseline", run("old", range(30)), "--by", "kind", *DROP]
+    code, found = document(passk, *base)
+    assert code == 3
+    (row,) = [row for row in found["rows"] if row["verdict"] == "error"]
+    assert row["detail"] == "cannot be checked: old.csv is not in this group"
+    done = passk("gate", *base, "--unpaired", "drop")
+    assert (done.code, "new hard is not compared: old.csv is not in" in done.err) == (0, True)
+    alone = [run("hard", range(30, 60)), "--baseline", run("old", range(30)), "--by", "kind"]
+    done = passk("gate", *alone, *DROP, "--unpaired", "drop")
+    assert (done.code, "no rule was checked" in done.err) == (2, True)
+
+
+def test_tasks_that_only_the_new_run_has_are_said(passk: Passk, run: Run) -> None:
+    code, found = document(passk, run("new", range(90)), "--baseline", run("old", range(60)), *DROP)
+    assert code == 0
+    for row in found["rows"]:
+        assert row["detail"] == "30 tasks more than in the baseline"
+    assert [row["tasks"] for row in found["rows"]] == [90, 60]
+
+
+def test_lost_attempts_are_said(passk: Passk, run: Run, tmp_path: Path) -> None:
+    old, few = run("old", range(40)), run("few", range(40), n=2)
+    _, found = document(passk, few, "--baseline", old, *DROP, "--min", "pass@1=0.1")
+    for row in found["rows"]:
+        assert "fewer attempts than in the baseline at 40 tasks (80 of 160)" in row["detail"]
+    gaps = tmp_path / "gaps.csv"
+    rows = [f"{t},{a},{'' if a == 1 or t == 3 else 1}" for t in range(9) for a in range(3)]
+    gaps.write_text("task,attempt,passed\n" + "\n".join(rows) + "\n")
+    _, found = document(passk, gaps, "--missing", "drop", "--min", "pass@1=0.1")
+    (row,) = found["rows"]
+    said = "11 attempts without an outcome left out; 1 task left without any attempt"
+    assert row["detail"] == said
+
+
+def test_short_tasks_are_said(passk: Passk, tmp_path: Path) -> None:
+    path, old = tmp_path / "mixed.csv", tmp_path / "old.csv"
+    path.write_text("task,n,c\n" + "".join(f"{t},{1 + t % 2},1\n" for t in range(20)))
+    old.write_text("task,n,c\n" + "".join(f"{t},2,1\n" for t in range(20)))
+    base = [path, "--baseline", old, "--max-drop", "pass@2=0.9", "--min", "pass@2=0.1"]
+    code, found = document(passk, *base, "--short-tasks", "drop")
+    assert code == 0
+    for row in found["rows"][1:]:
+        assert row["detail"].startswith("n=1 < k=2 on 10 of 20 tasks")
+        assert (row["tasks"], row["shared_tasks"]) == (10, 20)
+    assert found["signature"]["short tasks"] == "drop"
+
+
+def test_the_baseline_is_never_pooled_with_a_candidate(passk: Passk, run: Run) -> None:
+    old, new = run("baseline", range(60)), run("new", range(60))
+    worse = run("worse", range(60), worse=1)
+    code, found = document(passk, old, new, "--baseline", worse, *DROP)
+    assert code == 0
+    drops = {row["model"]: row["value"] for row in found["rows"] if row["metric"]}
+    assert drops == {"baseline": pytest.approx(0.25), "new": pytest.approx(0.25)}
+    assert found["signature"]["baseline"] == "worse.csv"
+
+
+def test_the_baseline_is_left_out_of_a_glob_and_a_folder(
+    passk: Passk, run: Run, tmp_path: Path
+) -> None:
+    old, _, _ = run("baseline", range(60)), run("a", range(60)), run("b", range(60))
+    for files in (
+        [tmp_path / "*.csv"],
+        [tmp_path],
+        [tmp_path / "a.csv", f"{tmp_path}/./baseline.csv"],
+    ):
+        done = passk("gate", *files, "--baseline", old, *DROP)
+        assert done.code == 0
+        assert "passk: note: baseline.csv is the baseline, and left out of the new" in done.err
+        assert "\nbaseline " not in done.out
+    # Under one label the attempts of the others would be one model's, and they repeat.
+    counts = passk("gate", f"x={tmp_path}/*.csv", "--baseline", old, *DROP)
+    assert (counts.code, "x" in counts.err) == (3, True)
+
+
+def test_a_file_against_itself_is_no_change(passk: Passk, run: Run) -> None:
+    path = run("new", range(60))
+    done = passk("gate", path, "--baseline", path, "--max-drop", "pass@1=0.1")
+    assert done.code == 0
+    assert "passk: note: no change: new.csv is both the new run and the baseline" in done.err
+    assert "0.000 [" in done.out
+
+
+def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:
+    def models(name: str, passes: dict[str, int]) -> Path:
+        path = tmp_path / name
+        cells = [f"{m},{t},4,{c}" for m, c in passes.items() for t in range(40)]
+        path.write_text("model,task,n,c\n" + "\n".join(cells) + "\n")
+        return path
+
+    old = models("old.csv", {"a": 1, "b": 3})
+    code, found = document(passk, models("x.csv", {"a": 2, "b": 3}), "--baseline", old, *DROP)
+    assert code == 0
+    assert [r["value"] for r in found["rows"] if r["metric"]] == [0.25, 0.0]
+    # One against one, whatever they are called; several against one.
+    one = models("one.csv", {"q": 2})
+    assert document(passk, models("y.csv", {"z": 2}), "--baseline", one, *DROP)[0] == 0
+    assert document(passk, models("y.csv", {"z": 2, "q": 2}), "--baseline", one, *DROP)[0] == 0
+    # A name that the baseline lacks cannot be checked; a model of it that was not run is lost.
+    code, found = document(passk, models("y.csv", {"z": 2, "a": 2}), "--baseline", old, *DROP)
+    assert code == 1
+    verdicts = {(r["model"], r["rule"]): (r["verdict"], r["detail"]) for r in found["rows"]}
+    reason = "cannot be checked: old.csv has no model z; there are a, b"
+    assert verdicts["z", "pass@1 drop ≤ 0.1"] == ("error", reason)
+    assert verdicts["b", "every baseline task run"][0] == "fail"
+    assert verdicts["a", "pass@1 drop ≤ 0.1"][0] == "pass"
+    assert document(passk, old, "--model", "a", "--baseline", old, *DROP)[0] == 0
+    both = models("z.csv", {"a": 1, "b": 3})
+    assert document(passk, both, "--model", "a", "--baseline", old, *DROP)[0] == 0
+
+
+def test_a_rule_that_cannot_be_checked_hides_no_other(passk: Passk, run: Run) -> None:
+    base = [run("new", range(40)), "--min"]
+    code, found = document(passk, *base, "pass@1=0.1,pass@8=0.1")
+    assert (code, found["result"]) == (3, "fail")
+    assert [row["verdict"] for row in found["rows"]] == ["pass", "error"]
+    assert found["rows"][1]["detail"] == "cannot be checked: n=4 < k=8 on 40 of 40 tasks"
+    code, found = document(passk, *base, "pass@1=0.99,pass@8=0.1", "--on-undecided", "pass")
+    assert (code, found["result"]) == (1, "fail")
+    done = passk("gate", *base, "pass@1=0.1,pass@8=0.1", "-f", "junit")
+    suite = ElementTree.fromstring(done.out)
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
+
+
+def test_too_few_tasks_for_any_significant_drop_is_undecided(passk: Passk, run: Run) -> None:
+    base = ["--no-regression", "-m", "pass@1"]
+    old = run("old", range(5))
+    code, found = document(passk, run("new", range(5), worse=4), "--baseline", old, *base)
+    row = found["rows"][1]
+    assert (code, row["verdict"]) == (0, "undecided")
+    assert "with 5 tasks no drop can be significant" in row["detail"]
+    done = passk("gate", run("one", range(1)), "--baseline", run("one_old", range(1)), *base,
+                 "--on-undecided", "fail")  # fmt: skip
+    assert (done.code, "FAIL: one: pass@1 no regression" in done.err) == (1, True)
+
+
+def test_every_gate_says_its_verdict_on_stderr(passk: Passk, run: Run, tmp_path: Path) -> None:
+    old, worse = run("old", range(60)), run("worse", range(60), worse=1)
+    target = tmp_path / "r.xml"
+    for more in ([], ["-q"], ["-f", "junit", "-o", target], ["-f", "github"], ["-f", "json"]):
+        failing = passk("gate", worse, "--baseline", old, *DROP, *more)
+        assert failing.code == 1
+        assert "passk: FAIL: worse: pass@1 drop ≤ 0.1: −0.250 [" in failing.err
+        passing = passk("gate", old, "--baseline", worse, *DROP, *more)
+        assert (passing.code, passing.err) == (0, "passk: PASS: 2 rules hold\n")
+
+
+def test_json_says_what_each_rule_rests_on(passk: Passk, run: Run) -> None:
+    old, worse = run("old", range(60)), run("worse", range(60), worse=1)
+    rules = [*DROP, "--no-regression", "-m", "pass@1", "--min", "pass@4=0.2"]
+    _, found = document(passk, worse, "--baseline", old, *rules)
+    assert found["result"] == "fail"
+    _, minimum, regression, drop = found["rows"]
+    assert (minimum["metric"], minimum["limit"], minimum["tasks"]) == ("pass@4", 0.2, 60)
+    assert (regression["metric"], regression["shared_tasks"]) == ("pass@1", 60)
+    assert regression["p"] == regression["p_adjusted"] < 1e-4
+    assert (drop["limit"], drop["verdict"]) == (0.1, "fail")
+
+
+def test_bad_data_shows_where_a_pipeline_looks(passk: Passk, run: Run, tmp_path: Path) -> None:
+    empty, target = tmp_path / "empty.jsonl", tmp_path / "r.xml"
+    empty.touch()
+    rule = ["--min", "pass@1=0.1"]
+    done = passk("gate", empty, *rule, "-f", "github")
+    assert (done.code, done.out) == (3, f"::error title=passk::{done.err.removeprefix('passk: ')}")
+    done = passk("gate", run("new", range(9)), "--min", "pass@1=2", "-f", "github")
+    assert (done.code, done.out.startswith("::error title=passk::--min pass@1=2")) == (2, True)
+    target.write_text("a run of yesterday that passed")
+    done = passk("gate", empty, *rule, "-f", "junit", "-o", target)
+    assert (done.code, done.out) == (3, "")
+    assert ElementTree.fromstring(target.read_text()).get("errors") == "1"
+    # Nothing is written over what is read, not even an error.
+    new = run("new", range(9))
+    done = passk("gate", new, *rule, "--baseline", new, "-f", "junit", "-o", new)
+    assert (done.code, new.read_text().startswith("task,")) == (2, True)
+    old = run("old", range(9))
+    assert passk("gate", new, *rule, "--baseline", old, "-o", old).code == 2
+    assert old.read_text().startswith("task,")
+
+
+def test_without_a_baseline_what_a_candidate_lacks_of_the_others(passk: Passk, run: Run) -> None:
+    base = [run("easy", range(24)), run("full", range(60)), "--min", "pass@1=0.1"]
+    code, found = document(passk, *base)
+    assert code == 0
+    assert [row["detail"] for row in found["rows"]] == ["24 of 60 tasks in the data", ""]
+    texts = [note["text"] for note in found["notes"] if note["level"] == "warning"]
+    assert texts == ["easy has no attempts at 36 of 60 tasks of the data"]
+    _, found = document(passk, *base, "--by", "kind")
+    texts = [note["text"] for note in found["notes"]]
+    assert "easy has no attempts in hard" in texts
+
+
+def test_the_baseline_as_a_model_of_the_data_loses_tasks_alike(passk: Passk, run: Run) -> None:
+    base = [run("easy", range(24)), run("full", range(60)), "--baseline", "full", *DROP]
+    assert document(passk, *base)[0] == 1
+    assert document(passk, *base, "--unpaired", "drop")[0] == 0
+    done = passk("gate", *base, "--unpaired", "none")
+    assert (done.code, "--unpaired none: it is one of fail, drop" in done.err) == (2, True)
+
+
+def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, tmp_path: Path) -> None:
+    old = tmp_path / "old.csv"
+    old.write_text("task,temperature,passed\n" + "".join(f"t{t:03d},0.{a},1\n"
+                   for t in range(9) for a in range(2)))  # fmt: skip
+    done = passk("gate", run("new", range(9)), "--baseline", old, *DROP, "-q", "-f", "github")
+    said = "baseline old.csv: attempts of one model at one task differ in temperature"
+    assert f"passk: warning: {said}" in done.err
+    assert f"::warning title=passk::{said}" in done.out
+
+
+def test_sides() -> None:
+    new = Counts.from_cells([("m", "b", 2, 1), ("m", "c", 4, 1), ("z", "c", 1, 1)])
+    old = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 3, 1)])
+    sides = against(new, old, "old.csv")
+    assert sides.counts.tasks == ("a", "b", "c")
+    covered = coverage(sides, ("m",))
+    assert covered is not None
+    assert (covered.shared, covered.expected, covered.more) == (1, 2, 1)
+    assert (covered.fewer, covered.attempts, covered.base_attempts) == (1, 2, 3)
+    assert coverage_of_rivals(alone(new), ("z",)).expected == 2
+    assert coverage(alone(new), ("z",)) is None
+    named = within(new, "m")
+    assert (named.series, named.base(("z",))) == ([("z",)], ("m",))
+    np.testing.assert_array_equal(named.base_tasks["m",], [0, 1])
+    with pytest.raises(ValueError, match="every task"):
+        new.over(["a"])
+
+
+def test_clusters_must_agree() -> None:
+    new = Counts.from_cells([("m", "a", 2, 1)]).with_clusters({"a": "x"})
+    old = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 1)])
+    with pytest.raises(DataError, match="task 'a' belongs to cluster 'y', to 'x' in the new run"):
+        against(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
+    sides = against(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
+    assert sides.counts.clusters == ("x", "y")
