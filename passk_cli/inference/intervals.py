@@ -182,16 +182,26 @@ def _guarded(weight: float) -> Callable[[Sample, float], Limits]:
     return limits
 
 
-def _jeffreys(sample: Sample, tail: float) -> Limits:
-    """Half-weight atoms at both bounds; a limit whose values all lie on its bound is the bound."""
+def jeffreys_atoms(
+    sample: Sample,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """(totals, weights, sizes) of the Dirichlet law of a mean with half-weight atoms at its bounds.
+
+    The `jeffreys` interval takes its quantiles and `paired.interval_test` its value at 0, so that
+    the two agree.
+    """
     totals, sizes, counts = sample.atoms
     size = sample.guard_size
     atoms = np.concatenate([totals, [size * sample.low, size * sample.high]])
-    weights = np.append(counts, [0.5, 0.5])
-    sizes = np.append(sizes, [size, size])
+    return atoms, np.append(counts, [0.5, 0.5]), np.append(sizes, [size, size])
+
+
+def _jeffreys(sample: Sample, tail: float) -> Limits:
+    """Half-weight atoms at both bounds; a limit whose values all lie on its bound is the bound."""
+    law = jeffreys_atoms(sample)
     at_low, at_high = np.all(sample.values == sample.low), np.all(sample.values == sample.high)
-    low = sample.low if at_low else dirichlet_quantile(atoms, weights, tail, sizes)
-    high = sample.high if at_high else dirichlet_quantile(atoms, weights, 1 - tail, sizes)
+    low = sample.low if at_low else dirichlet_quantile(law[0], law[1], tail, law[2])
+    high = sample.high if at_high else dirichlet_quantile(law[0], law[1], 1 - tail, law[2])
     return low, high
 
 
