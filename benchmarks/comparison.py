@@ -1,8 +1,10 @@
-"""Size and power of the sign-flip test against the paired t-test, and its speed.
+"""Size and power of the tests of two models, and their speed.
 
-Run: python benchmarks/comparison.py [--comparisons 50000] [--speed] [--runs 5]
-Simulates pairs of models, tests each pair, and writes the tables into benchmarks/comparison.md;
-with --speed writes its timing table instead.
+Run: python benchmarks/comparison.py [SECTION …] [--comparisons 50000] [--repetitions 2000]
+Simulates pairs of models, tests each pair, and writes the tables into benchmarks/comparison.md.
+SECTION is equal (as many attempts of both; --comparisons a cell), unequal, held-out,
+interval-power, these-tasks, family (--repetitions a cell) or speed (--runs); all but speed when
+none is named.
 """
 
 from __future__ import annotations
@@ -25,8 +27,11 @@ import numpy as np
 from measure import in_turn, keep, machine, table
 from numpy.typing import NDArray
 
+from passk_cli.estimators.metric import parse
 from passk_cli.estimators.pass_k import pass_at_k
-from passk_cli.inference.paired import paired_t, sign_flip
+from passk_cli.inference.multiplicity import holm
+from passk_cli.inference.paired import interval_test, paired_t, sign_flip
+from passk_cli.inference.permutation import permutation_within_tasks
 
 LEVEL = 0.05
 MEANS = (0.5, 0.9, 0.99)
@@ -36,6 +41,16 @@ KS = (1, 5, 10)
 # Shifts of the second model's logits, and what they take from a mean of 0.5 under Beta(½, ½).
 SHIFTS = {0.4: 0.05, 0.8: 0.10}
 BATCH = 2000
+# Attempts of the two models, and the laws of success rates, where attempts differ.
+UNEQUAL = ((20, 5), (100, 10), (10, 8), (200, 100))
+LAWS = ((9.0, 1.0), (2.0, 2.0), (0.5, 0.5))
+SIZES = (20, 50, 164)
+# Sign patterns per test in the column that shows what was done before.
+FEW_RESAMPLES = 1000
+
+Row = tuple[object, ...]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -114,7 +129,6 @@ def power_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
 
 
 def simulate(comparisons: int) -> None:
-    start = time.perf_counter()
     for section, head, rows in (
         ("size",
          ("mean success", "tasks", "metric", "sign flip rejects %", "mid-p", "paired t",
@@ -125,12 +139,179 @@ def simulate(comparisons: int) -> None:
           "sign flip − t", "mid-p − t", "p exact %"),
          power_rows(comparisons)),
     ):  # fmt: skip
-        kept = []
-        for row in rows:
-            kept.append(row)
-            print(section, *row, sep="\t", flush=True)
-        keep(section, f"{monte_carlo(comparisons)}\n\n{table(head, kept)}", file="comparison.md")
-    print(f"{time.perf_counter() - start:.0f} s")
+        write(section, head, rows, monte_carlo(comparisons))
+
+
+def write(section: str, head: tuple[str, ...], rows: Iterator[Row], first: str) -> None:
+    """The table of a section into the page, its rows on the screen as they come."""
+    start, kept = time.perf_counter(), []
+    for row in rows:
+        kept.append(row)
+        print(section, *row, sep="\t", flush=True)
+    keep(section, f"{first}\n\n{table(head, kept)}", file="comparison.md")
+    print(f"{section}: {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def error_of(repetitions: int) -> str:
+    error = 100 * sqrt(LEVEL * (1 - LEVEL) / repetitions)
+    return f"{repetitions:,} comparisons a cell; Monte-Carlo error at 5 %: {error:.2f} points"
+
+
+def drawn_differences(
+    rng: np.random.Generator, law: tuple[float, float], n: tuple[Integers, Integers], k: int,
+    repetitions: int, shift: float = 0.0,
+) -> Floats:  # fmt: skip
+    """Differences in pass@k of two models with the same rates, the second's lower by shift."""
+    tasks = len(n[0])
+    p = rng.beta(*law, size=(tasks, repetitions))
+    first, second = (
+        pass_at_k(each[:, None], rng.binomial(each[:, None], rate), k)
+        for each, rate in zip(n, (p, shifted(p, shift)), strict=True)
+    )
+    return first - second
+
+
+def percents(differences: Floats, clusters: Integers | None = None) -> tuple[str, ...]:
+    """Per cent of columns that sign flips, the paired t and the interval test reject."""
+    totals = differences
+    if clusters is not None:
+        totals = np.stack([differences[clusters == g].sum(axis=0) for g in np.unique(clusters)])
+    tests = (
+        sign_flip(totals, resamples=FEW_RESAMPLES).p,
+        paired_t(totals),
+        interval_test(differences, 0.0, 1.0, clusters).p,
+    )
+    return tuple(percent(float(np.mean(p <= LEVEL))) for p in tests)
+
+
+def constant(n: tuple[int, int], tasks: int) -> tuple[Integers, Integers]:
+    return np.full(tasks, n[0]), np.full(tasks, n[1])
+
+
+def unequal_rows(repetitions: int) -> Iterator[Row]:
+    """Both models have the same rates; attempts differ."""
+    for n in UNEQUAL:
+        for law in LAWS:
+            for tasks in SIZES:
+                for k in (1, min(n)):
+                    rng = np.random.default_rng([*n, round(10 * law[0]), tasks, k])
+                    d = drawn_differences(rng, law, constant(n, tasks), k, repetitions)
+                    yield f"{n[0]} / {n[1]}", name_of(law), tasks, f"pass@{k}", *percents(d)
+
+
+def held_out_rows(repetitions: int) -> Iterator[Row]:
+    """Situations nobody looked at while the test was made."""
+    for tasks in SIZES:
+        for n, k in (((40, 10), 5), ((12, 4), 4)):
+            rng = np.random.default_rng([1, *n, tasks])
+            d = drawn_differences(rng, (5.0, 0.5), constant(n, tasks), k, repetitions)
+            yield f"{n[0]} / {n[1]}", "Beta(5, 0.5)", tasks, f"pass@{k}", *percents(d)
+        rng = np.random.default_rng([2, tasks])
+        mixed = rng.choice([4, 10, 50], tasks), rng.choice([4, 8], tasks)
+        for law in ((2.0, 2.0), (9.0, 1.0)):
+            d = drawn_differences(rng, law, mixed, 4, repetitions)
+            yield "4, 10 or 50 / 4 or 8", name_of(law), tasks, "pass@4", *percents(d)
+    for groups, size in ((30, 4), (60, 3)):
+        rng = np.random.default_rng([3, groups])
+        d, codes = clustered(rng, groups, size, repetitions)
+        tasks = f"{groups * size} in {groups} clusters"
+        yield "20 / 5", "Beta(2, 2) per cluster", tasks, "pass@5", *percents(d, codes)
+
+
+def clustered(
+    rng: np.random.Generator, groups: int, size: int, repetitions: int
+) -> tuple[Floats, Integers]:
+    """Differences where the tasks of a cluster have one rate, which differs between the models."""
+    codes = np.repeat(np.arange(groups), size)
+    rates = (rng.beta(2.0, 2.0, size=(groups, repetitions))[codes] for _ in range(2))
+    first, second = (
+        pass_at_k(n, rng.binomial(n, p), 5) for n, p in zip((20, 5), rates, strict=True)
+    )
+    return first - second, codes
+
+
+def interval_power_rows(repetitions: int) -> Iterator[Row]:
+    """As many attempts of both, where sign flips are valid as well; and where they are not."""
+    for n in ((10, 10), (20, 5)):
+        for tasks in SIZES:
+            for k in (1, 5):
+                rng = np.random.default_rng([4, *n, tasks, k])
+                n_of = constant(n, tasks)
+                d = drawn_differences(rng, (0.5, 0.5), n_of, k, repetitions, shift=0.8)
+                flips, t, ours = percents(d)
+                valid = n[0] == n[1]
+                gap = f"{float(ours) - float(flips):+.1f}" if valid else "not valid"
+                yield f"{n[0]} / {n[1]}", tasks, f"pass@{k}", flips, t, ours, gap
+
+
+def these_tasks_rows(repetitions: int) -> Iterator[Row]:
+    """Rates fixed, attempts permuted within tasks: the same rates, and lower ones."""
+    for tasks in (4, 18, 50):
+        for n, k in (((10, 10), 1), ((10, 10), 5), ((30, 10), 1), ((10, 8), 8)):
+            shares = []
+            for shift in (0.0, 0.8):
+                rng = np.random.default_rng([5, tasks, *n, k])
+                rate = rng.beta(2.0, 2.0, tasks)
+                shares += within_shares(rng, rate, shifted(rate, shift), n, k, repetitions)
+            size, flips_size, power, flips_power = shares
+            yield tasks, f"{n[0]} / {n[1]}", f"pass@{k}", size, power, flips_size, flips_power
+
+
+def within_shares(
+    rng: np.random.Generator, rate: Floats, lower: Floats, n: tuple[int, int], k: int,
+    repetitions: int,
+) -> list[str]:  # fmt: skip
+    """Per cent of runs that the permutation within tasks rejects, and the sign flips."""
+    attempts = constant(n, len(rate))
+    metric, reject, d = parse(f"pass@{k}"), 0, []
+    for _ in range(repetitions):
+        first, second = (rng.binomial(m, p) for m, p in zip(n, (rate, lower), strict=True))
+        p = permutation_within_tasks(
+            metric, (attempts[0], first), (attempts[1], second), resamples=FEW_RESAMPLES
+        ).p
+        reject += p <= LEVEL
+        d.append(pass_at_k(n[0], first, k) - pass_at_k(n[1], second, k))
+    flips = sign_flip(np.stack(d, axis=1), resamples=FEW_RESAMPLES).p
+    return [percent(reject / repetitions), percent(float(np.mean(flips <= LEVEL)))]
+
+
+def family_rows(repetitions: int) -> Iterator[Row]:
+    """Eight models, all pairs: any false rejection, and the weakest model found."""
+    for tasks, n, k in ((18, 3, 1), (18, 3, 3), (40, 1, 1), (40, 5, 2)):
+        rng = np.random.default_rng([6, tasks, n, k])
+        shares = []
+        for shift in (0.0, 2.0):
+            found = np.zeros(2)
+            for _ in range(repetitions):
+                p = rng.beta(9.0, 1.0, (tasks, 1)).repeat(8, axis=1)
+                p[:, 7] = shifted(p[:, 7], shift)
+                values = pass_at_k(n, rng.binomial(n, p), k)
+                pairs = [(a, b) for a in range(8) for b in range(a + 1, 8)]
+                d = np.stack([values[:, a] - values[:, b] for a, b in pairs], axis=1)
+                flips = sign_flip(d, resamples=FEW_RESAMPLES)
+                for place, smallest in enumerate((None, flips.smallest)):
+                    found[place] += (holm(flips.p, smallest) <= LEVEL).any()
+            shares += [percent(share) for share in found / repetitions]
+        yield f"{tasks} × {n}", f"pass@{k}", *shares
+
+
+def name_of(law: tuple[float, float]) -> str:
+    return f"Beta({law[0]:g}, {law[1]:g})"
+
+
+TESTS = ("sign flip (before) rejects %", "paired t", "interval test")
+CELL = ("attempts", "success rates", "tasks", "metric")
+SECTIONS = {
+    "unequal": ((*CELL, *TESTS), unequal_rows),
+    "held-out": ((*CELL, *TESTS), held_out_rows),
+    "interval-power": (("attempts", "tasks", "metric", "sign flip rejects %", "paired t",
+                        "interval test", "interval − sign flip"), interval_power_rows),
+    "these-tasks": (("tasks", "attempts", "metric", "within tasks: size %", "power %",
+                     "sign flip: size %", "power %"), these_tasks_rows),
+    "family": (("tasks × attempts", "metric", "all alike: Holm rejects any %",
+                "counting tests that could reject", "one worse: Holm rejects any %",
+                "counting tests that could reject"), family_rows),
+}  # fmt: skip
 
 
 DATA = """
@@ -190,14 +371,20 @@ def speed(runs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    known = ("equal", *SECTIONS, "speed")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(known))
     parser.add_argument("--comparisons", type=int, default=50_000, help=f"a multiple of {BATCH}")
-    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
-    if arguments.speed:
-        speed(arguments.runs)
-    else:
-        simulate(arguments.comparisons)
+    for section in arguments.sections or ("equal", *SECTIONS):
+        if section == "speed":
+            speed(arguments.runs)
+        elif section == "equal":
+            simulate(arguments.comparisons)
+        else:
+            head, rows = SECTIONS[section]
+            write(section, head, rows(arguments.repetitions), error_of(arguments.repetitions))
 
 
 if __name__ == "__main__":

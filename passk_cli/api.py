@@ -62,8 +62,9 @@ def compare(
     metrics: str | Sequence[str] = (),
     *,
     baseline: str | None = None,
-    test: str = "sign-flip",
+    test: str | None = None,
     adjust: str = "holm",
+    family: str = "primary",
     margin: float = 0.0,
     interval: str | None = None,
     level: float = 0.95,
@@ -76,7 +77,7 @@ def compare(
 
     data, metrics, interval … short_tasks : as in `estimate`.
     baseline : compare each model with this one; all pairs when None.
-    test, adjust, margin : as the options of the same names.
+    test, adjust, family, margin : as the options of the same names.
     Returns columns model, against, <groups>, metric, difference, low, high, p, p_adjusted, verdict
     and more; difference is model − against.
     Errors, warnings: as in `estimate`.
@@ -92,7 +93,7 @@ def compare(
     how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
     how = how.checked(required=True)
     check_short_tasks(short_tasks)
-    rules = Rules(test, adjust, margin).checked()
+    rules = Rules(test, adjust, margin, family=family).checked()
     chosen = choose_metrics(counts, (), named)
     report = compare_report(counts, chosen, how, rules, baseline=baseline, short_tasks=short_tasks)
     return _frame(report)

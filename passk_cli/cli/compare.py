@@ -27,15 +27,25 @@ class Judging:
         option("--baseline", metavar="NAME", help="Compare each model with this one only."),
     ] = None
     test: Annotated[
-        str,
+        str | None,
         option(
             "--test",
-            metavar="sign-flip|mid-p|t",
-            show_default=True,
-            help="Paired by task; sign-flip is McNemar's exact test where n = 1; mid-p counts"
-            " ties by half: more power, less guarantee.",
+            metavar="sign-flip|mid-p|t|interval|within-tasks",
+            help="Paired by task. Default: sign-flip (McNemar's exact test where n = 1), interval"
+            " where attempts differ, within-tasks for these tasks. mid-p counts ties by half: more"
+            " power, less guarantee.",
         ),
-    ] = "sign-flip"
+    ] = None
+    family: Annotated[
+        str,
+        option(
+            "--family",
+            metavar="primary|all",
+            show_default=True,
+            help="Adjust over the pairs at the first metric, other metrics each by itself; or over"
+            " all metrics together.",
+        ),
+    ] = "primary"
     margin: Annotated[
         float,
         option("--margin", metavar="X", help="Differences inside ±X are equivalent."),
@@ -81,7 +91,9 @@ def compare(
     from passk_cli.report.sensitivity import sensitivity_table
 
     output.check(reading.files, charting=charting)
-    rules = Rules(judging.test, adjusting.adjust, judging.margin, judging.unpaired).checked()
+    rules = Rules(
+        judging.test, adjusting.adjust, judging.margin, judging.unpaired, judging.family
+    ).checked()
     how = certainty.how(method.interval, required=True)
     split = judging.sensitivity
     not_empty("--baseline", [] if judging.baseline is None else [judging.baseline])

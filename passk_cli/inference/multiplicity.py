@@ -2,40 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
-    Adjustment = Callable[[ArrayLike], NDArray[np.float64]]
+
+class Adjustment(Protocol):
+    """p-values of one family, and the smallest each test can reach → adjusted p-values."""
+
+    def __call__(self, p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]: ...
 
 
-def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """p-values adjusted to bound the chance of any false rejection: max_{j≤i} (m−j+1)·p_(j).
+def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]:
+    """p-values adjusted to bound the chance of any false rejection: max_{j≤i} m_j·p_(j).
 
     p_(1) ≤ … ≤ p_(m) are the sorted p-values; a hypothesis is rejected at a level when its
-    adjusted p-value is at most that level.  Holds however the tests depend on each other.
+    adjusted p-value is at most that level.  m_j = m−j+1, the tests that remain; where the smallest
+    p each test can reach is known, only those of them that could have reached p_(j):
+    m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}.  A test that cannot reject costs the others nothing.
+
+    Holds however the tests depend on each other: P(any p of a set J ≤ x) ≤ x·#{i ∈ J : smallest_i
+    ≤ x}, which grows with x and J, so that stepping down is closed testing.  The smallest p's have
+    to be fixed by what each test conditions on (sizes of differences, totals of passes).
 
     p : floats in [0, 1], any shape, all of it one family; NaN, a test that could not be made,
-    stays NaN and does not count in m.  Returns floats in [p, 1] of the same shape, in the order
-    of p; equal p-values stay equal.
-    Errors: ValueError when a value lies outside [0, 1].
-    Source: Holm 1979, "A simple sequentially rejective multiple test procedure".
+    stays NaN and does not count in m.  smallest : of the shape of p, at most p; 0 when None.
+    Returns floats in [p, 1] of the same shape, in the order of p; equal p-values stay equal.
+    Errors: ValueError when a value lies outside [0, 1], or p below its smallest.
+    Source: Holm 1979, "A simple sequentially rejective multiple test procedure"; Tarone 1990, "A
+    modified Bonferroni method for discrete data"; Westfall & Wolfinger 1997, "Multiple tests with
+    discrete distributions" (stepping down, adjusted p); Hommel & Krummenauer 1998.
 
     >>> holm([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.06, 0.06, nan]
+    >>> holm([0.01, 1.0, 1.0], smallest=[0.001, 0.25, 1.0]).tolist()
+    [0.01, 1.0, 1.0]
     """
     p, order = _sorted(p)
-    tested = len(order)
-    raised = p.flat[order] * np.arange(tested, 0, -1)
-    return _put_back(np.maximum.accumulate(raised), order, p)
+    remaining = np.arange(len(order), 0, -1)
+    if smallest is not None:
+        remaining = _could_reach(p.flat[order], _reachable(smallest, p).flat[order])
+    return _put_back(np.maximum.accumulate(p.flat[order] * remaining), order, p)
 
 
-def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
+def _reachable(smallest: ArrayLike, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smallest p's, a little less where rounding brought them above the p of their test."""
+    array = np.broadcast_to(np.asarray(smallest, dtype=np.float64), p.shape)
+    if np.any((array < 0) | (array > p * (1 + 1e-9))):
+        raise ValueError("the smallest p of a test must lie between 0 and its p")
+    return np.minimum(array, p)
+
+
+def _could_reach(p: NDArray[np.float64], smallest: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Per place j of sorted p-values, how many tests from there on could have reached p_(j).
+
+    Those before j have a smallest of at most their own p, and so of at most p_(j): they are among
+    all that could have reached it.
+    """
+    return np.searchsorted(np.sort(smallest), p, side="right") - np.arange(len(p))
+
+
+def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]:
     """p-values adjusted to bound the share of false rejections: min_{j≥i} m·p_(j)/j.
 
     p_(1) ≤ … ≤ p_(m) are the sorted p-values; rejecting where the adjusted value is at most q
@@ -43,7 +73,8 @@ def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
     tests that are independent or positively dependent.
 
     p : floats in [0, 1], any shape, all of it one family; NaN, a test that could not be made,
-    stays NaN and does not count in m.  Returns floats in [p, 1] of the same shape, in the order
+    stays NaN and does not count in m.  smallest : not used; every test counts, also one that
+    cannot reject.  Returns floats in [p, 1] of the same shape, in the order
     of p; equal p-values stay equal.
     Errors: ValueError when a value lies outside [0, 1].
     Source: Benjamini & Hochberg 1995, "Controlling the false discovery rate".
@@ -57,10 +88,10 @@ def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
     return _put_back(np.minimum.accumulate(raised[::-1])[::-1], order, p)
 
 
-def unadjusted(p: ArrayLike) -> NDArray[np.float64]:
+def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]:
     """The p-values as they are, each its own family.
 
-    p : floats in [0, 1], any shape; NaN stays NaN.  Returns a copy.
+    p : floats in [0, 1], any shape; NaN stays NaN.  smallest : not used.  Returns a copy.
     Errors: ValueError when a value lies outside [0, 1].
 
     >>> unadjusted([0.01, 0.04]).tolist()

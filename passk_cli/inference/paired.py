@@ -1,4 +1,8 @@
-"""Tests of no difference between two models on the same tasks: sign flips, McNemar, paired t."""
+"""Tests of no difference between two models on the same tasks.
+
+Sign flips, McNemar and the paired t need the same number of attempts of both models at each task;
+`interval_test` does not.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.inference.exact import dirichlet_cdf
+from passk_cli.inference.intervals import Sample, jeffreys_atoms
 from passk_cli.inference.streams import stream
 
 if TYPE_CHECKING:
@@ -32,10 +38,13 @@ class SignFlip:
 
     p : floats in (0, 1]; NaN where a column holds a value that is not finite.
     exact : True where p comes from all sign patterns and has no Monte-Carlo error.
+    smallest : no p can be smaller with differences of these sizes, whatever their signs: 2^(1−t) of
+        t that are not zero (half of that for mid-p).
     """
 
     p: NDArray[np.float64]
     exact: NDArray[np.bool_]
+    smallest: NDArray[np.float64]
 
 
 def sign_flip(
@@ -49,9 +58,11 @@ def sign_flip(
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
     p = share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ d|.
-    When two models are alike, each task's difference is as likely to be d as −d whatever the
-    other tasks do, and p ≤ α happens with probability at most α for every T: no normality and no
-    equal variances.  Zero differences are the same with either sign and carry no information.
+    When two models are alike and attempt each task equally often, each task's difference is as
+    likely to be d as −d whatever the other tasks do, and p ≤ α happens with probability at most α
+    for every T: no normality and no equal variances.  With other numbers of attempts the two values
+    have different laws and the signs may not be flipped: see `interval_test`.  Zero differences are
+    the same with either sign and carry no information.
     Above `enumerate_up_to` nonzero differences p = (b+1)/(m+1), where b of m random sign patterns
     reach the observed sum: never 0, and as valid as the exact one.  Where Hoeffding's bound on the
     exact p, 2 exp(−(Σd)² / 2Σd²), is smaller than the smallest p that m patterns can show, it is p:
@@ -62,7 +73,7 @@ def sign_flip(
     differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison (a pair
     of models, a metric).  resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40
     nonzero differences counted exactly; time and memory grow as 2^(t/2).
-    Returns `SignFlip` with p and exact of shape (columns,), one column for (tasks,).
+    Returns `SignFlip`, arrays of shape (columns,), one column for (tasks,).
 
     The random signs belong to the task's position, the number of tasks and the seed, and all
     columns share them: adding, dropping or reordering columns changes no other column's p by a
@@ -76,7 +87,7 @@ def sign_flip(
     (counting from two halves).
 
     >>> sign_flip([1, 1, 1, 1, 0, 1])
-    SignFlip(p=array([0.0625]), exact=array([ True]))
+    SignFlip(p=array([0.0625]), exact=array([ True]), smallest=array([0.0625]))
     """
     columns = _columns(differences)
     if resamples < 1:
@@ -88,15 +99,16 @@ def sign_flip(
     observed = np.abs(whole.sum(axis=0))
     # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
     slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
-    exact = np.count_nonzero(whole, axis=0) <= enumerate_up_to
+    moving = np.count_nonzero(whole, axis=0)
+    exact = moving <= enumerate_up_to
     p = _at_least(whole, observed - slack, exact, resamples, seed)
     if mid:
         p = (p + _at_least(whole, observed + slack + 1, exact, resamples, seed)) / 2
     square = np.maximum((whole**2).sum(axis=0), 1.0)
     bound = 2 * np.exp(-(observed**2) / (2 * square))
     p = np.where(~exact & (bound < 1 / (resamples + 1)), bound, p)
-    p[~finite] = np.nan
-    return SignFlip(p, exact & finite)
+    smallest = np.minimum(np.exp2(1.0 - moving), 1.0) / (2 if mid else 1)
+    return SignFlip(np.where(finite, p, np.nan), exact & finite, np.where(finite, smallest, np.nan))
 
 
 def _at_least(
@@ -111,6 +123,68 @@ def _at_least(
         reached = _count_reached(whole[:, sampled], threshold[sampled], resamples, seed)
         p[sampled] = (reached + 1) / (resamples + 1)
     return p
+
+
+def interval_test(
+    differences: ArrayLike, low: float, high: float, clusters: NDArray[np.int64] | None = None
+) -> IntervalTest:
+    """Two-sided p-values from the `jeffreys` interval of the mean difference, column by column.
+
+    p = min(1, 2·min(F(0), 1 − F(0))), F the distribution function of the Dirichlet-weighted mean of
+    the differences with half-weight atoms at low − high and high − low.  p ≤ α exactly where the
+    interval at level 1 − α leaves out 0.  The two values of a task need not have the same law:
+    attempts may differ in number.
+
+    differences : (tasks,) or (tasks × columns) floats, V_A − V_B of a metric whose values lie in
+    [low, high].  clusters : a code 0 … G−1 per task; then whole clusters have weights.
+    Returns `IntervalTest`, arrays of shape (columns,), one column for (tasks,).
+    Edge cases: all zero: p = 1.  A column with NaN or infinity: p = NaN.  Bounds that are not
+    finite: NaN everywhere, for without them there is no law.
+    Errors: ValueError for no task, for another number of dimensions, or low ≥ high.
+    Size: benchmarks/comparison.md, where attempts differ and where they do not.
+    Source: Rubin 1981 (the Bayesian bootstrap); Jeffreys' half-weights as in the interval.
+
+    >>> interval_test([0.2, 0.4, 0.3, 0.5, 0.4, 0.1], 0.0, 1.0).p.round(6).tolist()
+    [0.105021]
+    """
+    columns = _columns(differences)
+    if not len(columns):
+        raise ValueError("differences must hold at least one task")
+    if not low < high:
+        raise ValueError("low must be smaller than high")
+    reach = high - low
+    if not math.isfinite(reach):
+        return IntervalTest(*np.full((2, columns.shape[1]), np.nan))
+    smallest = _interval_p(np.full(len(columns), reach), reach, clusters)
+    p = np.array(
+        [
+            _interval_p(column, reach, clusters) if np.isfinite(column).all() else math.nan
+            for column in columns.T
+        ]
+    )
+    return IntervalTest(p, np.where(np.isnan(p), np.nan, smallest))
+
+
+@dataclass(frozen=True)
+class IntervalTest:
+    """p-values of `interval_test`, one per column.
+
+    p : floats in [0, 1]; NaN where there is none.
+    smallest : p where every difference is the largest there can be.
+    """
+
+    p: NDArray[np.float64]
+    smallest: NDArray[np.float64]
+
+
+def _interval_p(column: Floats, reach: float, clusters: NDArray[np.int64] | None) -> float:
+    if not column.any():
+        return 1.0
+    # The side the mean is on has the larger tail, nearly always; the other one is accurate.
+    towards = column if column.sum() > 0 else -column
+    totals, weights, sizes = jeffreys_atoms(Sample(towards, -reach, reach, clusters=clusters))
+    below = dirichlet_cdf(totals, weights, 0.0, sizes)
+    return min(1.0, 2 * min(below, 1.0 - below))
 
 
 def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:

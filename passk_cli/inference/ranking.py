@@ -46,12 +46,14 @@ def _letter(place: int) -> str:
     return chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
 
 
-def best_shares(draws: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probability that each column is the largest of its row, ties shared equally.
+def lead_shares(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the rows in which each column is the largest, ties shared equally.
+
+    It describes the draws; it is no probability that a model is the best, and no test.
 
     draws : (resamples × models).  Returns (models,), summing to 1.
 
-    >>> best_shares(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    >>> lead_shares(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
     """
     winners = draws >= draws.max(axis=1, keepdims=True) - _TIE
@@ -59,18 +61,20 @@ def best_shares(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     return shares
 
 
-def rank_limits(draws: NDArray[np.float64], level: float) -> NDArray[np.int64]:
-    """Interval of each column's rank over the rows (1 is the largest): (models × 2).
+def rank_limits(better: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Best and worst rank of each model that the tests leave open: (models × 2).
 
-    A model's rank in a draw is 1 + the number of models strictly above it.
+    1 + the number of models significantly better, and M − the number significantly worse: what
+    the tests behind the letters say (`letters`), so a model tied with all others has 1 and M.
+
+    better : (models × models), True where the model of the row is significantly better than that of
+    the column.
+
+    >>> rank_limits(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
+    [[1, 2], [1, 3], [2, 3]]
     """
-    order = np.sort(-draws, axis=1)
-    ranks = np.empty(draws.shape, dtype=np.int64)
-    for row, (mine, sorted_) in enumerate(zip(-draws, order, strict=True)):
-        ranks[row] = np.searchsorted(sorted_, mine - _TIE, side="left") + 1
-    tail = (1 - level) / 2
-    limits = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf")
-    return limits.T.astype(np.int64)
+    beaten_by, beats = better.sum(axis=0), better.sum(axis=1)
+    return np.stack([1 + beaten_by, len(better) - beats], axis=1).astype(np.int64)
 
 
 def crossing(gap: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -68,6 +68,7 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return "–", ""
     value = share(cell.value, style, signed=cell.signed)
+    value = f"{cell.verdict} {value}" if cell.verdict else value
     if cell.low is not None and cell.high is not None:
         low, high = (share(limit, style, signed=cell.signed) for limit in (cell.low, cell.high))
         return value, f"[{low}, {high}]"

@@ -11,12 +11,13 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference.intervals import GUARDED, METHODS, NEW_TASKS, Interval, check, interval
-from passk_cli.inference.ranking import best_shares
+from passk_cli.inference.ranking import lead_shares
 from passk_cli.inference.weights import KINDS, bootstrap_means
 from passk_cli.report.charts import densities
 from passk_cli.report.estimate import Line, evaluate, flaw_notes, short_notes, sizes_caption
 from passk_cli.report.model import Cell, Chart, Column, Limits, Note, Report, Table
 from passk_cli.report.notes import reading_notes
+from passk_cli.report.resampled_lead import attempts_agree
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
 from passk_cli.report.signature import signature
 
@@ -32,7 +33,8 @@ USUAL = {NEW_TASKS: ("guard", "percentile", "bca", "t")}
 class Distribution:
     """One model × metric: its draws and what follows from them.
 
-    best : probability of being the best model at this metric (in its group), ties shared.
+    best : share of the draws in which it is the best model at this metric (in its group), ties
+        shared; None where attempts differ between the models.
     """
 
     line: Line
@@ -127,6 +129,10 @@ def bootstrap_report(
     notes += flaw_notes(flawed)
     if len({d.line.measured.tasks.tobytes() for d in found}) > 1:
         notes.append(Note("models have different tasks: who is best is asked of those all have"))
+    if any(d.best is None and not _alone(d, found) for d in found):
+        notes.append(
+            Note("best is empty where attempts differ between models: values are not alike then")
+        )
     used = dict.fromkeys(i.method for d in found for i in d.intervals)
     population = how.population.replace("-", " ")
     clustered = f", clustered by {how.cluster}" if how.cluster else ""
@@ -201,22 +207,36 @@ def _best(
     how: Uncertainty,
     kind: str,
 ) -> dict[int, float]:
-    """Place → probability of being the best of its group at its metric."""
+    """Place → share of the draws in which it is the best of its group at its metric.
+
+    Nothing where attempts differ between models: see `resampled_lead.attempts_agree`.
+    """
     rivals: dict[tuple[object, ...], list[int]] = {}
     for i in draws:
         rivals.setdefault((measured[i].metric, *measured[i].series[1:]), []).append(i)
     best: dict[int, float] = {}
     for places in rivals.values():
-        if len(places) < 2:
+        if len(places) < 2 or not attempts_agree([measured[i] for i in places]):
             continue
         columns = [draws[i] for i in places]
         if how.population == NEW_TASKS and len({measured[i].tasks.tobytes() for i in places}) > 1:
             columns = _on_shared_tasks(counts, [measured[i] for i in places], how, kind)
             if not columns:
                 continue
-        shares = best_shares(np.stack(columns, axis=1))
+        shares = lead_shares(np.stack(columns, axis=1))
         best |= {i: float(s) for i, s in zip(places, shares, strict=True)}
     return best
+
+
+def _alone(one: Distribution, found: Sequence[Distribution]) -> bool:
+    """Whether no other model of its group has draws at its metric."""
+    mine = one.line.measured
+    alike = [
+        d for d in found
+        if d.line.measured.metric == mine.metric
+        and d.line.measured.series[1:] == mine.series[1:]
+    ]  # fmt: skip
+    return len(alike) < 2
 
 
 def _on_shared_tasks(

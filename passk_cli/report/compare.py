@@ -11,12 +11,17 @@ import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
-from passk_cli.inference.ranking import best_shares, letters, rank_limits
-from passk_cli.inference.weights import bootstrap_means
+from passk_cli.inference.ranking import letters, rank_limits
 from passk_cli.report.compare_chart import differences
 from passk_cli.report.crossings import Turns, crossing_table, find_crossings
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.pair_words import (
+    adjustment_shown,
+    adjustment_words,
+    tests_shown,
+    tests_words,
+)
 from passk_cli.report.pairs import (
     BETTER,
     UNDECIDED,
@@ -25,7 +30,8 @@ from passk_cli.report.pairs import (
     Rules,
     compare_pairs,
 )
-from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
+from passk_cli.report.resampled_lead import shares_of_lead
+from passk_cli.report.samples import Measured, Uncertainty, measure
 from passk_cli.report.signature import signature, span
 
 if TYPE_CHECKING:
@@ -38,12 +44,17 @@ _SIGNS = {UNDECIDED: "~", "equivalent": "=", BETTER: "", WORSE: ""}
 
 @dataclass(frozen=True)
 class Rank:
-    """A model's place at one metric among those of its group."""
+    """A model's place at one metric among those of its group.
+
+    leads : share of the resamples of the tasks in which it is in the lead; None where attempts
+        differ between the models, or no task is shared by all.
+    low, high : ranks that the tests leave open.
+    """
 
     measured: Measured
     estimate: float
     letters: str
-    best: float
+    leads: float | None
     low: int
     high: int
 
@@ -105,13 +116,12 @@ def compare_report(
         tables.append(crossing_table(counts, found, turns))
     if extra is not None:
         tables.append(extra)
-    said = [c for c in found if not c.reason]
     return Report(
         tables=tuple(tables),
         data=_tidy(counts, found, ranks, turns, how),
-        caption=_caption(found, how, rules, len(said), bool(ranks)),
-        charts=differences(found, rules, baseline, _judged(found, how, rules, len(said))),
-        notes=(*reading_notes(counts), *_notes(counts, found, how, rules, baseline)),
+        caption=_caption(found, how, rules, ranks),
+        charts=differences(found, rules, baseline, _judged(found, how, rules)),
+        notes=(*reading_notes(counts), *_notes(counts, found, how, rules, baseline, ranks)),
         signature=signature(
             counts,
             metrics,
@@ -119,8 +129,9 @@ def compare_report(
                 **how.signature(),
                 "resamples": how.resamples,
                 "seed": how.seed,
-                "test": rules.test,
-                "adjust": f"{rules.adjust} over {len(said)}",
+                "test": tests_shown(found),
+                "adjust": adjustment_shown(found, how, rules),
+                "family": rules.family,
                 "margin": rules.margin or None,
                 "baseline": baseline,
                 "unpaired": rules.unpaired,
@@ -136,40 +147,29 @@ def _mean(one: Measured) -> float:
 def _ranks(
     counts: Counts, measured: Sequence[Measured], found: Sequence[Comparison], how: Uncertainty
 ) -> list[Rank]:
-    """Letters from the tests; probability of being best and ranks from shared draws."""
-    apart = {
-        (c.first.metric, frozenset({c.first.series, c.second.series})): c.verdict in (BETTER, WORSE)
-        for c in found
-        if not c.reason
-    }
+    """Letters and ranks from the tests; shares of the lead from draws that models share."""
+    ahead = set()
+    for c in found:
+        if c.verdict in (BETTER, WORSE):
+            pair = (c.first.series, c.second.series)
+            ahead.add((c.first.metric, pair if c.verdict == BETTER else pair[::-1]))
     cells: dict[tuple[Metric, tuple[str, ...]], list[Measured]] = {}
     for one in measured:
         if one.values is not None:
             cells.setdefault((one.metric, one.series[1:]), []).append(one)
     ranks = []
     for (metric, _), rivals in cells.items():
-        shared = rivals[0].tasks
-        for one in rivals[1:]:
-            shared = np.intersect1d(shared, one.tasks)
-        if len(rivals) < 2 or not len(shared):
+        if len(rivals) < 2:
             continue
         rivals.sort(key=lambda one: (-_mean(one), one.series))
-        different = np.array(
-            [
-                [apart.get((metric, frozenset({a.series, b.series})), False) for b in rivals]
-                for a in rivals
-            ]
+        better = np.array(
+            [[(metric, (a.series, b.series)) in ahead for b in rivals] for a in rivals], dtype=bool
         )
-        columns = [np.asarray(one.values)[np.isin(one.tasks, shared)] for one in rivals]
-        clusters = cluster_codes(counts, shared)
-        draws = bootstrap_means(
-            np.stack(columns, axis=1), how.resamples, how.seed, clusters=clusters
-        )
-        limits = rank_limits(draws, how.level)
-        for one, letter, best, (low, high) in zip(
-            rivals, letters(different), best_shares(draws), limits.tolist(), strict=True
-        ):
-            ranks.append(Rank(one, _mean(one), letter, float(best), low, high))
+        for one, letter, leads, (low, high) in zip(
+            rivals, letters(better | better.T), shares_of_lead(counts, rivals, how),
+            rank_limits(better).tolist(), strict=True,
+        ):  # fmt: skip
+            ranks.append(Rank(one, _mean(one), letter, leads, low, high))
     return ranks
 
 
@@ -244,22 +244,22 @@ def _pair_table(counts: Counts, metrics: Sequence[Metric], found: Sequence[Compa
 
 
 def _difference_cells(c: Comparison) -> list[Cell]:
-    """The difference as its verdict allows it to be shown, and its adjusted p."""
+    """The difference with its interval, the sign of its verdict beside it, and its adjusted p."""
     if c.reason or c.interval is None:
         return [Estimate(None, reason=c.reason), None]
-    sign = _SIGNS[c.verdict]
     low, high, share = c.interval.low, c.interval.high, c.first.metric.unit == "share"
-    shown = Estimate(c.difference, low=low, high=high, signed=True, share=share)
-    return [sign or shown, None if math.isnan(c.adjusted) else c.adjusted]
+    sign = _SIGNS[c.verdict]
+    shown = Estimate(c.difference, low=low, high=high, signed=True, share=share, verdict=sign)
+    return [shown, c.adjusted if c.testable else None]
 
 
 def _ranking(counts: Counts, metric: Metric, ranks: Sequence[Rank]) -> Table:
     columns = (
         Column("model"), *(Column(g) for g in counts.group_names), Column(metric.name, metric.unit),
-        Column("not told apart"), Column("best", "share"), Column("rank"),
+        Column("not told apart"), Column("leads", "share"), Column("rank"),
     )  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (*r.measured.series, r.estimate, r.letters, r.best, span(r.low, r.high))
+        (*r.measured.series, r.estimate, r.letters, r.leads, span(r.low, r.high))
         for r in ranks
         if r.measured.metric == metric
     )
@@ -275,9 +275,10 @@ def _tidy(
 ) -> Table:
     names = (
         "model", "against", *counts.group_names, "metric", "k", "estimate", "estimate_against",
-        "difference", "low", "high", "level", "interval", "p", "p_adjusted", "test", "verdict",
-        "tasks", "only_model", "only_against", "letters", "letters_against", "best",
-        "best_against", "crosses_at", "crosses_low", "crosses_high", "note",
+        "difference", "low", "high", "level", "interval", "p", "p_adjusted", "family", "test",
+        "verdict", "tasks", "only_model", "only_against", "letters", "letters_against", "leads",
+        "leads_against", "rank_low", "rank_high", "crosses_at", "crosses_low", "crosses_high",
+        "note",
     )  # fmt: skip
     place = {(r.measured.series, r.measured.metric): r for r in ranks}
     rows: list[tuple[Cell, ...]] = []
@@ -294,9 +295,9 @@ def _tidy(
             (
                 *head, metric.name, metric.k, *c.estimates, c.difference, low, high, how.level,
                 c.interval.method if c.interval else how.method, _or_none(c.p),
-                _or_none(c.adjusted), c.test, c.verdict, len(c.tasks), c.only_first,
-                c.only_second, *_place_cells(mine, other), *crosses,
-                c.reason or (c.interval.reason if c.interval else ""),
+                _or_none(c.adjusted), c.family if c.test else None, c.test, c.verdict,
+                len(c.tasks), c.only_first, c.only_second, *_place_cells(mine, other), *crosses,
+                c.flaws,
             )
         )  # fmt: skip
     return Table(tuple(Column(name) for name in names), tuple(rows))
@@ -304,38 +305,34 @@ def _tidy(
 
 def _place_cells(mine: Rank | None, other: Rank | None) -> tuple[Cell, ...]:
     letters_ = tuple(None if r is None else r.letters for r in (mine, other))
-    return (*letters_, *(None if r is None else r.best for r in (mine, other)))
-
-
-def _holds_zero(c: Comparison) -> bool:
-    limits = c.interval
-    if limits is None or limits.low is None or limits.high is None:
-        return False
-    return limits.method in ("guard", "gaffke", "jeffreys") and limits.low <= 0.0 <= limits.high
+    leads = tuple(None if r is None else r.leads for r in (mine, other))
+    return (*letters_, *leads, *((None, None) if mine is None else (mine.low, mine.high)))
 
 
 def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _judged(found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int) -> list[str]:
-    """At what level, on how many tasks, with which intervals."""
+def _judged(found: Sequence[Comparison], how: Uncertainty, rules: Rules) -> list[str]:
+    """At what level, by which tests, on how many tasks, with which intervals."""
     sizes = [len(c.tasks) for c in found]
-    adjusted = {"holm": "after Holm", "bh": "after Benjamini–Hochberg", "none": "unadjusted,"}
     return [
-        f"not distinguishable at {100 * how.level:g} % {adjusted[rules.adjust]}"
-        f" over {plural(tests, 'test')}",
+        f"not significant at {100 * how.level:g} %, {adjustment_words(found, how, rules)}",
+        *tests_words(found),
         f"{span(min(sizes), max(sizes))} shared task{'s' * (max(sizes) != 1)}",
         how.words(),
     ]
 
 
 def _caption(
-    found: Sequence[Comparison], how: Uncertainty, rules: Rules, tests: int, ranked: bool
+    found: Sequence[Comparison], how: Uncertainty, rules: Rules, ranks: Sequence[Rank]
 ) -> str:
-    first, *parts = _judged(found, how, rules, tests)
-    if ranked:
-        parts.append(f"best, rank: {how.resamples:,} resamples of the tasks, unadjusted")
+    first, *parts = _judged(found, how, rules)
+    if ranks:
+        parts.append(
+            f"leads: share of {how.resamples:,} resamples of the tasks in the lead · rank: what the"
+            " tests leave open"
+        )
     if rules.margin:
         parts.insert(0, f"= equivalent: inside ±{rules.margin:g}")
     return " · ".join([f"~ {first}", *parts])
@@ -347,6 +344,7 @@ def _notes(
     how: Uncertainty,
     rules: Rules,
     baseline: str | None,
+    ranks: Sequence[Rank],
 ) -> list[Note]:
     notes = []
     lacking = {s[1:] for s in counts.series} - {s[1:] for s in counts.series if s[0] == baseline}
@@ -371,15 +369,13 @@ def _notes(
     if other:
         metrics = ", ".join(dict.fromkeys(c.first.metric.name for c in other))
         notes.append(Note(f"{metrics}: {other[0].interval.reason if other[0].interval else ''}"))
-    wide = [c for c in found if c.verdict in (BETTER, WORSE) and _holds_zero(c)]
-    if wide:
-        c = wide[0]
+    for reason in dict.fromkeys(c.untested for c in found if c.untested):
+        notes.append(Note(reason, "warning"))
+    if any(r.leads is None for r in ranks):
         notes.append(
             Note(
-                f"{plural(len(wide), 'difference')} told apart by the test although the interval"
-                f" holds 0 ({c.first.name} against {c.second.name} at {c.first.metric.name}): the"
-                f" {c.interval.method if c.interval else ''} interval allows for differences up to"
-                " ±1 not seen yet; bca and t do not"
+                "leads is empty where attempts differ between models (or no task is shared by all):"
+                " unequal attempts put one in the lead though nothing differs"
             )
         )
     if counts.group_names:

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Crossing:
-    """The k at which one curve overtakes the other; infinity where it does not up to k_max."""
+    """The k at which one curve overtakes the other; infinity where it does not up to k_max.
+
+    low, high : NaN where attempts differ: the values of one model are then coarser than those of
+        the other, and resampled curves cross too often.
+    """
 
     k: float
     low: float
@@ -45,20 +49,27 @@ def find_crossings(counts: Counts, found: Sequence[Comparison], how: Uncertainty
         if key in turns or not len(c.tasks) or not c.first.metric.kind.counted:
             continue
         cells = []
-        for one in (c.first, c.second):
-            here = np.flatnonzero(np.isin(one.tasks, c.tasks))
+        for one, here in zip((c.first, c.second), c.at, strict=True):
             bag = one.attempts.take(here) if one.attempts else None
             cells.append((one.n[here], one.c[here], bag))
         k_max = min(int(n.min()) for n, *_ in cells)
         mine, other = (_curve(c.first.metric, *cell, k_max) for cell in cells)
         gap = mine - other
-        clusters = cluster_codes(counts, c.tasks)
-        draws = crossing(bootstrap_means(gap, how.resamples, how.seed, clusters=clusters))
-        tail = (1 - how.level) / 2
-        low, high = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf")
+        low, high = (math.nan, math.nan) if c.attempts_differ else _limits(counts, c, gap, how)
         point = crossing(gap.mean(axis=0, keepdims=True))[0]
-        turns[key] = Crossing(float(point), float(low), float(high), k_max)
+        turns[key] = Crossing(float(point), low, high, k_max)
     return turns
+
+
+def _limits(
+    counts: Counts, c: Comparison, gap: NDArray[np.float64], how: Uncertainty
+) -> tuple[float, float]:
+    """Quantiles of the k at which curves of resampled tasks cross."""
+    clusters = cluster_codes(counts, c.tasks)
+    draws = crossing(bootstrap_means(gap, how.resamples, how.seed, clusters=clusters))
+    tail = (1 - how.level) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf")
+    return float(low), float(high)
 
 
 def _curve(
@@ -87,8 +98,9 @@ def crossing_table(
     for (first, second, family), turn in turns.items():
         none = f"none up to k = {turn.k_max}"
         at = none if math.isinf(turn.k) else f"k = {turn.k:.0f}"
-        ends = ["none" if math.isinf(v) else f"{v:.0f}" for v in (turn.low, turn.high)]
+        ends = [f"{v:.0f}" if math.isfinite(v) else "none" for v in (turn.low, turn.high)]
         limits = none if ends == ["none", "none"] else f"[{ends[0]}, {ends[1]}]"
+        limits = "– (attempts differ)" if math.isnan(turn.low) else limits
         rows.append((first[0], second[0], *first[1:], f"{family}k", at, limits))
     columns = (
         Column("model"), Column("against"), *(Column(g) for g in counts.group_names),

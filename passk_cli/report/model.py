@@ -18,6 +18,7 @@ class Estimate:
     reason : why a value (or limit) is missing, or what qualifies it.
     signed : shown with its sign, as differences are.
     marked : best, and distinguishable from the second; shown bold where bold exists.
+    verdict : a sign shown before the value: "~" not significant, "=" equivalent.
     share : lies in [0, 1] or is a difference of such, and so may be shown as a percentage.
     """
 
@@ -29,6 +30,7 @@ class Estimate:
     signed: bool = False
     marked: bool = False
     share: bool = True
+    verdict: str = ""
 
 
 @dataclass(frozen=True)

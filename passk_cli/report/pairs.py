@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.intervals import NEW_TASKS, Interval, Sample, interval
-from passk_cli.inference.weights import cluster_totals
+from passk_cli.report.pair_tests import TESTS, Tested, run_tests
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.model import Counts
 
-TESTS = ("sign-flip", "mid-p", "t")
 UNPAIRED = ("drop", "error")
+FAMILIES = (PRIMARY, ALL) = ("primary", "all")
+SECONDARY = "secondary"
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
 
@@ -29,8 +30,12 @@ class Comparison:
     """One model against another at one metric, on the tasks both have.
 
     first, second : the two; difference = first − second.  d : its value at each shared task.
+    at : places of the shared tasks among those of the first, and of the second.
     only_first, only_second : tasks that the other one lacks, left out.
-    interval : of the mean difference.  p, adjusted : of no difference.  test : which.
+    interval : of the mean difference.  p, adjusted : of no difference; NaN where there is none,
+    for the untested reason.  smallest : no p of this test can be smaller.  test : which it was.
+    family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
+    "secondary" one.
     verdict : of the first: better, worse, equivalent, undecided; "" when nothing can be said.
     """
 
@@ -38,13 +43,17 @@ class Comparison:
     second: Measured
     tasks: NDArray[np.int64]
     values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    at: tuple[NDArray[np.int64], NDArray[np.int64]]
     only_first: int
     only_second: int
     reason: str = ""
     interval: Interval | None = None
     p: float = math.nan
+    smallest: float = math.nan
     adjusted: float = math.nan
     test: str = ""
+    untested: str = ""
+    family: str = ALL
     verdict: str = ""
 
     @property
@@ -60,6 +69,32 @@ class Comparison:
         return float(self.values[0].mean()), float(self.values[1].mean())
 
     @property
+    def n(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Attempts of both at each shared task."""
+        return self.first.n[self.at[0]], self.second.n[self.at[1]]
+
+    @property
+    def c(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Passes of both at each shared task."""
+        return self.first.c[self.at[0]], self.second.c[self.at[1]]
+
+    @property
+    def attempts_differ(self) -> bool:
+        """Whether one of the two made more attempts at some shared task."""
+        return not np.array_equal(*self.n)
+
+    @property
+    def testable(self) -> bool:
+        """Whether there is a p."""
+        return not math.isnan(self.p)
+
+    @property
+    def flaws(self) -> str:
+        """Why something is missing, or what qualifies it; often empty."""
+        limits = "" if self.interval is None else self.interval.reason
+        return "; ".join(filter(None, (self.reason, self.untested, limits)))
+
+    @property
     def difference(self) -> float | None:
         """The mean difference."""
         return None if self.reason else float(self.d.mean())
@@ -69,25 +104,31 @@ class Comparison:
 class Rules:
     """How pairs are judged.
 
-    test : "sign-flip" (McNemar's exact test where n = 1), "mid-p" (the same, ties by half) or "t".
+    test : "sign-flip" (McNemar's exact test where n = 1), "mid-p" (the same, ties by half), "t",
+        "interval" or "within-tasks"; None for the one that is valid: within tasks for these tasks,
+        else sign flips, and the interval test where attempts differ in number.
     adjust : for the number of tests: "holm", "bh" or "none".
+    family : which tests are adjusted for together: "all", or "primary": those of the first metric,
+        and those of each other metric by themselves.
     margin : differences inside ±margin do not matter; 0 for none.
     unpaired : tasks that only one model has: "drop" or "error".
     """
 
-    test: str = "sign-flip"
+    test: str | None = None
     adjust: str = "holm"
     margin: float = 0.0
     unpaired: str = "drop"
+    family: str = ALL
 
     def checked(self) -> Rules:
         """The same; ParameterError for a value that does not exist."""
         from passk_cli.inference.multiplicity import ADJUSTMENTS
 
         for name, value, known in (
-            ("test", self.test, TESTS),
+            ("test", self.test or TESTS[0], TESTS),
             ("adjust", self.adjust, tuple(ADJUSTMENTS)),
             ("unpaired", self.unpaired, UNPAIRED),
+            ("family", self.family, FAMILIES),
         ):
             if value not in known:
                 raise ParameterError(f"--{name} {value}: it is one of {', '.join(known)}")
@@ -102,22 +143,45 @@ def compare_pairs(
     how: Uncertainty,
     rules: Rules,
 ) -> list[Comparison]:
-    """Every pair with its interval, p-value adjusted over all of them, and verdict."""
+    """Every pair with its interval, p-value adjusted over its family, and verdict.
+
+    Errors: ParameterError for a test that is not valid for a pair, with the reason.
+    """
+    matched = [match(first, second, rules.unpaired) for first, second in pairs]
+    known = [c for c in matched if not c.reason]
+    tested = _adjusted(run_tests(counts, known, how, rules.test), known, rules)
+    judged = []
+    for comparison in tested:
+        limited = replace(comparison, interval=difference_interval(counts, comparison, how))
+        judged.append(replace(limited, verdict=_verdict(limited, how.level, rules.margin)))
+    answers = iter(judged)
+    return [c if c.reason else next(answers) for c in matched]
+
+
+def _adjusted(
+    answers: Sequence[Tested], comparisons: Sequence[Comparison], rules: Rules
+) -> list[Comparison]:
+    """The comparisons with their tests, each p adjusted with those of its family."""
     from passk_cli.inference.multiplicity import ADJUSTMENTS
 
-    matched = [match(first, second, rules.unpaired) for first, second in pairs]
-    said = [c for c in matched if not c.reason]
-    p, tests = _p_values(counts, said, how, rules)
-    adjusted = ADJUSTMENTS[rules.adjust](p)
-    done = []
-    for comparison, raw, corrected, test in zip(said, p, adjusted, tests, strict=True):
-        limits = difference_interval(counts, comparison, how)
-        judged = replace(
-            comparison, interval=limits, p=float(raw), adjusted=float(corrected), test=test
+    families: dict[object, list[int]] = {}
+    for place, comparison in enumerate(comparisons):
+        together = None if rules.family == ALL else comparison.first.metric
+        families.setdefault(together, []).append(place)
+    adjusted, names = np.empty(len(answers)), [ALL] * len(answers)
+    for number, places in enumerate(families.values()):
+        p, smallest = np.array([(answers[i].p, answers[i].smallest) for i in places]).T
+        adjusted[places] = ADJUSTMENTS[rules.adjust](p, smallest)
+        if rules.family != ALL:
+            for i in places:
+                names[i] = SECONDARY if number else PRIMARY
+    return [
+        replace(
+            c, p=one.p, smallest=one.smallest, test=one.name, untested=one.reason,
+            adjusted=float(p), family=family,
         )
-        done.append(replace(judged, verdict=_verdict(judged, how.level, rules.margin)))
-    answers = iter(done)
-    return [c if c.reason else next(answers) for c in matched]
+        for c, one, p, family in zip(comparisons, answers, adjusted, names, strict=True)
+    ]  # fmt: skip
 
 
 def difference_interval(counts: Counts, comparison: Comparison, how: Uncertainty) -> Interval:
@@ -159,41 +223,12 @@ def match(first: Measured, second: Measured, unpaired: str = "drop") -> Comparis
     if not len(shared):
         reason = "no task that both have"
     if reason:
-        none = np.empty(0)
-        return Comparison(first, second, shared, (none, none), *only, reason)
+        none, nowhere = np.empty(0), np.empty(0, dtype=np.int64)
+        return Comparison(first, second, shared, (none, none), (nowhere, nowhere), *only, reason)
     assert first.values is not None
     assert second.values is not None
-    mine = first.values[np.isin(first.tasks, shared)]
-    other = second.values[np.isin(second.tasks, shared)]
-    return Comparison(first, second, shared, (mine, other), *only)
-
-
-def _p_values(
-    counts: Counts, said: Sequence[Comparison], how: Uncertainty, rules: Rules
-) -> tuple[NDArray[np.float64], list[str]]:
-    """p and the name of the test, per comparison; those over the same tasks share their draws."""
-    from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
-
-    p, tests = np.full(len(said), math.nan), [""] * len(said)
-    together: dict[bytes, list[int]] = {}
-    for i, comparison in enumerate(said):
-        together.setdefault(comparison.tasks.tobytes(), []).append(i)
-    for places in together.values():
-        d = np.stack([said[i].d for i in places], axis=1)
-        codes = cluster_codes(counts, said[places[0]].tasks)
-        totals = cluster_totals(d, codes)[0]
-        if rules.test == "t":
-            p[places] = paired_t(totals)
-        else:
-            mid = rules.test == "mid-p"
-            p[places] = sign_flip(totals, resamples=how.resamples, seed=how.seed, mid=mid).p
-        for i in places:
-            tests[i] = rules.test
-            single = max(int(m.n.max()) for m in (said[i].first, said[i].second)) == 1
-            if rules.test == "sign-flip" and single and codes is None:
-                plus, minus = int((said[i].d > 0).sum()), int((said[i].d < 0).sum())
-                p[i], tests[i] = float(mcnemar(plus, minus)), "mcnemar"
-    return p, tests
+    at = (np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared))
+    return Comparison(first, second, shared, (first.values[at[0]], second.values[at[1]]), at, *only)
 
 
 def _verdict(comparison: Comparison, level: float, margin: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from unittest import mock
 
 import numpy as np
@@ -81,3 +82,38 @@ def test_the_argument_is_left_alone() -> None:
     holm(p)[0] = 9
     benjamini_hochberg(p)[0] = 9
     assert p.tolist() == [0.04, 0.01]
+
+
+def by_closed_testing(p: list[float], smallest: list[float]) -> list[float]:
+    """The definition: the largest, over all sets a test is in, of the sets' own p-values."""
+    tests, adjusted = range(len(p)), [0.0] * len(p)
+    for size in range(1, len(p) + 1):
+        for together in combinations(tests, size):
+            least = min(p[i] for i in together)
+            own = min(1.0, least * sum(smallest[i] <= least for i in together))
+            for i in together:
+                adjusted[i] = max(adjusted[i], own)
+    return adjusted
+
+
+shares = st.sampled_from([0.001, 0.004, 0.01, 0.03, 0.05, 0.3, 1.0])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(shares, shares), min_size=1, max_size=7))
+def test_tests_that_cannot_reject_do_not_count(pairs: list[tuple[float, float]]) -> None:
+    p, smallest = [max(pair) for pair in pairs], [min(pair) for pair in pairs]
+    np.testing.assert_allclose(holm(p, smallest), by_closed_testing(p, smallest), rtol=1e-12)
+    assert np.all(holm(p, smallest) <= holm(p))
+    np.testing.assert_array_equal(holm(p, np.zeros(len(p))), holm(p))
+
+
+def test_tarone_by_hand() -> None:
+    # Tarone 1990: K is the smallest number with #{smallest ≤ α/K} ≤ K; what is ≤ α/K is rejected.
+    p, smallest = [0.016, 0.02, 0.5, 0.6, 1.0], [0.005, 0.015, 0.03, 0.2, 1.0]
+    assert np.count_nonzero(holm(p) <= 0.05) == 0
+    np.testing.assert_allclose(holm(p, smallest), [0.032, 0.032, 1.0, 1.0, 1.0])
+    holed = holm([0.016, np.nan, 1.0], [0.005, np.nan, 1.0])
+    np.testing.assert_array_equal(holed, [0.016, np.nan, 1.0])
+    with pytest.raises(ValueError, match="smallest p"):
+        holm([0.01], [0.02])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.inference.ranking import best_shares, crossing, letters, rank_limits
+from passk_cli.inference.ranking import crossing, lead_shares, letters, rank_limits
 from tests.conftest import CRUXEVAL, SAMPLES, Passk
 
 Write = Callable[[str, str | bytes], Path]
@@ -34,7 +34,7 @@ def test_seven_cruxeval_models(passk: Passk) -> None:
     found = pairs(passk("compare", *FILES, "-f", "csv").out)
     assert len(found) == 21 * 3
     better = found["gpt-4-0613", "gpt-3.5-turbo-0613", "pass@1"]
-    assert (better["verdict"], better["letters"], better["best"]) == ("better", "a", "1.0")
+    assert (better["verdict"], better["letters"], better["leads"]) == ("better", "a", "1.0")
     close = found["codellama-13b", "deepseek-base-6.7b", "pass@1"]
     assert close["verdict"] == "undecided"
     assert float(close["difference"]) == pytest.approx(0.424875 - 0.418625, abs=1e-12)
@@ -125,6 +125,17 @@ def test_groups_and_sensitivity(passk: Passk, write: Write) -> None:
     assert "easy (undecided)" in line
 
 
+def test_half_of_unequal_attempts_is_tested_as_such(passk: Passk, unequal: Path) -> None:
+    """100 against 10 halves to 50 against 5: no verdict may come of that."""
+    kinds = unequal.with_name("kinds.csv")
+    head, *lines = unequal.read_text().splitlines()
+    of = [f"{line},{'xy'[i // 2 % 2]}" for i, line in enumerate(lines)]
+    kinds.write_text("\n".join([f"{head},kind", *of]))
+    done = passk("compare", kinds, "-m", "pass@5", "--sensitivity", "kind")
+    line = next(x for x in done.out.splitlines() if "2 of 2" in x)
+    assert line.split()[3:] == ["undecided", "2", "of", "2", "–", "undecided"]
+
+
 def test_clusters_flip_together(passk: Passk, write: Write) -> None:
     """Four clusters that all favour a: 2 of 2⁴ sign patterns are as extreme, whatever T is."""
     lines = ["model,task,repo,n,c"]
@@ -141,17 +152,161 @@ def test_clusters_flip_together(passk: Passk, write: Write) -> None:
     assert passk(*gate, "--cluster", "repo").code == 0
 
 
-def test_a_verdict_that_the_interval_seems_to_deny_is_explained(passk: Passk, write: Write) -> None:
-    lines = ["model,task,n,c"]
-    for t in range(12):
-        lines += [f"a,t{t},8,{4 + t % 2}", f"b,t{t},8,{4 - t % 3 // 2}"]
-    done = passk("compare", write("x.csv", "\n".join(lines)), "-m", "pass@1")
-    assert "1 difference told apart by the test although the interval holds 0" in done.err
+def cells(path_rows: list[tuple[str, int, int, int]]) -> str:
+    return "\n".join(["model,task,n,c", *(f"{m},t{t},{n},{c}" for m, t, n, c in path_rows)])
+
+
+@pytest.fixture
+def unequal(write: Write) -> Path:
+    """Fifty tasks with the same success rates for both, 100 attempts against 10."""
+    rng = np.random.default_rng(0)
+    drawn = []
+    for t, p in enumerate(rng.beta(9, 1, 50)):
+        drawn += [("A", t, 100, rng.binomial(100, p)), ("B", t, 10, rng.binomial(10, p))]
+    return write("unequal.csv", cells(drawn))
+
+
+def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> None:
+    done = passk("compare", unequal, "-m", "pass@10", "--crossings")
+    assert "attempts differ: interval test" in done.out
+    assert "| test interval |" in done.out
+    assert "– (attempts differ)" in done.out
+    assert "leads is empty where attempts differ" in done.err
+    row = rows(passk("compare", unequal, "-m", "pass@10", "--crossings", "-f", "csv").out)[0]
+    assert (row["test"], row["verdict"]) == ("interval", "undecided")
+    assert (row["letters"], row["letters_against"], row["leads"]) == ("a", "a", "")
+    assert (row["rank_low"], row["rank_high"]) == ("1", "2")
+    assert float(row["p"]) > 0.9
+    assert row["crosses_low"] == row["crosses_high"] == ""
+    gate = passk("gate", unequal, "--baseline", "A", "--no-regression", "-m", "pass@10")
+    assert gate.code == 0
+    gate = passk("gate", unequal, "--baseline", "B", "--no-regression", "-m", "pass@10")
+    assert gate.code == 0
+
+
+@pytest.mark.parametrize("test", ["sign-flip", "mid-p", "t"])
+def test_a_test_that_needs_equal_attempts_is_refused(
+    passk: Passk, unequal: Path, test: str
+) -> None:
+    done = passk("compare", unequal, "-m", "pass@10", "--test", test)
+    assert done.code == 2
+    assert f"--test {test}: attempts differ at 50 of 50 shared tasks" in done.err
+    assert "use --test interval" in done.err
+
+
+def test_interval_test_and_interval_agree(passk: Passk, write: Write) -> None:
+    rng = np.random.default_rng(3)
+    drawn = []
+    for model in range(6):
+        for t, p in enumerate(rng.beta(2, 2, 25)):
+            drawn.append((f"m{model}", t, n := 4 + model, rng.binomial(n, p ** (1 + model / 3))))
+    path = write("x.csv", cells(drawn))
+    for level in ("0.8", "0.95"):
+        done = passk(
+            "compare", path, "-k", "1,4", "--adjust", "none", "--level", level, "-f", "csv"
+        )
+        found = rows(done.out)
+        for row in found:
+            apart = float(row["low"]) > 0 or float(row["high"]) < 0
+            assert row["test"] == "interval"
+            assert (row["verdict"] in ("better", "worse")) == apart
+        assert {row["verdict"] for row in found} >= {"better", "undecided"}
+
+
+def test_scores_without_bounds_have_no_p_where_attempts_differ(passk: Passk, write: Write) -> None:
+    lines = ["model,task,score"]
+    for t in range(6):
+        lines += [f"a,t{t},0.{t}", f"a,t{t},0.5", f"b,t{t},0.2"]
+    path = write("x.csv", "\n".join(lines))
+    done = passk("compare", path, "-m", "mean", "-f", "csv")
+    assert rows(done.out)[0]["p"] == ""
+    assert "interval test needs the lowest and highest possible score (--bounds" in done.err
+    bounded = passk("compare", path, "-m", "mean", "--bounds", "0,1", "-f", "csv")
+    assert rows(bounded.out)[0]["test"] == "interval"
+    assert 0 < float(rows(bounded.out)[0]["p"]) <= 1
+
+
+def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
+    """Four tasks, 40 attempts: no sign pattern of four is rare, and the difference is plain."""
+    drawn = [(m, t, 40, c + t) for t in range(4) for m, c in (("a", 30), ("b", 12))]
+    path = write("x.csv", cells(drawn))
+    these = ["compare", path, "-m", "pass@1", "--population", "these-tasks"]
+    row = rows(passk(*these, "-f", "csv").out)[0]
+    assert (row["test"], row["verdict"]) == ("within-tasks", "better")
+    assert float(row["p"]) < 1e-6
+    assert "test: attempts permuted within tasks" in passk(*these).out
+    assert float(rows(passk(*these[:4], "-f", "csv").out)[0]["p"]) == 0.125
+    refused = passk(*these, "--test", "sign-flip")
+    assert (refused.code, "it asks about new tasks" in refused.err) == (2, True)
+    refused = passk(*these[:4], "--test", "within-tasks")
+    assert (refused.code, "add --population these-tasks" in refused.err) == (2, True)
+
+
+def test_these_tasks_refuse_metrics_that_need_more_than_counts(passk: Passk, write: Write) -> None:
+    lines = ["model,task,answer,passed"]
+    for t in range(4):
+        for i in range(4):
+            lines += [f"a,t{t},{i % 2},{i % 2}", f"b,t{t},{i // 3},{i // 3}"]
+    path = write("x.csv", "\n".join(lines))
+    done = passk("compare", path, "-m", "maj@3", "--population", "these-tasks")
+    assert done.code == 2
+    assert "maj@3 for these tasks: the test permutes passes and failures" in done.err
+    assert passk("compare", path, "-m", "maj@3").code == 0
+
+
+def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
+    """Seven models that pass everything and one that does not: 21 pairs cannot differ."""
+    agents = ["compare", SAMPLES / "agents.jsonl", "-m", "pass@1,pass^3"]
+    done = passk(*agents)
+    assert "Holm over the 7 of 28 tests of pass@1 that could reject" in done.out
+    assert "| adjust holm over 7 of 28 | family primary |" in done.out
+    found = rows(passk(*agents, "-f", "csv").out)
+    weak = [r for r in found if r["against"] == "claude-fable-5" and r["metric"] == "pass@1"]
+    assert {(r["p"], r["verdict"], r["family"]) for r in weak} == {
+        ("0.0009765625", "better", "primary")
+    }
+    assert {float(r["p_adjusted"]) for r in weak} == {7 * 2**-10}
+    assert {r["family"] for r in found if r["metric"] == "pass^3"} == {"secondary"}
+    together = rows(passk(*agents, "--family", "all", "-f", "csv").out)
+    assert {r["family"] for r in together} == {"all"}
+    assert {float(r["p_adjusted"]) for r in together if r["p"] == "0.0009765625"} == {14 * 2**-10}
+
+
+def test_ranks_and_letters_agree_and_no_difference_is_hidden(passk: Passk, write: Write) -> None:
+    """b is ahead in nearly all resamples, and five tasks are too few for a sign-flip test."""
+    drawn = [(m, t, 8, c + t % 2) for t in range(5) for m, c in (("a", 2), ("b", 6))]
+    path = write("x.csv", cells(drawn))
+    done = passk("compare", path, "-m", "pass@1")
+    assert "~ +0.500 [" in done.out
+    lines = [line.split() for line in done.out.splitlines() if line.startswith(("a ", "b "))]
+    assert lines[:2] == [["b", "0.800", "a", "1.000", "1–2"], ["a", "0.300", "a", "0.000", "1–2"]]
+    assert "leads: share of 10,000 resamples of the tasks in the lead" in done.out
+    margin = passk("compare", path, "-m", "pass@1", "--margin", "0.9")
+    assert "= +0.500 [" in margin.out
+    based = passk("compare", path, "-m", "pass@1", "--baseline", "a")
+    assert "~ +0.500 [" in based.out
 
 
 def test_one_model_is_nothing_to_compare(passk: Passk) -> None:
     done = passk("compare", SAMPLES / "tau_airline.csv")
     assert (done.code, "nothing to compare" in done.err) == (2, True)
+
+
+@given(st.integers(1, 8), st.randoms(use_true_random=False))
+def test_ranks_agree_with_letters(count: int, rng: object) -> None:
+    better = np.zeros((count, count), dtype=bool)
+    for i in range(count):
+        for j in range(i):
+            better[j, i] = rng.random() < 0.5  # type: ignore[attr-defined]
+    found, limits = letters(better | better.T), rank_limits(better)
+    assert np.all((limits[:, 0] >= 1) & (limits[:, 0] <= limits[:, 1]) & (limits[:, 1] <= count))
+    for i in range(count):
+        for j in range(count):
+            if better[i, j]:
+                # Significantly better: no letter in common, and both of its limits can be better.
+                assert not set(found[i]) & set(found[j])
+                assert limits[i, 1] < count
+                assert limits[j, 0] > 1
 
 
 @given(st.integers(1, 9), st.randoms(use_true_random=False))
@@ -169,7 +324,5 @@ def test_letters_say_exactly_what_the_tests_say(count: int, rng: object) -> None
 
 def test_ranks_and_best() -> None:
     draws = np.array([[3.0, 2.0, 1.0]] * 90 + [[2.0, 3.0, 1.0]] * 8 + [[1.0, 1.0, 1.0]] * 2)
-    np.testing.assert_allclose(best_shares(draws), [0.9 + 0.02 / 3, 0.08 + 0.02 / 3, 0.02 / 3])
-    assert rank_limits(draws, 0.7).tolist() == [[1, 1], [2, 2], [3, 3]]
-    assert rank_limits(draws, 0.9).tolist() == [[1, 2], [1, 2], [3, 3]]
+    np.testing.assert_allclose(lead_shares(draws), [0.9 + 0.02 / 3, 0.08 + 0.02 / 3, 0.02 / 3])
     assert crossing(np.zeros((1, 3))).tolist() == [np.inf]

@@ -81,7 +81,7 @@ def test_codellama_prefers_another_temperature_as_k_grows(passk: Passk) -> None:
             row = estimates[metric, heat]
             assert float(row["estimate"]) == pytest.approx(value, abs=5e-7)
             assert row["verdict"] == ("best, alone" if heat == best else "")
-            assert float(row["probability_best"]) == pytest.approx(float(heat == best), abs=1e-3)
+            assert float(row["leads"]) == pytest.approx(float(heat == best), abs=1e-3)
         pair = next(r for r in rows if r["fact"] == "temperatures" and r["metric"] == metric)
         assert (pair["temperature"], pair["verdict"]) == (best, "better")
         assert float(pair["p_adjusted"]) < 1e-3
@@ -117,14 +117,32 @@ def test_equal_temperatures_cannot_be_told_apart() -> None:
     report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
     table = next(t for t in report.tables if t.title.startswith("best temperature"))
     row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
-    assert (row["T*"], row["best"], row["not told apart"]) == ("0.2", 0.25, "0.5, 2, 10")
+    assert (row["T*"], row["leads"], row["not told apart"]) == ("0.2", 0.25, "0.5, 2, 10")
     heats = [r["temperature"] for r in facts(report, "estimate")]
     assert heats == ["0.2", "0.5", "2", "10"], "in the order of numbers, not of text"
     assert {r["verdict"] for r in facts(report, "temperatures")} == {"undecided"}
     assert len(facts(report, "temperatures")) == 6
 
 
-def test_probabilities_are_those_of_resampled_tasks() -> None:
+def test_more_attempts_at_one_temperature_are_no_lead() -> None:
+    """Fifty tasks with the same success rates at both; 100 attempts against 10."""
+    rng = np.random.default_rng(0)
+    cells = []
+    for t, p in enumerate(rng.beta(9, 1, 50)):
+        cells += [("m", "0.2", f"t{t}", 100, int(rng.binomial(100, p)))]
+        cells += [("m", "0.8", f"t{t}", 10, int(rng.binomial(10, p)))]
+    report = temperature_report(counts_of(cells), parse_list("pass@10"), FEW, Rules())
+    (row,) = facts(report, "temperatures")
+    assert (row["test"], row["verdict"]) == ("interval", "undecided")
+    assert [r["leads"] for r in facts(report, "estimate")] == [None, None]
+    assert "leads is empty for m: attempts differ between temperatures" in [
+        note.text for note in report.notes
+    ]
+    assert "attempts differ: interval test" in report.caption
+    assert report.signature["test"] == "interval"
+
+
+def test_shares_of_the_lead_are_those_of_resampled_tasks() -> None:
     """Two temperatures: P(mean difference > 0), nearly normal."""
     rng = np.random.default_rng(0)
     c = rng.binomial(20, 0.5, (2, 300))
@@ -132,7 +150,7 @@ def test_probabilities_are_those_of_resampled_tasks() -> None:
     report = temperature_report(counts_of(cells), parse_list("pass@1"), Uncertainty(), Rules())
     d = (c[1] - c[0]) / 20
     expected = 0.5 * math.erfc(-d.mean() / (d.std() / math.sqrt(300)) / math.sqrt(2))
-    found = {r["temperature"]: r["probability_best"] for r in facts(report, "estimate")}
+    found = {r["temperature"]: r["leads"] for r in facts(report, "estimate")}
     assert found["1"] == pytest.approx(expected, abs=0.02)
     assert sum(map(float, found.values())) == pytest.approx(1.0)  # type: ignore[arg-type]
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.estimators.temperature import best_by_k
-from passk_cli.inference.ranking import best_shares
-from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, Column, Estimate, Table
 from passk_cli.report.pairs import BETTER, Comparison
-from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
+from passk_cli.report.resampled_lead import shared_tasks, shares_of_lead
+from passk_cli.report.samples import Measured, Uncertainty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +29,7 @@ class Rivals:
     """One model (and group) at one metric: its temperatures that have values, increasing.
 
     model : the model and its groups, without the temperature.
-    tasks : those that every temperature has; T* and probabilities rest on them.
+    tasks : those that every temperature has; T* and shares of the lead rest on them.
     """
 
     model: tuple[str, ...]
@@ -57,13 +56,13 @@ class Rivals:
         rest = [self.measured[i] for i in order if self.measured[i] is not self.best]
         return [self.best, *rest]
 
-    def shares(self, counts: Counts, how: Uncertainty) -> dict[tuple[str, ...], float]:
-        """Series → probability that its temperature is the best: resampled tasks, ties shared."""
-        draws = bootstrap_means(
-            self.values, how.resamples, how.seed, clusters=cluster_codes(counts, self.tasks)
-        )
+    def shares(self, counts: Counts, how: Uncertainty) -> dict[tuple[str, ...], float | None]:
+        """Series → share of the resamples of the tasks in which its temperature is in the lead.
+
+        None where attempts differ between the temperatures.
+        """
         names = [one.series for one in self.measured]
-        return dict(zip(names, best_shares(draws).tolist(), strict=True))
+        return dict(zip(names, shares_of_lead(counts, self.measured, how), strict=True))
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Verdict:
     """
 
     rivals: Rivals
-    shares: dict[tuple[str, ...], float]
+    shares: dict[tuple[str, ...], float | None]
     against: tuple[Comparison, ...]
 
     @property
@@ -103,9 +102,7 @@ def gather(measured: Sequence[Measured]) -> list[Rivals]:
     found = []
     for (model, metric), mine in cells.items():
         mine.sort(key=lambda one: float(heat(one)))
-        shared = mine[0].tasks
-        for one in mine[1:]:
-            shared = np.intersect1d(shared, one.tasks)
+        shared = shared_tasks(mine)
         if len(mine) > 1 and len(shared):
             found.append(Rivals(model, metric, tuple(mine), shared))
     return found
@@ -138,7 +135,7 @@ def best_table(counts: Counts, verdicts: Sequence[Verdict]) -> Table:
     """T*(k) of each model, and how it stands against the next best temperature."""
     columns = (
         Column("model"), *(Column(g) for g in counts.group_names[1:]), Column("metric"),
-        Column("T*"), Column("best", "share"), Column("next"),
+        Column("T*"), Column("leads", "share"), Column("next"),
         Column("difference", "share", True), Column("p", "p", True),
         Column("not told apart"),
     )  # fmt: skip
@@ -151,9 +148,12 @@ def best_table(counts: Counts, verdicts: Sequence[Verdict]) -> Table:
         rows.append(
             (
                 *v.rivals.model, v.rivals.metric.name, heat(best), v.shares[best.series],
-                heat(runner_up.second), shown, runner_up.adjusted, ", ".join(v.alike),
+                heat(runner_up.second), shown,
+                runner_up.adjusted if runner_up.testable else None, ", ".join(v.alike),
             )
         )  # fmt: skip
     return Table(
-        columns, tuple(rows), "best temperature T*, its probability, its lead over the next"
+        columns,
+        tuple(rows),
+        "best temperature T*, its share of resamples in the lead, its difference to the next",
     )

@@ -19,6 +19,12 @@ from passk_cli.report.estimate import (
 )
 from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
 from passk_cli.report.notes import first_few, plural, reading_notes
+from passk_cli.report.pair_words import (
+    adjustment_shown,
+    adjustment_words,
+    tests_shown,
+    tests_words,
+)
 from passk_cli.report.pairs import Comparison, Rules, compare_pairs
 from passk_cli.report.ranked import pass_rates
 from passk_cli.report.samples import Uncertainty, measure
@@ -82,25 +88,26 @@ def temperature_report(
             *lead_tables(counts, metrics, leads),
         ),
         data=_tidy(counts, lines, verdicts, compared, laws, how),
-        caption=_caption(lines, how, rules, len(compared)),
+        caption=_caption(lines, how, rules, compared),
         notes=(
             *reading_notes(counts),
             *naming,
             *short_notes(lines, short_tasks),
             *flaw_notes(lines),
             *_choice_notes(lines, verdicts),
+            *[Note(r, "warning") for r in dict.fromkeys(c.untested for c in compared) if r],
             *law_notes(laws),
             *lead_notes(leads, metrics),
         ),
         signature=signature(
-            counts, metrics, **_decisions(how, rules, len(compared), short_tasks, source)
+            counts, metrics, **_decisions(how, rules, compared, short_tasks, source)
         ),
         charts=(_chart(metrics, lines, how),),
     )
 
 
 def _decisions(
-    how: Uncertainty, rules: Rules, tests: int, short_tasks: str, source: str
+    how: Uncertainty, rules: Rules, compared: Sequence[Comparison], short_tasks: str, source: str
 ) -> dict[str, object]:
     """Entries of the signature."""
     differences = how.for_differences().method
@@ -109,8 +116,8 @@ def _decisions(
         "differences": None if differences == how.method else differences,
         "resamples": how.resamples,
         "seed": how.seed,
-        "test": rules.test,
-        "adjust": f"{rules.adjust} over {tests}",
+        "test": tests_shown(compared),
+        "adjust": adjustment_shown(compared, how, rules),
         "temperature": source if source != TEMPERATURE else None,
         "short tasks": short_tasks if short_tasks != "empty" else None,
     }
@@ -151,10 +158,10 @@ def _marked(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[Line]:
 def _estimates(
     counts: Counts, metrics: Sequence[Metric], lines: Sequence[Line], verdicts: Sequence[Verdict]
 ) -> Table:
-    """Each model at each temperature: the estimate, and the probability that this one is best."""
+    """Each model at each temperature: the estimate, and its share of resamples in the lead."""
     columns = [Column("model"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
-        columns += [Column(metric.name, "share"), Column("best", "share", True)]
+        columns += [Column(metric.name, "share"), Column("leads", "share", True)]
     shares = _shares(verdicts)
     rows: list[tuple[Cell, ...]] = []
     for start in range(0, len(lines), len(metrics)):
@@ -166,7 +173,7 @@ def _estimates(
     return Table(tuple(columns), tuple(rows))
 
 
-def _shares(verdicts: Sequence[Verdict]) -> dict[tuple[Metric, tuple[str, ...]], float]:
+def _shares(verdicts: Sequence[Verdict]) -> dict[tuple[Metric, tuple[str, ...]], float | None]:
     return {
         (v.rivals.metric, series): share for v in verdicts for series, share in v.shares.items()
     }
@@ -184,8 +191,8 @@ def _tidy(
     groups = counts.group_names
     names = (
         "fact", "model", *groups, "against", "temperature_against", "metric", "k", "estimate",
-        "low", "high", "level", "interval", "probability_best", "p", "p_adjusted", "verdict",
-        "factor", "tasks", "note",
+        "low", "high", "level", "interval", "leads", "p", "p_adjusted", "test",
+        "verdict", "factor", "tasks", "note",
     )  # fmt: skip
     shares, differences = _shares(verdicts), how.for_differences().method
     best = {(v.rivals.metric, v.rivals.best.series): v for v in verdicts}
@@ -198,7 +205,7 @@ def _tidy(
             (
                 "estimate", *line.series, None, None, one.metric.name, one.metric.k, value.value,
                 value.low, value.high, how.level, how.method, shares.get(key), None, None,
-                star, None, len(one.n), "; ".join(filter(None, (value.reason, line.flaw))),
+                None, star, None, len(one.n), "; ".join(filter(None, (value.reason, line.flaw))),
             )
         )  # fmt: skip
     for c in compared:
@@ -209,7 +216,8 @@ def _tidy(
             (
                 fact, *a.series, b.series[0], heat(b), a.metric.name, a.metric.k, c.difference,
                 low, high, how.level, differences, None, _or_none(c.p), _or_none(c.adjusted),
-                c.verdict, None, len(c.tasks), c.reason or (limits.reason if limits else ""),
+                c.test, c.verdict, None, len(c.tasks),
+                c.flaws,
             )
         )  # fmt: skip
     for law in laws:
@@ -218,7 +226,7 @@ def _tidy(
             (
                 "power law", model, None, *others, None, None, "pass@k", None,
                 _or_none(law.exponent), law.low, law.high, how.level, "percentile", None, None,
-                None, "", _or_none(law.factor), None, law.reason,
+                None, None, "", _or_none(law.factor), None, law.reason,
             )
         )  # fmt: skip
     return Table(tuple(Column(name) for name in names), tuple(rows))
@@ -228,16 +236,18 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _caption(lines: Sequence[Line], how: Uncertainty, rules: Rules, tests: int) -> str:
-    adjusted = {"holm": "after Holm", "bh": "after Benjamini–Hochberg", "none": "unadjusted,"}
+def _caption(
+    lines: Sequence[Line], how: Uncertainty, rules: Rules, compared: Sequence[Comparison]
+) -> str:
     differences = how.for_differences().method
     return " · ".join(
         (
             sizes_caption(lines),
             how.words() + ("" if differences == how.method else f", {differences} for differences"),
-            f"told apart at {100 * how.level:g} % {adjusted[rules.adjust]} over"
-            f" {plural(tests, 'test')}, paired by task",
-            f"best, probability: {how.resamples:,} resamples of the tasks",
+            f"told apart at {100 * how.level:g} %, {adjustment_words(compared, how, rules)}, paired"
+            " by task",
+            *tests_words(compared),
+            f"leads: share of {how.resamples:,} resamples of the tasks in the lead",
         )
     )
 
@@ -260,6 +270,10 @@ def _choice_notes(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[No
         for model, size in shared.items()
         if size < len(tasks[model])
     ]
+    unequal = dict.fromkeys(spoken(v.rivals.model) for v in verdicts if None in v.shares.values())
+    if unequal:
+        few = first_few(list(unequal))
+        notes.append(Note(f"leads is empty for {few}: attempts differ between temperatures"))
     lone = [spoken(model) for model in tasks if model not in shared]
     if lone:
         few = first_few(lone)
