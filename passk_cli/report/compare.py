@@ -129,7 +129,7 @@ def compare_report(
                 **how.signature(),
                 "resamples": how.resamples,
                 "seed": how.seed,
-                "test": tests_shown(found),
+                "test": tests_shown(c.test for c in found),
                 "adjust": adjustment_shown(found, how, rules),
                 "family": rules.family,
                 "margin": rules.margin or None,

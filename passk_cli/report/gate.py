@@ -21,6 +21,8 @@ from passk_cli.report.baseline import (
 from passk_cli.report.estimate import evaluate
 from passk_cli.report.model import Cell, Check, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.pair_tests import INTERVAL, MCNEMAR, SIGN_FLIP
+from passk_cli.report.pair_words import tests_shown
 from passk_cli.report.pairs import (
     WORSE,
     Comparison,
@@ -174,7 +176,7 @@ def gate_report(counts: Counts, gate: Gate) -> Report:
         data=_tidy(checks),
         caption=_caption(checks, gate),
         notes=(*_notes_of_reading(counts, sides), *_notes(checks, gate)),
-        signature=_signature(counts, gate),
+        signature=_signature(counts, gate, checks),
         checks=tuple(checks),
     )
 
@@ -391,8 +393,11 @@ def _needed(c: Comparison, most: float) -> str:
     return f"about {plural(count, 'task')} would decide it, if the difference stays"
 
 
-# Their smallest p is that of equal signs at every task, 2 / 2^tasks.
-_SIGN_TESTS = ("sign-flip", "mcnemar")
+def _least_p(c: Comparison, units: int) -> float:
+    """The smallest p of this test on so many tasks or clusters, whatever their outcomes."""
+    if c.test in (SIGN_FLIP, MCNEMAR):
+        return 2.0 ** (1 - units)
+    return c.smallest if c.test == INTERVAL else 0.0
 
 
 def _units(gate: Gate, c: Comparison) -> int:
@@ -403,13 +408,13 @@ def _units(gate: Gate, c: Comparison) -> int:
 
 def _regression(gate: Gate, c: Comparison, tests: int) -> Check:
     check = _compared(gate, c, _NO_REGRESSION, None)
-    if c.reason:
-        return _unchecked(check, c.reason)
+    if not c.testable:
+        return _unchecked(check, c.reason or c.untested or "its test has no p")
     told = f"p = {c.adjusted:.4f}" if c.adjusted >= 1e-4 else "p < 0.0001"
     told += f" ({gate.judging.adjust} over {plural(tests, 'test')})" if tests > 1 else ""
     verdict = FAIL if c.verdict == WORSE else PASS
     units = _units(gate, c)
-    if c.test in _SIGN_TESTS and 2.0 ** (1 - units) > 1 - gate.how.level + 1e-12:
+    if _least_p(c, units) > 1 - gate.how.level + 1e-12:
         noun = "task" if gate.sides.counts.clusters is None else "cluster"
         verdict = UNDECIDED
         told += f"; with {plural(units, noun)} no drop can be significant"
@@ -419,6 +424,7 @@ def _regression(gate: Gate, c: Comparison, tests: int) -> Check:
         detail="; ".join(filter(None, (told, check.detail))),
         p=c.p,
         adjusted=c.adjusted,
+        test=c.test,
     )
 
 
@@ -467,7 +473,7 @@ def _caption(checks: Sequence[Check], gate: Gate) -> str:
     return f"{plural(len(checks), 'rule')}: {told} · {how.words()}{of_differences}"
 
 
-def _signature(counts: Counts, gate: Gate) -> dict[str, object]:
+def _signature(counts: Counts, gate: Gate, checks: Sequence[Check]) -> dict[str, object]:
     how, rules, judging = gate.how, gate.rules, gate.judging
     draws = rules.no_regression or how.resampled
     return signature(
@@ -476,7 +482,7 @@ def _signature(counts: Counts, gate: Gate) -> dict[str, object]:
         **{
             **how.signature(),
             "differences": how.for_differences().shown if gate.compares else None,
-            "test": judging.test if rules.no_regression else None,
+            "test": tests_shown([check.test for check in checks]) or None,
             "resamples": how.resamples if draws else None,
             "seed": how.seed if draws else None,
             "adjust": judging.adjust if rules.no_regression else None,

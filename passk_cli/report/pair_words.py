@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.report.notes import plural
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 _ADJUSTED = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 
 
-def tests_shown(found: Sequence[Comparison]) -> str:
-    """For the signature: "sign-flip", or "sign-flip, interval where attempts differ"."""
-    names = dict.fromkeys(SIGN_FLIP if c.test == MCNEMAR else c.test for c in found if c.test)
-    differ = any(c.test == INTERVAL and c.attempts_differ for c in found)
-    told = [name for name in names if name != INTERVAL]
-    if INTERVAL in names:
-        told.append(f"{INTERVAL} where attempts differ" if differ and told else INTERVAL)
-    return ", ".join(told)
+def tests_shown(tests: Iterable[str]) -> str:
+    """For the signature: "sign-flip", or "sign-flip, interval where attempts differ".
+
+    tests : names, one per comparison; empty ones are left out.
+    """
+    names = dict.fromkeys(SIGN_FLIP if test == MCNEMAR else test for test in tests if test)
+    usual = [name for name in names if name != INTERVAL]
+    # The interval test asked for is the only one: beside others it was chosen.
+    rest = f"{INTERVAL} where attempts differ" if usual else INTERVAL
+    return ", ".join([*usual, *([rest] if INTERVAL in names else [])])
 
 
 def tests_words(found: Sequence[Comparison]) -> list[str]:

@@ -116,7 +116,7 @@ def _decisions(
         "differences": None if differences == how.method else differences,
         "resamples": how.resamples,
         "seed": how.seed,
-        "test": tests_shown(compared),
+        "test": tests_shown(c.test for c in compared),
         "adjust": adjustment_shown(compared, how, rules),
         "temperature": source if source != TEMPERATURE else None,
         "short tasks": short_tasks if short_tasks != "empty" else None,
