@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import ParameterError
 from passk_cli.outcomes.fields import find
@@ -14,16 +14,22 @@ if TYPE_CHECKING:
     import duckdb
 
 
+CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
+
+
 def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Layout]) -> list[str]:
-    """The columns a --where expression names; ParameterError when it is not an expression."""
+    """The columns a --where expression names; ParameterError when it is not one expression."""
     if not where:
         return []
-    answer = con.execute(
-        "SELECT json_serialize_sql($q)", {"q": f"SELECT 1 WHERE ({where})"}
-    ).fetchall()
-    tree = json.loads(answer[0][0])
+    tree = _parsed(con, where)
     if tree["error"]:
-        raise ParameterError(f"--where {where}: {tree.get('error_message', 'not an expression')}")
+        syntax = tree["error_type"] == "parser"
+        problem = tree["error_message"] if syntax else "not one expression"
+        raise ParameterError(f"--where {where}: {problem}; {CONDITION}")
+    if _without_condition(tree) != _without_condition(_parsed(con, "true")):
+        raise ParameterError(f"--where {where}: not one expression; {CONDITION}")
+    if _selects(tree["statements"][0]["node"]["where_clause"]):
+        raise ParameterError(f"--where {where}: no SELECT and no tables here; {CONDITION}")
     names: list[str] = []
     _collect(tree, names)
     known = {c for layout in layouts for c in layout.kinds}
@@ -34,6 +40,29 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
             " (text goes between single quotes)"
         )
     return list(dict.fromkeys(names))
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
+    """DuckDB's syntax tree of a statement with this condition, or what is wrong with it.
+
+    The line break ends a comment, which else would swallow what our statements say after it.
+    """
+    statement = f"SELECT 1 WHERE ({where}\n)"
+    ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
+    parsed: dict[str, Any] = json.loads(tree)
+    return parsed
+
+
+def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
+    """The statements of a tree with their conditions taken out."""
+    return [{**s["node"], "where_clause": None} for s in tree["statements"]]
+
+
+def _selects(node: object) -> bool:
+    """Whether an expression holds a SELECT, which could name tables, files and addresses."""
+    if isinstance(node, dict):
+        return node.get("class") == "SUBQUERY" or any(map(_selects, node.values()))
+    return isinstance(node, list) and any(map(_selects, node))
 
 
 def _collect(node: object, names: list[str]) -> None:

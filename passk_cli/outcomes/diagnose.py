@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.outcomes.columns import CONDITION
 from passk_cli.outcomes.fields import find, judge
 from passk_cli.outcomes.layout import kind_of
 from passk_cli.outcomes.sources import Source, open_bytes
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 Record = Mapping[str, Any]
 SKIP = "skip such lines with --skip-bad"
+# What DuckDB says first when an expression, not a file, is wrong.
+_OF_EXPRESSIONS = tuple(
+    f"{kind} Error"
+    for kind in ("Binder", "Catalog", "Conversion", "Out of Range", "Permission", "Not implemented")
+)
 REPEAT_REMEDY = "a resumed run? decide with --duplicates first, last or keep"
 
 
@@ -29,8 +35,8 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
     message = str(error)
     if "maximum_object_size" in message:
         return DataError(batches[0].sources[0].name, "a record over 4 GB", "split the file")
-    if request.where and ("Conversion Error" in message or "Binder Error" in message):
-        return ParameterError(f"--where {request.where}: {message.split(chr(10))[0]}")
+    if request.where and message.startswith(_OF_EXPRESSIONS):
+        return _wrong_condition(message, request)
     for batch in batches:
         for source in batch.sources:
             if "GZIP" in message and source.path in message:
@@ -46,8 +52,15 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
             ) or _not_a_list(source, batch)
             if found is not None:
                 return found
+    if request.where and message.startswith("Invalid Input Error"):
+        return _wrong_condition(message, request)
     first = re.sub(r"\s+", " ", message)[:300]
     return DataError(batches[0].sources[0].name, first, "passk describe FILE shows how it is read")
+
+
+def _wrong_condition(message: str, request: Request) -> ParameterError:
+    problem = message.split("\n")[0].rstrip("!.")
+    return ParameterError(f"--where {request.where}: {problem}; {CONDITION}")
 
 
 def malformed(source: Source, kind: str) -> DataError | None:
@@ -237,13 +250,12 @@ def _locate(
 
 def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, Record]]:
     """Records of what has no lines (documents, Parquet), numbered from 1."""
-    import duckdb
-
+    from passk_cli.outcomes.connection import connect
     from passk_cli.outcomes.layout import object_bytes
 
     if batch.layout.kind == "frame":
         return
-    con = duckdb.connect()
+    con = connect([source.path])
     needed = {name: "JSON" for name, _ in batch.layout.columns}
     relation = batch.layout.relation([source.path], needed, object_bytes=object_bytes([source]))
     found = con.execute(f"SELECT * EXCLUDE (filename) FROM {relation}")

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "json", "csv", "tsv", "parquet")
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
+# Folders named key=value must not become columns, which would take the place of those in the file.
+AS_IT_IS = ", hive_partitioning=false"
+# What DuckDB calls each packing.
+PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 _OBJECT_BYTES = 1 << 24
 
 
@@ -56,8 +60,8 @@ class Layout:
         if self.kind == "frame":
             return "frame"
         if self.kind == "parquet":
-            return f"read_parquet({files}, filename=true)"
-        packing = f", filename=true, compression={quote_text(self.packing)}"
+            return f"read_parquet({files}, filename=true{AS_IT_IS})"
+        packing = f", filename=true, compression={quote_text(PACKINGS[self.packing])}{AS_IT_IS}"
         if self.kind == "csv":
             every = _struct({name: "VARCHAR" for name, _ in self.columns})
             rejects = ", store_rejects=true" if options.get("skip_bad") else ""
@@ -189,8 +193,12 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     try:
         rows = con.execute(
             "SELECT json FROM read_json_objects($path, format='auto', compression=$packing,"
-            " maximum_object_size=$size) LIMIT 100",
-            {"path": source.path, "packing": source.packing, "size": object_bytes([source])},
+            f" maximum_object_size=$size{AS_IT_IS}) LIMIT 100",
+            {
+                "path": source.path,
+                "packing": PACKINGS[source.packing],
+                "size": object_bytes([source]),
+            },
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
     except (duckdb.Error, ValueError, RecursionError) as error:
@@ -264,7 +272,7 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 
     try:
         described = con.execute(
-            "DESCRIBE SELECT * FROM read_parquet($p)", {"p": source.path}
+            f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
         ).fetchall()
     except duckdb.Error as error:
         raise DataError(source.name, str(error).split("\n")[0], "copy the file again") from None

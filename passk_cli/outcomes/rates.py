@@ -88,17 +88,16 @@ def read_rates(files: Sequence[str], request: Request) -> tuple[Family, ...]:
     Errors: DataError for a rate that is no probability, a task twice, files of both kinds;
     ParameterError for reading options that are for outcomes.
     """
-    import duckdb
-
+    from passk_cli.outcomes.connection import connect
     from passk_cli.outcomes.sources import expand, model_names, read_paths
 
     paths = read_paths(files)
     if not paths or not all(os.path.isfile(path) for path in paths) or "-" in files:
         # What comes through a pipe can be read only once, and is outcomes.
         return ()
-    con = duckdb.connect()
     with tempfile.TemporaryDirectory(prefix="passk-") as spool:
         sources = expand(files, Path(spool))
+        con = connect((source.path for source in sources), Path(spool))
         batches = [_batch(con, source, request) for source in sources]
         exact = [batch for batch in batches if batch is not None]
         if not exact:

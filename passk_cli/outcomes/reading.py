@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import ParameterError
 from passk_cli.outcomes.columns import columns_in
+from passk_cli.outcomes.connection import connect
 from passk_cli.outcomes.fields import Roles, assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
 from passk_cli.outcomes.sources import Source, expand, model_names
@@ -102,9 +103,10 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     """`read` for a ready Request; tolerant counts what is wrong in `facts` instead of refusing."""
     import duckdb
 
-    con = duckdb.connect()
     with tempfile.TemporaryDirectory(prefix="passk-") as spool:
-        batches, names = _batches(con, data, request, Path(spool))
+        sources = _sources(data, Path(spool))
+        con = connect((source.path for source in sources), Path(spool))
+        batches, names = _batches(con, sources, request) if sources else _frame(con, data, request)
         try:
             layouts = [b.layout for b in batches]
             statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
@@ -170,15 +172,20 @@ def checked(request: Request) -> Request:
     return request
 
 
-def _batches(
-    con: duckdb.DuckDBPyConnection, data: Any, request: Request, spool: Path
-) -> tuple[list[Batch], dict[str, str]]:
-    """The files in groups that one SELECT can read, and the model name of each nameless file."""
+def _sources(data: Any, spool: Path) -> list[Source]:
+    """The files to read; none for a DataFrame."""
     if not isinstance(data, str | os.PathLike | list | tuple):
-        return _frame(con, data, request)
+        return []
     sources = expand([data] if isinstance(data, str | os.PathLike) else data, spool)
     if not sources:
         raise ParameterError("no files given")
+    return sources
+
+
+def _batches(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+) -> tuple[list[Batch], dict[str, str]]:
+    """The files in groups that one SELECT can read, and the model name of each nameless file."""
     names = model_names(sources)
     named: dict[str, str] = {}
     groups: dict[Any, Batch] = {}

@@ -26,7 +26,8 @@ _BOM = b"\xef\xbb\xbf"
 class Source:
     """One file to read.
 
-    path : what is opened.  name : what the user calls it (stdin is read through a copy).
+    path : what is opened: absolute, and without wildcards, which DuckDB would take for a pattern.
+    name : what the user calls it (stdin is read through a copy).
     label : the name given as `label=path`, or None.
     packing : "none", "gzip" or "zstd", from the file's first bytes, whatever it is called.
     """
@@ -225,7 +226,7 @@ def _source(path: str, name: str, label: str | None, copy: Path) -> Source:
         packing = "gzip"
     elif magic == b"\x28\xb5\x2f\xfd":
         packing = "zstd"
-    source = Source(path, name, label, packing)
+    source = Source(_literal(path, copy.with_suffix(".link")), name, label, packing)
     require_whole(source)
     if not head(source).startswith(_BOM):
         return source
@@ -233,6 +234,15 @@ def _source(path: str, name: str, label: str | None, copy: Path) -> Source:
         packed.read(len(_BOM))
         shutil.copyfileobj(packed, plain, 1 << 20)
     return Source(str(copy), name, label, "none")
+
+
+def _literal(path: str, link: Path) -> str:
+    """The absolute path, or a link to it when it holds *, ? or [, which DuckDB cannot escape."""
+    absolute = os.path.abspath(path)
+    if not glob.has_magic(absolute):
+        return absolute
+    link.symlink_to(absolute)
+    return str(link)
 
 
 def _without_suffixes(name: str) -> str:
@@ -261,12 +271,12 @@ class _Lines(io.RawIOBase):
 
 def _zstd_lines(path: str) -> Iterator[bytes]:
     """Python 3.11 cannot read zstd; DuckDB can, so it hands over the lines."""
-    import duckdb
+    from passk_cli.outcomes.connection import connect
 
-    lines = duckdb.connect().execute(
+    lines = connect([path]).execute(
         "SELECT text FROM read_csv($path, columns={'text': 'VARCHAR'}, delim=chr(1), quote='',"
         " escape='', header=false, auto_detect=false, null_padding=true, compression='zstd',"
-        " max_line_size=1073741824, parallel=false)",
+        " max_line_size=1073741824, parallel=false, hive_partitioning=false)",
         {"path": path},
     )
     while batch := lines.fetchmany(1000):

@@ -247,7 +247,7 @@ rows AS (SELECT row.* FROM picked)"""
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
         if request.where:
-            source = f'(SELECT * FROM {source} WHERE ({request.where}) OR "#task" IS NULL)'
+            source = f'(SELECT * FROM {source} WHERE ({request.where}\n) OR "#task" IS NULL)'
         if roles.shape == "lists":
             # A record without outcomes is one missing outcome, not nothing.
             filled = 'CASE WHEN len("#list") > 0 THEN "#list" ELSE [NULL] END'

@@ -173,6 +173,32 @@ def test_wrong_usage(passk: Passk, options: list[str], message: str) -> None:
     assert message in done.err
 
 
+@pytest.mark.parametrize(
+    ("where", "problem"),
+    [
+        ("(SELECT content FROM read_text('{secret}')) = 'x'", "no SELECT and no tables here"),
+        ("task_id IN (FROM query('SELECT 1'))", "no SELECT and no tables here"),
+        ("EXISTS (FROM read_csv('http://localhost/x'))", "no SELECT and no tables here"),
+        ("true) UNION ALL SELECT (1", "not one expression"),
+        ("true); COPY (SELECT 1) TO '{secret}'; SELECT (1", "not one expression"),
+        ("true) --", "syntax error"),
+        ("INSTALL httpfs", "syntax error"),
+        ("ATTACH '{secret}'", "Catalog Error: Type with name ATTACH does not exist"),
+        ("getenv('HOME') = 'x'", "Catalog Error: Scalar Function with name getenv does not exist"),
+        ("query('SELECT 1') = 1", "Binder Error"),
+        ("error('boom')", "Invalid Input Error: boom"),
+    ],
+)
+def test_an_expression_reads_no_files(passk: Passk, write: Write, where: str, problem: str) -> None:
+    secret = write("secret.txt", "x")
+    text = where.replace("{secret}", str(secret))
+    done = passk("estimate", SAMPLES / "tau_airline.csv", "--where", text)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"passk: --where {text}: {problem}")
+    assert done.err.endswith("; write a condition on the columns, such as difficulty = 'hard'\n")
+    assert secret.read_text() == "x"
+
+
 def test_unknown_columns_are_bad_data(passk: Passk) -> None:
     path = SAMPLES / "tau_airline.csv"
     for options in (["--field", "task=nope"], ["--by", "nope"]):

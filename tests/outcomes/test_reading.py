@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -213,6 +216,47 @@ def test_by_where_and_model(write: Write) -> None:
     assert sum(n for n, _ in cells(path, where="difficulty = 'hard'").values()) == 36
     with pytest.raises(ParameterError, match="no column 'hard'"):
         read(path, where='difficulty = "hard"')
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_folders_and_names_of_files_say_nothing_about_rows(tmp_path: Path, suffix: str) -> None:
+    frame = pd.DataFrame({"model": "m", "task": ["a", "b"], "n": [4, 4], "c": [1, 3]})
+    for name in ("model=zzz/n=100/c=0/x", "x[1]", "x1", "*", "?", "**", "a'b\\c{d},e"):
+        path = tmp_path / f"{name}.{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = frame if name != "x1" else frame.assign(c=0)
+        match suffix:
+            case "csv":
+                table.to_csv(path, index=False)
+            case "parquet":
+                table.to_parquet(path)
+            case _:
+                table.to_json(path, orient="records", lines=suffix == "jsonl")
+        expected = {("m", "a"): (4, 1), ("m", "b"): (4, 3)} if name != "x1" else cells(table)
+        assert cells(path) == expected
+    assert (tmp_path / f"x[1].{suffix}").read_bytes() != (tmp_path / f"x1.{suffix}").read_bytes()
+
+
+def test_times_are_those_of_utc(tmp_path: Path) -> None:
+    when = pd.to_datetime(["2026-01-01T02:00Z", "2026-01-01T23:00Z"])
+    frame = pd.DataFrame({"task": ["a", "b"], "when": when, "passed": [True, False]})
+    frame.to_parquet(tmp_path / "m.parquet")
+    code = (
+        "import sys; from passk_cli import read; path = sys.argv[1];"
+        "print(read(path, by=['when']).series);"
+        "print(read(path, where='\"when\" < \\'2026-01-01 03:00\\'').n)"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "m.parquet")],
+            env=os.environ | {"TZ": zone},
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
+        for zone in ("America/New_York", "Asia/Tokyo")
+    }
+    expected = (("m", "2026-01-01 02:00:00+00"), ("m", "2026-01-01 23:00:00+00"))
+    assert told == {f"{expected}\n[1]\n"}
 
 
 def test_names_of_models(write: Write, passk: Passk) -> None:
