@@ -16,7 +16,7 @@ from passk_cli.inference.weights import KINDS, bootstrap_means
 from passk_cli.report.charts import densities
 from passk_cli.report.estimate import Line, evaluate, flaw_notes, short_notes, sizes_caption
 from passk_cli.report.model import Cell, Chart, Column, Limits, Note, Report, Table
-from passk_cli.report.notes import reading_notes
+from passk_cli.report.notes import plural, reading_notes
 from passk_cli.report.resampled_lead import attempts_agree
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
 from passk_cli.report.signature import signature
@@ -127,8 +127,7 @@ def bootstrap_report(
         if i.reason
     ]
     notes += flaw_notes(flawed)
-    if len({d.line.measured.tasks.tobytes() for d in found}) > 1:
-        notes.append(Note("models have different tasks: who is best is asked of those all have"))
+    notes += _unshared_notes([d.line.measured for d in found if d.best is not None], how)
     if any(d.best is None and not _alone(d, found) for d in found):
         notes.append(
             Note("best is empty where attempts differ between models: values are not alike then")
@@ -198,6 +197,26 @@ def _draws(
         means = bootstrap_means(values, how.resamples, how.seed, kind=kind, clusters=clusters)
         draws |= {i: means[:, column] for column, i in enumerate(places)}
     return draws
+
+
+def _unshared_notes(measured: Sequence[Measured], how: Uncertainty) -> list[Note]:
+    """A warning for each comparison of models, per metric and group, that leaves tasks out."""
+    rivals: dict[tuple[Metric, tuple[str, ...]], list[Measured]] = {}
+    for one in measured:
+        rivals.setdefault((one.metric, one.series[1:]), []).append(one)
+    lost: dict[str, list[str]] = {}
+    for (metric, group), models in rivals.items():
+        every = set().union(*(one.tasks.tolist() for one in models))
+        shared = every.intersection(*(one.tasks.tolist() for one in models))
+        if how.population == NEW_TASKS and len(shared) < len(every):
+            place = f" in {' '.join(group)}" if group else ""
+            told = f"the {plural(len(shared), 'task')} that all models have{place}"
+            told += f", of {len(every):,}"
+            lost.setdefault(told, []).append(metric.name)
+    return [
+        Note(f"best at {', '.join(names)} is asked of {told}", "warning")
+        for told, names in lost.items()
+    ]
 
 
 def _best(
