@@ -184,6 +184,14 @@ def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> 
     assert gate.code == 0
 
 
+def test_bootstrap_names_no_best_where_attempts_differ(passk: Passk, unequal: Path) -> None:
+    base = ["bootstrap", unequal, "-m", "pass@10", "--resamples", "200"]
+    assert {row["best"] for row in rows(passk(*base, "-f", "csv").out)} == {""}
+    assert "best is empty where attempts differ" in passk(*base).err
+    alone = passk(*base, "--model", "A")
+    assert "best is empty" not in alone.err
+
+
 @pytest.mark.parametrize("test", ["sign-flip", "mid-p", "t"])
 def test_a_test_that_needs_equal_attempts_is_refused(
     passk: Passk, unequal: Path, test: str
