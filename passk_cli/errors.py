@@ -1,10 +1,18 @@
 """What can go wrong because of the caller, and the exit code each kind ends with."""
 
+from passk_cli.text import printable
+
 
 class PasskError(Exception):
-    """Base of every error this package raises on purpose; its text is one line for the user."""
+    """Base of every error this package raises on purpose; its text is one line for the user.
+
+    What the text quotes from data stands there as it is; `str` makes it safe to print.
+    """
 
     exit_code = 4
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ParameterError(PasskError):

@@ -14,6 +14,7 @@ import typer
 from passk_cli import __version__
 from passk_cli.cli.groups import grouped
 from passk_cli.errors import PasskError
+from passk_cli.text import printable
 
 EXIT_INTERNAL = 4
 
@@ -83,7 +84,7 @@ def main() -> None:
         if os.environ.get("PASSK_DEBUG"):
             raise
         print(
-            f"passk: internal error: {type(error).__name__}: {error};"
+            f"passk: internal error: {type(error).__name__}: {printable(str(error))};"
             " please report it with the traceback that PASSK_DEBUG=1 shows",
             file=sys.stderr,
         )

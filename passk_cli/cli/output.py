@@ -180,7 +180,7 @@ class Output:
 
     def write(self, report: Report, charting: Charting | None = None) -> None:
         """Notes to stderr, the report to stdout or whole into the file, then its charts."""
-        from passk_cli.report.model import printable
+        from passk_cli.text import printable
 
         for note in report.notes:
             # A warning says that a number means less than it seems: nothing silences it.
@@ -210,7 +210,7 @@ class Output:
         In GitHub Actions also as a step summary.
         """
         from passk_cli.render.checks import verdict
-        from passk_cli.report.model import printable
+        from passk_cli.text import printable
 
         try:
             self.write(report)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from passk_cli.render.data import strict_json
 from passk_cli.report.model import SHARES, Chart, Report
 
 Spec = dict[str, Any]
@@ -53,7 +53,7 @@ def picture(report: Report, suffix: str, theme: str = "light", percent: bool = F
     )
     if suffix == ".json":
         spec = stacked(charts, theme)
-        return (json.dumps(spec, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
+        return (strict_json(spec, indent=2) + "\n").encode()
     if suffix == ".html":
         from passk_cli.render.page import page
 

@@ -8,6 +8,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, joined, parts, signature_line
 from passk_cli.report.model import Check, Column, Estimate, Report
 from passk_cli.report.notes import plural
+from passk_cli.text import printable
 
 _SHARE = Column("evidence", "share")
 
@@ -101,10 +102,15 @@ def evidence(check: Check, style: Style) -> str:
 
 
 def _warnings(report: Report) -> list[str]:
-    return [note.text for note in report.notes if note.level == "warning"]
+    return [printable(note.text) for note in report.notes if note.level == "warning"]
 
 
 def _document(suite: ElementTree.Element) -> str:
+    """The suite as a file; control characters, which XML has no way to say, as their codes."""
+    for element in suite.iter():
+        element.attrib.update({name: printable(text) for name, text in element.items()})
+        lines = (element.text or "").split("\n")
+        element.text = "\n".join(map(printable, lines)) or None
     ElementTree.indent(suite)
     text = ElementTree.tostring(suite, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -116,7 +122,8 @@ def _require_checks(report: Report) -> None:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """The message of a workflow command; a percent sign starts a code there."""
+    return printable(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

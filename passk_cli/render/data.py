@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from typing import Any
 
 from passk_cli.render.style import Style
 from passk_cli.report.model import Cell, Estimate, Limits, Report
+from passk_cli.text import unsafe
 
 
 def csv_text(report: Report, style: Style) -> str:
@@ -32,13 +32,24 @@ def json_text(report: Report, style: Style) -> str:
         "caption": report.caption,
         "signature": dict(report.signature),
     }
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return strict_json(document, indent=2) + "\n"
 
 
 def jsonl_text(report: Report, style: Style) -> str:
     """One object per row."""
-    lines = (json.dumps(r, ensure_ascii=False, allow_nan=False) for r in _records(report))
-    return "".join(line + "\n" for line in lines)
+    return "".join(strict_json(record) + "\n" for record in _records(report))
+
+
+def strict_json(value: Any, indent: int | None = None) -> str:
+    """JSON with letters as they are, and what does not print as \\u codes, which mean the same.
+
+    >>> strict_json({"a": "é\x9b"})
+    '{"a": "é\\\\u009b"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    return "".join(json.dumps(c)[1:-1] if c != "\n" and unsafe(c) else c for c in text)
 
 
 def _records(report: Report) -> list[dict[str, Any]]:
@@ -47,13 +58,21 @@ def _records(report: Report) -> list[dict[str, Any]]:
 
 
 def _delimited(report: Report, delimiter: str) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    lines = _Lines()
+    # Of line breaks, the writer quotes those that it ends a line with.
+    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     writer.writerow([column.name for column in report.data.columns])
     for row in report.data.rows:
         # The writer leaves None empty.
         writer.writerow([_plain(cell) for cell in row])
-    return out.getvalue()
+    return "".join(lines)
+
+
+class _Lines(list[str]):
+    """What is written to it, line by line, each ending in a bare newline."""
+
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix("\r\n") + "\n")
 
 
 def _plain(cell: Cell) -> str | int | float | None:

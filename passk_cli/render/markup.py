@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from passk_cli.render.style import Style, parts, signature_line
 from passk_cli.report.model import Column, Estimate, Report, Table
+from passk_cli.text import printable
 
 _LATEX = {
     "&": r"\&",
@@ -37,7 +39,7 @@ def markdown(report: Report, style: Style) -> str:
             blocks.append(f"**{_escape(table.title)}**")
         blocks.append(_markdown_table(table, style))
     blocks += [_escape(report.caption)] if report.caption else []
-    blocks += [f"`{signature_line(report)}`"] if report.signature else []
+    blocks += [_code(signature_line(report))] if report.signature else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -46,26 +48,26 @@ def latex(report: Report, style: Style) -> str:
     lines = [f"% {signature_line(report)}", r"% needs \usepackage{booktabs}"]
     for table in report.tables:
         if table.title:
-            lines.append(f"% {table.title}")
+            lines.append(f"% {printable(table.title)}")
         align = "".join("l" if column.kind == "text" else "r" for column in table.columns)
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
-        lines.append(" & ".join(tex(column.name) for column in table.columns) + r" \\")
+        lines.append(_row([tex(column.name) for column in table.columns]))
         lines.append(r"\midrule")
         for row in table.rows:
             cells = [_joined(c, col, style, tex) for c, col in zip(row, table.columns, strict=True)]
-            lines.append(" & ".join(cells) + r" \\")
+            lines.append(_row(cells))
         lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [f"% {report.caption}"] if report.caption else []
+    lines += [f"% {printable(report.caption)}"] if report.caption else []
     return "\n".join(lines) + "\n"
 
 
 def tex(text: str) -> str:
-    """Text with LaTeX's special characters escaped.
+    """Text with LaTeX's special characters escaped, on one line.
 
     >>> tex("gpt-4_0613 at 50%")
     'gpt-4\\\\_0613 at 50\\\\%'
     """
-    return "".join(_LATEX.get(character, character) for character in text)
+    return "".join(_LATEX.get(character, character) for character in printable(text))
 
 
 def _markdown_table(table: Table, style: Style) -> str:
@@ -86,5 +88,21 @@ def _joined(cell: object, column: Column, style: Style, escape: object) -> str:
     return (rf"\textbf{{{text}}}" if escape is tex else f"**{text}**") if bold else text
 
 
+def _row(cells: Sequence[str]) -> str:
+    """A row of a tabular; what would be an option of the command before it is kept apart."""
+    line = " & ".join(cells)
+    return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
+
+
 def _escape(text: str) -> str:
-    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", text).replace("\n", " ")
+    """Text in which nothing is Markdown, HTML or a formula, on one line."""
+    return re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
+
+
+def _code(text: str) -> str:
+    """Text as a span of code; its fence is longer than any in it."""
+    runs = re.findall("`+", text)
+    if not runs:
+        return f"`{text}`"
+    fence = "`" * (max(map(len, runs)) + 1)
+    return f"{fence} {text} {fence}"

@@ -10,7 +10,8 @@ from typing import Any
 
 from passk_cli.render.charts import FONT, THEMES, config
 from passk_cli.render.style import signature_line
-from passk_cli.report.model import Report, printable
+from passk_cli.report.model import Report
+from passk_cli.text import printable
 
 # The browser is told to load nothing; vega compiles its expressions, hence 'unsafe-eval'.
 _POLICY = (

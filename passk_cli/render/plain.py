@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from passk_cli.render.style import Style, aligned, cells_of, joined, padded, signature_line
 from passk_cli.report.model import Report, Table
+from passk_cli.text import printable
 
 GAP = "  "
 
@@ -11,7 +12,7 @@ GAP = "  "
 def plain(report: Report, style: Style) -> str:
     """Tables, caption and signature as text."""
     blocks = [block(table, style) for table in report.tables]
-    closing = [line for line in (report.caption, signature_line(report)) if line]
+    closing = [line for line in (printable(report.caption), signature_line(report)) if line]
     return "\n\n".join([*blocks, "\n".join(closing)]) + "\n"
 
 
@@ -25,4 +26,4 @@ def block(table: Table, style: Style) -> str:
             GAP.join(padded(cells[place], w) for (_, cells), w in zip(columns, widths, strict=True))
         )
     text = "\n".join(line.rstrip() for line in lines)
-    return f"{table.title}\n{text}" if table.title else text
+    return f"{printable(table.title)}\n{text}" if table.title else text

@@ -6,7 +6,11 @@ import math
 import unicodedata
 from dataclasses import dataclass, replace
 
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table, printable
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table
+from passk_cli.text import printable
+
+# Marks on the sign before them, and joiners.
+_WIDTHLESS = ("Mn", "Me", "Cf")
 
 
 @dataclass(frozen=True)
@@ -111,10 +115,8 @@ def cells_of(text: str) -> int:
     """How many columns of a terminal a text takes: wide signs two, combining ones none."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
-        for c in text
-    )
+    standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS)
+    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in standing)
 
 
 def padded(text: str, width: int, right: bool = False) -> str:

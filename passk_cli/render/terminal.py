@@ -10,6 +10,7 @@ from rich.text import Text
 
 from passk_cli.render.style import Style, aligned, cells_of, joined, signature_line
 from passk_cli.report.model import Estimate, Report, Table
+from passk_cli.text import printable
 
 # What joins a number to its percent sign: one cell wide, and no space to the code that breaks
 # lines, which takes a no-break space for one.
@@ -30,12 +31,12 @@ def table(report: Report, style: Style) -> str:
     )
     for one in report.tables:
         if one.title:
-            console.print(Text(one.title, style="bold"))
+            console.print(Text(printable(one.title), style="bold"))
         for places in _blocks(one, style, width):
             console.print(_grid(one, style, places))
             console.print()
     if report.caption:
-        console.print(_held(report.caption), soft_wrap=False)
+        console.print(_held(printable(report.caption)), soft_wrap=False)
     if report.signature:
         console.print(Text(signature_line(report), style="dim"))
     assert isinstance(console.file, io.StringIO)

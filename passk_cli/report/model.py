@@ -160,14 +160,3 @@ class Report:
         if not self.checks:
             return ""
         return "fail" if any(check.failing for check in self.checks) else "pass"
-
-
-def printable(text: str) -> str:
-    """The text with control characters as their codes: a name must not move the cursor.
-
-    >>> printable("a\\tb")
-    'a\\\\tb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.report.charts.axes import Axis
-from passk_cli.report.model import SHARES, Chart, printable
+from passk_cli.report.model import SHARES, Chart
+from passk_cli.text import printable
 
 Row = Mapping[str, Any]
 Spec = dict[str, Any]

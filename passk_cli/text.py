@@ -1,0 +1,52 @@
+"""Names from data and options, made safe to print on one line of a terminal."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+
+# Signs that move the cursor, end a line, hide, or turn the direction of what follows.
+_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+# Two of them are ordinary spelling: they part and join letters in Persian and Hindi, and emoji.
+_JOINERS = "\u200c\u200d"
+
+
+def printable(text: str) -> str:
+    """The text with every sign that is no part of a line as its code; what is printable stays.
+
+    Codes stand for control characters (C0 and C1, so every line break and terminal escape),
+    U+2028 and U+2029, marks of direction, other invisible signs, halves of surrogate pairs and
+    noncharacters.  Letters of any script, combining marks, emoji and blanks of any width stay.
+    XML 1.0 allows every sign of the result.
+
+    >>> printable("a\\tb"), printable("é 中 👩‍🔬 a\\u202eb")
+    ('a\\\\tb', 'é 中 👩‍🔬 a\\\\u202eb')
+    """
+    if text.isprintable():
+        return text
+    return "".join(_code(c) if unsafe(c) else c for c in text)
+
+
+def unsafe(character: str) -> bool:
+    """Whether a character is shown as its code.
+
+    >>> unsafe("\\x1b"), unsafe("é"), unsafe("\\u200d")
+    (True, False, False)
+    """
+    if unicodedata.category(character) in _UNSAFE:
+        return character not in _JOINERS
+    code = ord(character)
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def decoded(name: str | os.PathLike[str]) -> str:
+    r"""A file's name as text: bytes that are no UTF-8 as their codes.
+
+    >>> decoded("run.csv"), decoded("run\udcff.csv")
+    ('run.csv', 'run\\xff.csv')
+    """
+    return os.fsencode(name).decode(errors="backslashreplace")
+
+
+def _code(character: str) -> str:
+    return character.encode("unicode_escape").decode()

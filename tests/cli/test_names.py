@@ -1,0 +1,246 @@
+"""Names that would be commands, markup or line breaks: every format of every command shows them as
+names, and ordinary ones as they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from passk_cli.cli.output import Output
+from passk_cli.render import renderer
+from passk_cli.render.charts import picture
+from passk_cli.render.sketch import sketch
+from passk_cli.render.style import Style
+from passk_cli.report.model import Report
+from passk_cli.text import printable, unsafe
+from tests.conftest import SAMPLES, Passk
+
+ORDINARY = "é中 👩‍🔬 R2-D2"
+TERMINAL = "t\x1b[31m\x9b1m\r\x08\x7f\u202e\u2028\ufeff\x85::error::x\nEVIL"
+MARKUP = "m\n\\input{evil}%$x$&#_^~|`b`<script>alert(1)</script>[l](u)**]]>\ufffe&lt;"
+TABLE = 'c,"d"\te\rf;=1+1\r\nEVIL'
+COLUMN = "g\x1b[0m|`$\\evil{}\nEVIL"
+
+
+# Nothing is broken into lines that was one.
+WIDE, COLOURED = Style(width=10_000), Style(width=10_000, colour=True)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> tuple[Path, ...]:
+    """A file per model, named as badly as a file can be, with tasks and groups no better."""
+    paths = []
+    for which, name in enumerate((TERMINAL, MARKUP.replace("/", "∕"), TABLE)):
+        rows = [
+            {
+                COLUMN: (ORDINARY, TABLE)[attempt // 6],
+                "task": f"{MARKUP}{task}",
+                "attempt": attempt % 6 + 1,
+                "passed": (task * 7 + attempt * (3 + which)) % 5 > 1 + task % 2,
+                "temperature": (0.2, 0.8)[attempt // 6],
+                "solution": f"{TERMINAL}{task}{attempt % 4}",
+            }
+            for task in range(12)
+            for attempt in range(12)
+        ]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        paths.append(path)
+    return tuple(paths)
+
+
+BY = ["--by", COLUMN]
+COMMANDS: dict[str, list[str]] = {
+    "estimate": ["-k", "1,3", *BY],
+    "compare": ["-m", "pass@1", "--crossings", *BY],
+    "gate": ["--min", "pass@1=0.7", "--baseline", TABLE, "--max-drop", "pass@1=0.01", *BY],
+    "bootstrap": ["-k", "1", "--resamples", "100", *BY],
+    "curve": ["--delta", *BY],
+    "extrapolate": ["--fit", "beta", "--resamples", "100", *BY],
+    "order": ["-k", "1,2", *BY],
+    "diversity": ["-k", "1,2", *BY],
+    "temperature": ["-k", "1,2", "--duplicates", "keep"],
+    "plan": ["-k", "1", "--duplicates", "keep"],
+    "describe": ["--duplicates", "keep"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_name_stays_a_name(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch, results: tuple[Path, ...], command: str
+) -> None:
+    reports: list[Report] = []
+    monkeypatch.setattr(Output, "write", keeping(reports, Output.write))
+    # A plan names its pilot when that is of one model.
+    files = results[1:2] if command == "plan" else results
+    done = passk(command, *files, *COMMANDS[command])
+    assert done.code == (command == "gate"), done.err
+    assert_lines(done.out + done.err)
+    assert "m\\n\\input{evil}%$x$" in done.out
+    (report,) = reports
+    for name, check in FORMATS.items():
+        check(renderer(name)(report, WIDE), report)
+    assert_lines(re.sub(r"\x1b\[[0-9;]*m", "", renderer("table")(report, COLOURED)))
+    if report.checks:
+        assert_junit(renderer("junit")(report, WIDE), report)
+        assert_github(renderer("github")(report, WIDE), report)
+    if report.charts:
+        assert_lines(sketch(report, WIDE))
+        assert_spec(json.loads(picture(report, ".json")))
+
+
+Write = Callable[..., None]
+
+
+def keeping(reports: list[Report], write: Write) -> Write:
+    """`Output.write` that also keeps what it is given."""
+
+    def kept(output: Output, report: Report, *more: Any) -> None:
+        reports.append(report)
+        write(output, report, *more)
+
+    return kept
+
+
+def assert_lines(text: str, report: Report | None = None) -> None:
+    """Nothing moves the cursor, and no name begins a line of its own."""
+    assert [c for c in text if c != "\n" and unsafe(c)] == []
+    assert not any(line.startswith(("EVIL", "::error::x")) for line in text.split("\n"))
+
+
+def assert_delimited(text: str, report: Report, delimiter: str = ",") -> None:
+    """Python and pandas read the rows that were meant, names to the letter."""
+    names = [column.name for column in report.data.columns]
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    assert rows[0] == names
+    for row, facts in zip(rows[1:], report.data.rows, strict=True):
+        assert len(row) == len(names)
+        assert [b for a, b in zip(row, facts, strict=True) if isinstance(b, str) and a != b] == []
+    frame = pd.read_csv(io.StringIO(text, newline=""), sep=delimiter, dtype=str)
+    assert len(frame) == len(report.data.rows)
+
+
+def assert_json(text: str, report: Report) -> None:
+    assert_lines(text)
+    document = json.loads(text)
+    assert [list(row) for row in document["rows"]] == [
+        [column.name for column in report.data.columns] for _ in report.data.rows
+    ]
+
+
+def assert_jsonl(text: str, report: Report) -> None:
+    assert_lines(text)
+    assert len([json.loads(line) for line in text.splitlines()]) == len(report.data.rows)
+
+
+def assert_markdown(text: str, report: Report) -> None:
+    """Outside the signature's code no sign of Markdown or HTML is left but the tables' own."""
+    assert_lines(text)
+    *blocks, signature = text.rstrip("\n").split("\n\n")
+    fence = re.match("`+", signature)
+    assert fence is not None
+    assert signature.endswith(fence[0])
+    assert fence[0] not in signature[len(fence[0]) : -len(fence[0])]
+    for block in blocks:
+        bare = re.sub(r"\\.", "", block)
+        assert not set("`<>[]$&~") & set(bare)
+        if block.startswith("|"):
+            assert len({line.count("|") for line in bare.split("\n")}) == 1
+
+
+def assert_latex(text: str, report: Report) -> None:
+    """The commands are ours, and every row has as many cells as the table columns."""
+    assert_lines(text)
+    lines = [line for line in text.split("\n") if line and not line.startswith("%")]
+    ours = "textbackslash textasciitilde textasciicircum textless textgreater textbf".split()
+    ours += "begin end toprule midrule bottomrule pm geq leq cdot".split()
+    assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(ours)
+    assert not any(line.startswith(("[", "*")) for line in lines)
+    rows = [line for line in lines if line.endswith(r" \\")]
+    assert len(rows) == sum(len(table.rows) + 1 for table in report.tables)
+    for line in lines:
+        assert "%" not in line.replace(r"\%", "")
+        assert line in rows or re.match(r"\\(begin|end|toprule|midrule|bottomrule)\b", line)
+
+
+def assert_junit(text: str, report: Report) -> None:
+    suite = ElementTree.fromstring(text)
+    models = [case.get("classname") for case in suite.iter("testcase")]
+    assert models == [printable(check.model) for check in report.checks]
+
+
+def assert_github(text: str, report: Report) -> None:
+    assert_lines(text)
+    lines = text.splitlines()
+    assert len(lines) == len(report.checks)
+    assert all(re.match("::(error|warning|notice) title=[^:,]*::", line) for line in lines)
+
+
+def assert_spec(node: Any) -> None:
+    for text in texts(node):
+        assert not any(map(unsafe, text)), text
+
+
+def texts(node: Any) -> Iterator[str]:
+    """Every text in a specification."""
+    if isinstance(node, str):
+        yield node
+    for each in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from texts(each)
+
+
+FORMATS: dict[str, Callable[[str, Report], None]] = {
+    "table": assert_lines,
+    "plain": assert_lines,
+    "markdown": assert_markdown,
+    "latex": assert_latex,
+    "csv": assert_delimited,
+    "tsv": lambda text, report: assert_delimited(text, report, "\t"),
+    "json": assert_json,
+    "jsonl": assert_jsonl,
+}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["estimate", f"{TERMINAL}.csv"],
+        ["estimate", SAMPLES / "counts.csv", "--model", TERMINAL],
+        ["estimate", SAMPLES / "counts.csv", "-m", TERMINAL],
+        ["estimate", SAMPLES / "counts.csv", "--where", TERMINAL],
+        ["estimate", SAMPLES / "counts.csv", "--field", f"task={TERMINAL}"],
+        ["estimate", SAMPLES / "counts.csv", "-f", TERMINAL],
+        ["estimate", SAMPLES / "counts.csv", "--seed", TERMINAL],
+        ["gate", SAMPLES / "counts.csv", "--baseline", TERMINAL, "--no-regression"],
+        [TERMINAL],
+    ],
+    ids=lambda arguments: " ".join(a for a in map(str, arguments) if a.isprintable())[:40],
+)
+def test_errors_quote_names_safely(passk: Passk, arguments: list[object]) -> None:
+    done = passk(*arguments)
+    assert done.code in (2, 3), done.err
+    assert_lines(done.err)
+
+
+def test_errors_quote_data_safely(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"task": "a", "passed": TERMINAL}) + "\n")
+    done = passk("estimate", path)
+    assert (done.code, "t\\u001b[31m\\x9b1m\\r" in done.err) == (3, True), done.err
+    assert_lines(done.err)
+
+
+def test_ordinary_names_stay_as_they_are(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / f"{ORDINARY}.csv"
+    path.write_text("task,passed\na,1\na,0\n")
+    for name in ("table", "plain", "markdown", "latex", "csv", "json"):
+        assert ORDINARY in passk("estimate", path, "-f", name).out
