@@ -1,6 +1,16 @@
 """`python -m passk_cli`, and the function behind the `passk` command."""
 
-from passk_cli.cli.app import main
+from passk_cli.cli.process import ending_on_signals, lasting_streams
+
+
+def main() -> None:
+    """Run the command line in a process that survives closed streams and ends when told to."""
+    with lasting_streams(), ending_on_signals():
+        # Here, since importing takes longer than a reader may take to press Ctrl-C.
+        from passk_cli.cli import app
+
+        app.main()
+
 
 if __name__ == "__main__":
     main()

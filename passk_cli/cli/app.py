@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ import typer
 
 from passk_cli import __version__
 from passk_cli.cli.groups import grouped
+from passk_cli.cli.process import leave_if_signalled
 from passk_cli.errors import PasskError
 from passk_cli.text import printable
 
@@ -69,18 +69,14 @@ def main() -> None:
     """Run the command line; every error the user can cause ends as one line and an exit code."""
     # Starting the threads of a linear algebra library costs more than its products here gain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr.reconfigure(errors="backslashreplace")
     try:
         build(_needed(sys.argv[1:2]))()
     except PasskError as error:
+        leave_if_signalled()
         print(f"passk: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader has gone, as after `| head`: end quietly, and keep Python from complaining.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
+        leave_if_signalled()
         if os.environ.get("PASSK_DEBUG"):
             raise
         print(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import os
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from passk_cli.cleanup import temporary_folder
 from passk_cli.cli.options import option
 from passk_cli.cli.progress import working
 from passk_cli.errors import ParameterError
@@ -254,39 +253,28 @@ def write_whole(path: Path, content: str | bytes) -> None:
     A link is followed, an existing file keeps its mode, and what is no plain file (a pipe, a
     device) is written to directly.
     """
-    path = Path(os.path.realpath(path))
-    data = content.encode() if isinstance(content, str) else content
+    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     try:
         if not stat.S_ISREG(_mode(str(path))):
             path.write_bytes(data)
             return
+        path = Path(os.path.realpath(path))
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(beside, mode)
-            os.replace(beside, path)
-        except BaseException:
-            os.unlink(beside)
-            raise
+        with temporary_folder(".passk-", beside=path) as folder:
+            (folder / "output").write_bytes(data)
+            os.chmod(folder / "output", mode)
+            os.replace(folder / "output", path)
+    except BrokenPipeError:
+        # A pipe by its name, as /dev/stdout: its reader has gone.
+        return
     except OSError as error:
         raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
 
 
 def _to_stdout(text: str) -> None:
-    """Print; signs that the terminal's encoding lacks appear as their codes."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        # Python would try once more at exit, and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise ParameterError(f"<stdout>: cannot be written ({error.strerror})") from None
+    """Print now: an exit code must not be settled before the result is out."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _mode(path: str) -> int:

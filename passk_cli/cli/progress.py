@@ -7,7 +7,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from passk_cli.cleanup import undone
+
 PATIENCE = 1.0
+# The last picture is wiped within this time, or never.
+_SECONDS_TO_STOP = 0.5
 
 
 @contextmanager
@@ -19,11 +23,13 @@ def working(what: str) -> Iterator[None]:
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(what, done), daemon=True)
     watcher.start()
-    try:
-        yield
-    finally:
+
+    def stop() -> None:
         done.set()
-        watcher.join()
+        watcher.join(_SECONDS_TO_STOP)
+
+    with undone(stop):
+        yield
 
 
 def _watch(what: str, done: threading.Event) -> None:

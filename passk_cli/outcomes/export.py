@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.layout import quote_text
 
@@ -32,8 +32,8 @@ def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
     form = export_format(path)
     con = duckdb.connect()
     con.register("columns_", dict(columns))
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        beside = Path(folder) / path.name
+    with temporary_folder(".passk-", beside=path) as folder:
+        beside = folder / f"columns{path.suffix}"
         try:
             con.execute(f"COPY columns_ TO {quote_text(str(beside))} ({form})")
             os.replace(beside, path)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.fields import NAMES
 
@@ -95,9 +94,9 @@ def read_rates(files: Sequence[str], request: Request) -> tuple[Family, ...]:
     if not paths or not all(os.path.isfile(path) for path in paths) or "-" in files:
         # What comes through a pipe can be read only once, and is outcomes.
         return ()
-    with tempfile.TemporaryDirectory(prefix="passk-") as spool:
-        sources = expand(files, Path(spool))
-        con = connect((source.path for source in sources), Path(spool))
+    with temporary_folder("passk-") as spool:
+        sources = expand(files, spool)
+        con = connect((source.path for source in sources), spool)
         batches = [_batch(con, source, request) for source in sources]
         exact = [batch for batch in batches if batch is not None]
         if not exact:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import ParameterError
 from passk_cli.outcomes.columns import columns_in
 from passk_cli.outcomes.connection import connect
@@ -103,9 +103,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     """`read` for a ready Request; tolerant counts what is wrong in `facts` instead of refusing."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="passk-") as spool:
-        sources = _sources(data, Path(spool))
-        con = connect((source.path for source in sources), Path(spool))
+    with temporary_folder("passk-") as spool:
+        sources = _sources(data, spool)
+        con = connect((source.path for source in sources), spool)
         batches, names = _batches(con, sources, request) if sources else _frame(con, data, request)
         try:
             layouts = [b.layout for b in batches]

@@ -1,0 +1,133 @@
+"""The process around a command: signals that end it, and standard streams nobody is at."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, TextIO
+
+from passk_cli.cleanup import undo_all
+from passk_cli.errors import ParameterError
+
+# Seconds for what runs to end by itself.
+PATIENCE = 0.3
+_ENDING = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+_received: list[int] = []
+
+
+@contextmanager
+def ending_on_signals() -> Iterator[None]:
+    """End the process within a second of Ctrl-C, SIGTERM or SIGHUP, with exit code 128 + signal.
+
+    Python runs its own handlers between two lines of Python only, and a product of matrices or a
+    thread pool can be a minute away from the next.  So a thread of its own hears of the signal as
+    well: when the command has not ended by itself soon after, the thread undoes what must not
+    stay behind and ends the process.  Signals that were ignored, as under nohup, stay ignored.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = (signal.SIG_DFL, signal.default_int_handler)
+    before = {s: signal.getsignal(s) for s in _ENDING if s and signal.getsignal(s) in ours}
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    unheard = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    threading.Thread(target=_listen, args=(heard, frozenset(before)), daemon=True).start()
+    for number in before:
+        signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        leave_if_signalled()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(unheard)
+        os.close(told)
+
+
+def leave_if_signalled() -> None:
+    """End the process when a signal asks for it: an error by then is a consequence of that."""
+    if _received:
+        _leave(_received[0])
+
+
+def _stop(number: int, frame: object) -> None:
+    if not _received:
+        _received.append(number)
+        raise KeyboardInterrupt
+
+
+def _listen(heard: int, numbers: frozenset[int]) -> None:
+    """Wait for the number of a signal, then for the main thread, and then no more."""
+    while number := os.read(heard, 1):
+        if number[0] in numbers:
+            time.sleep(PATIENCE)
+            _leave(number[0])
+    os.close(heard)
+
+
+def _leave(number: int) -> None:
+    undo_all()
+    os._exit(128 + number)
+
+
+@contextmanager
+def lasting_streams() -> Iterator[None]:
+    """Standard streams that stay usable when they were closed or when their reader goes away.
+
+    What is written where nobody reads is dropped, so a command ends with the exit code it would
+    have had; a closed stdin reads as empty.  Signs that an encoding lacks appear as their codes.
+    """
+    before = sys.stdin, sys.stdout, sys.stderr
+    with ExitStack() as opened:
+        if sys.stdin is None:
+            sys.stdin = opened.enter_context(open(os.devnull))
+        sys.stdout = _lasting(before[1], opened)
+        sys.stderr = _lasting(before[2], opened, last=True)
+        try:
+            yield
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = before
+
+
+def _lasting(stream: TextIO | None, opened: ExitStack, last: bool = False) -> TextIO:
+    if stream is None:
+        return opened.enter_context(open(os.devnull, "w"))
+    try:
+        number = stream.fileno()
+    except io.UnsupportedOperation:
+        return stream
+    stream.flush()
+    lasting = io.TextIOWrapper(
+        io.BufferedWriter(_Descriptor(number, stream.name, last)),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=last or stream.isatty(),
+    )
+    return opened.enter_context(lasting)
+
+
+class _Descriptor(io.FileIO):
+    """A descriptor that says once at most that it cannot be written to; `last`: that never does."""
+
+    def __init__(self, number: int, name: str, last: bool) -> None:
+        super().__init__(number, "wb", closefd=False)
+        self._shown, self._lost, self._last = name, False, last
+
+    def write(self, data: Any) -> int:
+        """As the base class; where nothing can be written, as if it had been."""
+        if not self._lost:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self._lost = True
+                if not (self._last or isinstance(error, BrokenPipeError)):
+                    problem = f"cannot be written ({error.strerror})"
+                    raise ParameterError(f"{self._shown}: {problem}") from None
+        return memoryview(data).nbytes
