@@ -45,7 +45,10 @@ def decoded(name: str | os.PathLike[str]) -> str:
     >>> decoded("run.csv"), decoded("run\udcff.csv")
     ('run.csv', 'run\\xff.csv')
     """
-    return os.fsencode(name).decode(errors="backslashreplace")
+    bytes_shown = (
+        f"\\x{ord(c) - 0xDC00:02x}" if "\udc80" <= c <= "\udcff" else c for c in os.fspath(name)
+    )
+    return "".join(bytes_shown).encode(errors="backslashreplace").decode()
 
 
 def _code(character: str) -> str:

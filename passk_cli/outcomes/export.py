@@ -10,12 +10,15 @@ from typing import Any
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.layout import quote_text
+from passk_cli.text import decoded
 
 EXPORTS = {".csv": "FORMAT csv, HEADER", ".parquet": "FORMAT parquet"}
 
 
 def export_format(path: Path) -> str:
     """DuckDB's options for this file; ParameterError when its suffix says nothing known."""
+    if decoded(path) != str(path):
+        raise ParameterError(f"{decoded(path)}: this is not UTF-8; give it another name")
     if path.suffix not in EXPORTS:
         raise ParameterError(f"{path}: give it one of the suffixes {', '.join(EXPORTS)}")
     return EXPORTS[path.suffix]

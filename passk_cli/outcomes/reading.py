@@ -17,6 +17,7 @@ from passk_cli.outcomes.fields import Roles, assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
 from passk_cli.outcomes.sources import Source, expand, model_names
 from passk_cli.outcomes.tables import Batch, Request, Statement, Tally, run
+from passk_cli.text import decoded
 
 if TYPE_CHECKING:
     import duckdb
@@ -160,6 +161,10 @@ def checked(request: Request) -> Request:
     unknown = [role for role in request.attempts if role not in ATTEMPTS]
     if unknown:
         raise ParameterError(f"attempts={unknown[0]!r}; it is one of {', '.join(ATTEMPTS)}")
+    for text in (*request.fields.values(), *request.by, request.where, *request.models,
+                 request.cluster or ""):  # fmt: skip
+        if decoded(text) != text:
+            raise ParameterError(f"{decoded(text)}: this is not UTF-8, as all names in data are")
     reserved = [column for column in request.by if column in RESERVED]
     if reserved:
         raise ParameterError(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.text import decoded
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 PACKED = ("", ".gz", ".zst")
@@ -58,7 +59,10 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
                 raise ParameterError("standard input (-) can be read once; it was given twice")
             found.append((_spool(sys.stdin.buffer, spool / "stdin"), "<stdin>", label))
         else:
-            found += [(_seekable(p, spool / f"pipe{len(found)}"), p, label) for p in _paths(path)]
+            found += [
+                (_seekable(each, spool / f"{len(found)}.{place}"), decoded(each), label)
+                for place, each in enumerate(_paths(path))
+            ]
     seen: set[str] = set()
     for path, name, _ in found:
         real = os.path.realpath(path)
@@ -172,7 +176,7 @@ def _split_label(argument: str) -> tuple[str | None, str]:
     label, path = argument.split("=", 1)
     if not label:
         raise ParameterError(f"{argument!r} has no label before '='; write label=path")
-    return label, path
+    return decoded(label), path
 
 
 def _paths(path: str) -> list[str]:
@@ -199,9 +203,12 @@ def _paths(path: str) -> list[str]:
 
 
 def _seekable(path: str, copy: Path) -> str:
-    """The path itself, or a copy of what comes through a pipe."""
+    """The path, a link to it when its name is no text, or a copy of what comes through a pipe."""
     if os.path.isfile(path):
-        return path
+        if decoded(path) == path:
+            return path
+        os.symlink(os.path.abspath(path), copy)
+        return str(copy)
     with open(path, "rb") as pipe:
         return _spool(pipe, copy)
 

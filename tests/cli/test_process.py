@@ -1,0 +1,171 @@
+"""The process around a command: signals, streams that are closed, readers that have gone."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from passk_cli.cli.app import COMMANDS
+from tests.conftest import SAMPLES
+
+TAU, AGENTS, COUNTS = (SAMPLES / f for f in ("tau_airline.csv", "agents.jsonl", "counts.csv"))
+PASSK = f"{shlex.quote(sys.executable)} -m passk_cli"
+# Minutes in one expression for every row, which DuckDB does not leave before the row is done.
+SLOW = "levenshtein(repeat(task_id::VARCHAR, 60000), repeat('ab', 60000)) >= 0"
+MORE: dict[str, list[object]] = {
+    "gate": ["--min", "pass@1=0.1"],
+    "order": ["--field", "attempt=trial"],
+    "diversity": ["--field", "solution=trial"],
+}
+MANY = ["--resamples", "100000000"]
+COMPUTING: dict[str, list[object]] = {
+    "compare": [AGENTS, *MANY],
+    "bootstrap": [AGENTS, "--resamples", "3000000"],
+    "curve": [COUNTS, "--band", "simultaneous", *MANY],
+    "extrapolate": [COUNTS, "--resamples", "100000"],
+}
+
+
+class Running:
+    """A command in a process of its own, with its own places for temporary files and results."""
+
+    def __init__(self, place: Path, command: str, arguments: list[object], start: str = "") -> None:
+        self.spool, self.here = place / "spool", place / "here"
+        self.spool.mkdir()
+        self.here.mkdir()
+        words = [command, *map(str, arguments), "-o", "out.csv"]
+        source = str(Path(__file__).parents[2])
+        self.process = subprocess.Popen(
+            ["/bin/sh", "-c", f'{start} exec "$0" "$@"', sys.executable, "-m", "passk_cli", *words],
+            env=os.environ | {"TMPDIR": str(self.spool), "PYTHONPATH": source},
+            cwd=self.here, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def wait_for(self, state: Callable[[], bool]) -> None:
+        """Until it is so, and a little longer."""
+        until = time.monotonic() + 30
+        while not state() and self.process.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        if self.process.poll() is not None:
+            pytest.fail(f"ended by itself with {self.process.communicate()[1].decode()}")
+
+    def reading(self) -> bool:
+        return any(self.spool.iterdir())
+
+    def end(self, number: signal.Signals) -> None:
+        """The process ends within a second of the signal, with its exit code and without traces."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=60)
+        assert time.monotonic() - began < 1
+        assert (self.process.returncode, said) == (128 + number, b"")
+        assert list(self.spool.iterdir()) == []
+        assert list(self.here.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_while_reading(tmp_path: Path, command: str) -> None:
+    running = Running(tmp_path, command, [TAU, "--where", SLOW, *MORE.get(command, [])])
+    running.wait_for(running.reading)
+    running.end(signal.SIGINT)
+
+
+@pytest.mark.parametrize("command", COMPUTING)
+def test_ctrl_c_while_computing(tmp_path: Path, command: str) -> None:
+    running = Running(tmp_path, command, COMPUTING[command])
+    running.wait_for(running.reading)
+    running.wait_for(lambda: not running.reading())
+    running.end(signal.SIGINT)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_that_end_a_process(tmp_path: Path, number: signal.Signals) -> None:
+    running = Running(tmp_path, "estimate", [TAU, "--where", SLOW])
+    running.wait_for(running.reading)
+    running.end(number)
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    running = Running(tmp_path, "estimate", [TAU, "--where", SLOW], "trap '' HUP;")
+    running.wait_for(running.reading)
+    running.process.send_signal(signal.SIGHUP)
+    time.sleep(0.6)
+    assert running.process.poll() is None
+    running.end(signal.SIGTERM)
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/bash", "-c", line], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (f"gate {TAU} --min pass@1=0.1", 0),
+        (f"gate {TAU} --min pass@1=0.9", 1),
+        (f"gate {TAU} --min pass@1=0.9 -f csv -o /dev/stdout", 1),
+        (f"describe {TAU} --pooled 2>&1", 2),
+        ("describe nothing.csv 2>&1", 3),
+        (f"estimate {TAU}", 0),
+        ("--help", 0),
+        ("gate --help", 0),
+        ("--version", 0),
+    ],
+)
+def test_a_reader_that_has_gone_changes_no_exit_code(arguments: str, code: int) -> None:
+    # The reader leaves before the first word.
+    done = shell(f"(sleep 0.1; {PASSK} {arguments}) | true; echo ${{PIPESTATUS[0]}}")
+    assert done.stdout == f"{code}\n"
+    assert "rror" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams(closed: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    assert shell(f"{PASSK} gate {TAU} --min pass@1=0.9 -o {out} {closed}").returncode == 1
+    assert shell(f"{PASSK} describe nothing.csv {closed}").returncode == 3
+    assert out.read_text().startswith("model,rule")
+
+
+def test_a_closed_stdin_is_empty() -> None:
+    done = shell(f"{PASSK} describe - <&-")
+    assert (done.returncode, "<stdin>: the file is empty" in done.stderr) == (3, True)
+
+
+@pytest.mark.parametrize("arguments", ["--help", f"gate {TAU} --min pass@1=0.1"])
+def test_a_full_disk_is_said_once(arguments: str) -> None:
+    done = shell(f"{PASSK} {arguments} > /dev/full")
+    message = "passk: <stdout>: cannot be written (No space left on device)\n"
+    assert (done.returncode, done.stderr) == (2, message)
+
+
+def test_names_of_files_that_are_no_utf_8(tmp_path: Path) -> None:
+    place = os.fsencode(tmp_path)
+    one, two = os.fsdecode(place + b"/a\xff.csv"), os.fsdecode(place + b"/b\xfe.csv")
+    for path in (one, two):
+        Path(path).write_text("task,passed\n1,1\n1,0\n2,1\n")
+    out = os.fsdecode(place + b"/out\xff.json")
+    line = [sys.executable, "-m", "passk_cli"]
+    done = subprocess.run([*line, "estimate", one, two, "-k", "1", "-o", out], check=False,
+                          capture_output=True)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert '"model": "a\\\\xff"' in Path(out).read_text()
+    for options in (["--model", "x\udcff"], ["--where", "x\udcff"], ["--by", "x\udcff"]):
+        done = subprocess.run([*line, "estimate", one, *options], check=False, capture_output=True)
+        message = b"passk: x\\xff: this is not UTF-8, as all names in data are\n"
+        assert (done.returncode, done.stderr) == (2, message)
+    done = subprocess.run([*line, "bootstrap", one, "--draws", two], check=False,
+                          capture_output=True)  # fmt: skip
+    assert done.returncode == 2
+    assert b"b\\xfe.csv: this is not UTF-8; give it another name" in done.stderr
