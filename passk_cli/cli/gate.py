@@ -20,6 +20,7 @@ from passk_cli.cli.options import (
     with_model,
 )
 from passk_cli.cli.output import Output
+from passk_cli.cli.process import leave_if_signalled
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.sources import base_name, is_file_argument, without
 
@@ -182,5 +183,6 @@ def visible_failure(output: Output, file: bool = True) -> Iterator[None]:
     try:
         yield
     except PasskError as error:
+        leave_if_signalled()
         output.write_failure(str(error), file=file)
         raise

@@ -241,7 +241,7 @@ class Output:
         from passk_cli.render.style import Style
 
         try:
-            with open(path, "a", encoding="utf-8") as file:
+            with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(renderer(format)(report, Style(self.digits, self.percent)))
         except OSError as error:
             raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
