@@ -203,12 +203,9 @@ def _paths(path: str) -> list[str]:
 
 
 def _seekable(path: str, copy: Path) -> str:
-    """The path, a link to it when its name is no text, or a copy of what comes through a pipe."""
+    """The path itself, or a copy of what comes through a pipe."""
     if os.path.isfile(path):
-        if decoded(path) == path:
-            return path
-        os.symlink(os.path.abspath(path), copy)
-        return str(copy)
+        return path
     with open(path, "rb") as pipe:
         return _spool(pipe, copy)
 
@@ -244,9 +241,12 @@ def _source(path: str, name: str, label: str | None, copy: Path) -> Source:
 
 
 def _literal(path: str, link: Path) -> str:
-    """The absolute path, or a link to it when it holds *, ? or [, which DuckDB cannot escape."""
+    """The absolute path, or a link to it when DuckDB cannot take it.
+
+    It can neither escape *, ? and [ nor open a name that is no UTF-8.
+    """
     absolute = os.path.abspath(path)
-    if not glob.has_magic(absolute):
+    if not glob.has_magic(absolute) and decoded(absolute) == absolute:
         return absolute
     link.symlink_to(absolute)
     return str(link)
