@@ -202,7 +202,7 @@ def told_apart(found: Sequence[Comparison]) -> list[Comparison]:
 def _against(
     counts: Counts, metrics: Sequence[Metric], found: Sequence[Comparison], baseline: str
 ) -> Table:
-    """Each model beside the baseline, benchstat's way: differences that are not there are ~."""
+    """Each model beside the baseline, on shared tasks; the baseline itself on all its own."""
     columns = [Column("model"), *(Column(g) for g in counts.group_names)]
     for metric in metrics:
         columns += [Column(metric.name, metric.unit), Column("difference", metric.unit, True)]
@@ -213,18 +213,25 @@ def _against(
     for group in groups:
         mine = [c for c in found if c.first.series[1:] == group]
         base: list[Cell] = [baseline, *group]
+        whole = {c.first.metric: c.second for c in mine}
         for metric in metrics:
-            seconds = [c.estimates[1] for c in mine if c.first.metric == metric]
-            base += [next((v for v in seconds if v is not None), None), "", ""]
-        rows.append((*base, ""))
+            values = whole[metric].values
+            base += [None if values is None else float(values.mean()), "", ""]
+        # The tasks of each row are said where some pair shares fewer than the baseline has.
+        fewer = any(c.only_second for c in mine)
+        rows.append((*base, _sizes([len(m.tasks) for m in whole.values()]) if fewer else ""))
         for series in dict.fromkeys(c.first.series for c in mine):
             row: list[Cell] = list(series)
             own = {c.first.metric: c for c in mine if c.first.series == series}
             for metric in metrics:
                 row += [own[metric].estimates[0], *_difference_cells(own[metric])]
-            sizes = [len(c.tasks) for c in own.values()]
-            rows.append((*row, span(min(sizes), max(sizes))))
+            rows.append((*row, _sizes([len(c.tasks) for c in own.values()])))
     return Table(tuple(columns), tuple(rows))
+
+
+def _sizes(counts: Sequence[int]) -> str:
+    """Numbers of tasks as one range."""
+    return span(min(counts), max(counts))
 
 
 def _pair_table(counts: Counts, metrics: Sequence[Metric], found: Sequence[Comparison]) -> Table:
@@ -238,8 +245,7 @@ def _pair_table(counts: Counts, metrics: Sequence[Metric], found: Sequence[Compa
         row: list[Cell] = [pair[0][0], pair[1][0], *pair[0][1:]]
         for metric in metrics:
             row += _difference_cells(own[metric])
-        sizes = [len(c.tasks) for c in own.values()]
-        rows.append((*row, span(min(sizes), max(sizes))))
+        rows.append((*row, _sizes([len(c.tasks) for c in own.values()])))
     return Table(tuple(columns), tuple(rows), "differences, model − against")
 
 
@@ -254,15 +260,21 @@ def _difference_cells(c: Comparison) -> list[Cell]:
 
 
 def _ranking(counts: Counts, metric: Metric, ranks: Sequence[Rank]) -> Table:
+    """Models by their estimate, each on all its tasks, whose number is said where it differs."""
+    ranked = [r for r in ranks if r.measured.metric == metric]
+    differ = len({r.measured.tasks.tobytes() for r in ranked}) > 1
     columns = (
         Column("model"), *(Column(g) for g in counts.group_names), Column(metric.name, metric.unit),
-        Column("not told apart"), Column("leads", "share"), Column("rank"),
+        *[Column("tasks")] * differ, Column("not told apart"), Column("leads", "share"),
+        Column("rank"),
     )  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (*r.measured.series, r.estimate, r.letters, r.leads, span(r.low, r.high))
-        for r in ranks
-        if r.measured.metric == metric
-    )
+        (
+            *r.measured.series, r.estimate, *[str(len(r.measured.tasks))] * differ, r.letters,
+            r.leads, span(r.low, r.high),
+        )
+        for r in ranked
+    )  # fmt: skip
     return Table(columns, rows)
 
 

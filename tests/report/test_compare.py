@@ -90,6 +90,20 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
     assert (refused.code, "1 tasks only the first has" in refused.err) == (3, True)
 
 
+def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: Write) -> None:
+    whole = "".join(f"old,t{t:02},10,{10 - t}\n" for t in range(10))
+    part = "".join(f"new,t{t:02},10,{10 - t}\n" for t in range(4))
+    data = write("lost.csv", "model,task,n,c\n" + whole + part)
+    against = passk("compare", data, "-m", "pass@1", "--baseline", "old").out.splitlines()
+    # The baseline on its own ten tasks; the new run and the difference on the four shared ones.
+    assert against[1].split() == ["old", "0.550", "10"]
+    assert against[2].split()[:2] == ["new", "0.850"]
+    assert against[2].split()[-1] == "4"
+    ranking = passk("compare", data, "-m", "pass@1").out.splitlines()
+    assert ranking[1].split()[:3] == ["new", "0.850", "4"]
+    assert ranking[2].split()[:3] == ["old", "0.550", "10"]
+
+
 def test_crossing_of_the_article(passk: Passk, write: Write) -> None:
     """65 % at k=1 and 90 % at k=10 against 70 % and 75 %: the first overtakes."""
     lines = ["model,task,n,c"]
