@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from measure import keep, machine, table
 
-from passk_cli.estimators.metric import Metric
+from passk_cli.metrics.registry import Metric
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.exact import dirichlet_cdf
 from passk_cli.inference.intervals import THESE_TASKS, Sample, interval

@@ -20,8 +20,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 from measure import in_turn, keep, machine, table
 
-from passk_cli.estimators.heterogeneity import rate_curves
-from passk_cli.estimators.pass_k import curve
+from passk_cli.metrics.heterogeneity import rate_curves
+from passk_cli.metrics.pass_k import curve
 from passk_cli.inference.attempts import jackknife_variance, one_less
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval

@@ -17,8 +17,8 @@ from functools import partial
 import numpy as np
 from measure import HERE, keep, machine, table
 
-from passk_cli.estimators import scaling, toy_model
-from passk_cli.estimators.pass_k import at_pairs
+from passk_cli.laws import scaling, toy_model
+from passk_cli.metrics.pass_k import at_pairs
 from passk_cli.inference.extrapolation import Extrapolation, extrapolate
 from passk_cli.inference.futures import MODELS
 from passk_cli.inference.intervals import THESE_TASKS
@@ -248,7 +248,7 @@ def going_on(repetitions: int) -> str:
 
 def real(repetitions: int) -> str:
     """CRUXEval: some of ten attempts, against all ten."""
-    from passk_cli.outcomes.reading import read
+    from passk_cli.files.reading import read
 
     counts = read(HERE.parent / "sample_data" / "cruxeval.jsonl.gz", by=["temperature"])
     rows = []

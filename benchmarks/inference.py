@@ -20,7 +20,7 @@ import numpy as np
 from measure import keep, machine, table
 from scipy import stats
 
-from passk_cli.estimators.metric import Metric, task_values
+from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.weights import bootstrap_means
 

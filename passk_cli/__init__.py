@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from passk_cli.api import compare, estimate
     from passk_cli.errors import DataError, ParameterError, PasskError, PasskWarning
-    from passk_cli.estimators.pass_k import pass_at_k, pass_hat_k
-    from passk_cli.outcomes.model import Counts
-    from passk_cli.outcomes.reading import read
+    from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.files.reading import read
 
 __version__ = "0.1.0"
 __all__ = [
@@ -30,16 +30,16 @@ __all__ = [
     "read",
 ]
 _WHERE = {
-    "Counts": "outcomes.model",
+    "Counts": "outcomes.counts",
     "DataError": "errors",
     "ParameterError": "errors",
     "PasskError": "errors",
     "PasskWarning": "errors",
     "compare": "api",
     "estimate": "api",
-    "pass_at_k": "estimators.pass_k",
-    "pass_hat_k": "estimators.pass_k",
-    "read": "outcomes.reading",
+    "pass_at_k": "metrics.pass_k",
+    "pass_hat_k": "metrics.pass_k",
+    "read": "files.reading",
 }
 
 

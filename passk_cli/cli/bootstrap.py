@@ -49,7 +49,7 @@ def bootstrap(
 
     Example: passk bootstrap runs/*.jsonl -k 1,10 --interval all --draws draws.parquet
     """
-    from passk_cli.outcomes.export import export_format, write_columns
+    from passk_cli.files.export import export_format, write_columns
     from passk_cli.report.bootstrap import (
         bootstrap_report,
         choose_methods,

@@ -62,7 +62,7 @@ def diversity(
 
     Example: passk diversity runs/*.jsonl --field solution=completion --normalise python
     """
-    from passk_cli.estimators.metric import parse_ks
+    from passk_cli.metrics.registry import parse_ks
     from passk_cli.report.diversity import diversity_ks, diversity_report
     from passk_cli.report.samples import check_short_tasks
 

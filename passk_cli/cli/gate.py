@@ -22,7 +22,7 @@ from passk_cli.cli.options import (
 from passk_cli.cli.output import Output
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.errors import PasskError
-from passk_cli.outcomes.sources import base_name, is_file_argument, without
+from passk_cli.files.sources import base_name, is_file_argument, without
 
 if TYPE_CHECKING:
     from passk_cli.report.model import Report
@@ -110,7 +110,7 @@ def judge(
     certainty: Certainty,
 ) -> Report:
     """Both sides read, and every rule judged."""
-    from passk_cli.estimators.metric import needs, scores_only
+    from passk_cli.metrics.registry import needs, scores_only
     from passk_cli.report.baseline import against, alone, within
     from passk_cli.report.gate import Gate, GateRules, gate_report, parse_limits
     from passk_cli.report.model import Note

@@ -11,9 +11,9 @@ import typer
 from passk_cli.errors import ParameterError
 
 if TYPE_CHECKING:
-    from passk_cli.estimators.metric import Metric
-    from passk_cli.outcomes.model import Counts
-    from passk_cli.outcomes.tables import Request
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.files.tables import Request
     from passk_cli.report.samples import Uncertainty
 
 
@@ -125,9 +125,9 @@ class Reading:
         self, more_by: tuple[str, ...] = (), scores_only: bool = False, **more: Any
     ) -> Request:
         """The request the reading layer takes; ParameterError for what makes no sense."""
-        from passk_cli.outcomes.fields import parse_overrides
-        from passk_cli.outcomes.reading import checked
-        from passk_cli.outcomes.tables import Request
+        from passk_cli.files.fields import parse_overrides
+        from passk_cli.files.reading import checked
+        from passk_cli.files.tables import Request
 
         where = not_empty("--where", self.where)
         asked = [c.strip() for text in not_empty("--by", self.by) for c in text.split(",")]
@@ -160,7 +160,7 @@ class Reading:
     def counts(self, *, tolerant: bool = False, **more: Any) -> Counts:
         """Read the files, with a sign of life on a terminal when it takes long."""
         from passk_cli.cli.progress import working
-        from passk_cli.outcomes.reading import load
+        from passk_cli.files.reading import load
 
         request = self.request(**more)
         with working("reading"):
@@ -228,21 +228,21 @@ class Choice:
     @property
     def named(self) -> tuple[Metric, ...]:
         """The metrics asked for by name."""
-        from passk_cli.estimators.metric import parse_list
+        from passk_cli.metrics.registry import parse_list
 
         return parse_list(",".join(not_empty("-m", self.metrics)))
 
     @property
     def known(self) -> dict[str, Any]:
         """What reading has to find out of the attempts for these metrics."""
-        from passk_cli.estimators.metric import needs, scores_only
+        from passk_cli.metrics.registry import needs, scores_only
 
         named = self.named
         return {"attempts": needs(named), "scores_only": not self.k and scores_only(named)}
 
     def of(self, counts: Counts) -> Any:
         """The metrics for this data."""
-        from passk_cli.estimators.metric import parse_ks
+        from passk_cli.metrics.registry import parse_ks
         from passk_cli.report.estimate import choose_metrics
         from passk_cli.report.samples import check_short_tasks
 
@@ -252,7 +252,7 @@ class Choice:
 
     def hint(self, counts: Counts) -> str:
         """Which of the usual k's the data does not support, when no others were asked for."""
-        from passk_cli.estimators.metric import USUAL_K
+        from passk_cli.metrics.registry import USUAL_K
         from passk_cli.report.estimate import supported_k
 
         if self.k or self.metrics:

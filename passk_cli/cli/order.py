@@ -54,7 +54,7 @@ def order(
 
     Example: passk order runs/*.jsonl --field attempt=trial -k 1,2,4
     """
-    from passk_cli.estimators.metric import parse_ks
+    from passk_cli.metrics.registry import parse_ks
     from passk_cli.report.order import order_report
     from passk_cli.report.ordered import choose_ks
     from passk_cli.report.samples import check_short_tasks

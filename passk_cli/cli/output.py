@@ -139,7 +139,7 @@ class Output:
         if self.format is not None and self.format not in FORMATS:
             known = ", ".join(FORMATS)
             raise ParameterError(f"-f {self.format}: no such format; there are {known}")
-        from passk_cli.outcomes.sources import read_paths
+        from passk_cli.files.sources import read_paths
 
         charting = charting or Charting()
         charting.check()

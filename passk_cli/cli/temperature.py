@@ -11,7 +11,7 @@ from passk_cli.cli.temperature_options import Heat, PassAtK, Toy, check_toy
 from passk_cli.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
     from passk_cli.report.model import Report
 
 

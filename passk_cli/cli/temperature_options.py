@@ -9,8 +9,8 @@ from passk_cli.cli.options import Choice, not_empty, option
 from passk_cli.errors import ParameterError
 
 if TYPE_CHECKING:
-    from passk_cli.estimators.metric import Metric
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class PassAtK(Choice):
     @property
     def ks(self) -> tuple[int, ...]:
         """The k's asked for; empty for the default."""
-        from passk_cli.estimators.metric import parse_ks
+        from passk_cli.metrics.registry import parse_ks
 
         return parse_ks(",".join(not_empty("-k", self.k))) if self.k else ()
 
     def of(self, counts: Counts) -> tuple[Metric, ...]:
         """The metrics for this data: pass@k, and what is named."""
-        from passk_cli.estimators.metric import parse_list
+        from passk_cli.metrics.registry import parse_list
 
         named = parse_list(",".join(self.metrics))
         return tuple(m for m in super().of(counts) if m.family == "pass@" or m in named)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.metric import Metric, Multisets
-from passk_cli.estimators.pass_k import unique_pairs
+from passk_cli.metrics.registry import Metric, Multisets
+from passk_cli.metrics.pass_k import unique_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ def within_variance(
     n, c : (tasks,).  Returns (tasks,); NaN where n ≤ k: no attempt can be left out.
     Source: Efron & Tibshirani 1993, chapter 11.
 
-    >>> from passk_cli.estimators.metric import parse
+    >>> from passk_cli.metrics.registry import parse
     >>> within_variance(parse("pass@1"), np.array([4]), np.array([1])).round(12).tolist()
     [0.0625]
     """

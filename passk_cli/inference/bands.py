@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.pass_k import curve_blocks, unique_pairs
+from passk_cli.metrics.pass_k import curve_blocks, unique_pairs
 from passk_cli.inference.attempts import one_less
 from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import bootstrap_means

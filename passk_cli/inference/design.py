@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.pass_k import unique_pairs
+from passk_cli.metrics.pass_k import unique_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.estimators.metric import Metric
+    from passk_cli.metrics.registry import Metric
 
     Floats = NDArray[np.float64]
 
@@ -116,7 +116,7 @@ class Variation(Protocol):
 class Assumed:
     """The values of a metric when success rates follow a model; everything is exact.
 
-    >>> from passk_cli.estimators.metric import parse
+    >>> from passk_cli.metrics.registry import parse
     >>> values = Assumed(parse("pass@1"), BetaRates(0.6, 0.3))
     >>> round(values.expected, 12), round(values.variance(5), 12)  # 0.3² + (0.24 − 0.3²) / 5
     (0.6, 0.12)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.metric import Metric
-from passk_cli.estimators.pass_k import unique_pairs
+from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.inference.design import Piloted, same_task, thinned
 from passk_cli.inference.exact import NORMAL
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.heterogeneity import (
+from passk_cli.metrics.heterogeneity import (
     Moments,
     mean_power_new_tasks,
     mean_power_these_tasks,
     moments_new_tasks,
     moments_these_tasks,
 )
-from passk_cli.estimators.pass_k import curve_blocks
+from passk_cli.metrics.pass_k import curve_blocks
 from passk_cli.inference.attempts import jackknife_variance, one_less
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.intervals import NEW_TASKS, Sample

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.order import changes, first_pass, positions, totals, trend_scores
-from passk_cli.estimators.pass_k import unique_pairs
-from passk_cli.inference.multiplicity import holm
+from passk_cli.metrics.order import changes, first_pass, positions, totals, trend_scores
+from passk_cli.metrics.pass_k import unique_pairs
+from passk_cli.inference.adjust import holm
 from passk_cli.inference.order_laws import (
     change_law,
     change_moments,
@@ -64,7 +64,7 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     Statistic: S = Σ_t Σ_i (i − (n_t−1)/2) x_ti, positive when later attempts pass more often.
     p = P(|S| ≥ |observed|), see `rank_sum_tail`.
 
-    start, passed : as in `estimators.order`.  Returns `OrderTest`; its mean is 0.
+    start, passed : as in `metrics.order`.  Returns `OrderTest`; its mean is 0.
     Source: Cox 1958, "The regression analysis of binary sequences"; with one pass per task it is a
     test of its place, with many a stratified Wilcoxon test (van Elteren 1960, other weights).
 
@@ -86,7 +86,7 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     it treats passes and failures alike.  p = P(|changes − mean| ≥ |observed − mean|).  Changes that
     a trend brings about count as well: see `lag_of_trend`.
 
-    start, passed : as in `estimators.order`.  Returns `OrderTest`.
+    start, passed : as in `metrics.order`.  Returns `OrderTest`.
     Source: Wald & Wolfowitz 1940, "On a test whether two samples are from the same population".
 
     >>> test = neighbour_test(np.array([0, 6]), np.array([0, 0, 0, 1, 1, 1]))
@@ -155,7 +155,7 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     order.  Where the pass rate changes with the position pairs agree more as well: what looks like
     copies is told apart by `Pairs.copied`.
 
-    start, passed : as in `estimators.order`.  Pairs among the first 1,000 attempts are looked at.
+    start, passed : as in `metrics.order`.  Pairs among the first 1,000 attempts are looked at.
     Returns `Pairs`, in order of the positions.
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.metric import Metric
+from passk_cli.metrics.registry import Metric
 from passk_cli.inference.streams import stream
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def permutation_within_tasks(
     Errors: ValueError for a metric that needs more than counts.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
 
-    >>> from passk_cli.estimators.metric import parse
+    >>> from passk_cli.metrics.registry import parse
     >>> n = np.array([3, 3])
     >>> always, never = np.array([3, 3]), np.array([0, 0])
     >>> round(permutation_within_tasks(parse("pass@1"), (n, always), (n, never)).p, 12)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from passk_cli.estimators.pass_k import hat_pairs
+from passk_cli.metrics.pass_k import hat_pairs
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -1,1 +1,0 @@
-"""The only place that knows files: paths in, counts out."""

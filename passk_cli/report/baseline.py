@@ -15,7 +15,7 @@ from passk_cli.report.notes import plural
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts, ReadFacts
+    from passk_cli.outcomes.counts import Counts, ReadFacts
 
 Series = tuple[str, ...]
 

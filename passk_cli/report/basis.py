@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, parse_ks, standard_metrics
+from passk_cli.metrics.registry import Metric, parse_ks, standard_metrics
 from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.report.model import Note
@@ -21,7 +21,7 @@ from passk_cli.report.samples import Measured, measure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 USUAL_CORRELATION = 0.5
 # Families whose values are numbers of subsets over C(n, k).

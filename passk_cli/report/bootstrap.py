@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric
+from passk_cli.metrics.registry import Metric
 from passk_cli.inference.intervals import GUARDED, METHODS, NEW_TASKS, Interval, check, interval
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.inference.weights import KINDS, bootstrap_means
@@ -24,7 +24,7 @@ from passk_cli.report.signature import signature
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 USUAL = {NEW_TASKS: ("guard", "percentile", "bca", "t")}
 

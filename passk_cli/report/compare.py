@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric
+from passk_cli.metrics.registry import Metric
 from passk_cli.inference.ranking import letters, rank_limits
 from passk_cli.report.compare_chart import differences
 from passk_cli.report.crossings import Turns, crossing_table, find_crossings
@@ -35,7 +35,7 @@ from passk_cli.report.samples import Measured, Uncertainty, measure
 from passk_cli.report.signature import signature, span
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 # More pairs than this are for programs to read; the ranking says the rest.
 _PAIRS_SHOWN = 28

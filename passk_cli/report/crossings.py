@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.metric import Metric, Multisets, task_values
-from passk_cli.estimators.pass_k import curve
+from passk_cli.metrics.registry import Metric, Multisets, task_values
+from passk_cli.metrics.pass_k import curve
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, Column, Table
@@ -20,7 +20,7 @@ from passk_cli.report.samples import Uncertainty, cluster_codes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from passk_cli.report.samples import check_short_tasks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.estimators.metric import Metric
+    from passk_cli.metrics.registry import Metric
 
 BANDS = ("pointwise", "simultaneous")
 # Metric of a point → how its values over k are called.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import USUAL_K, Metric
-from passk_cli.estimators.pass_k import at_pairs, curve_blocks
+from passk_cli.metrics.registry import USUAL_K, Metric
+from passk_cli.metrics.pass_k import at_pairs, curve_blocks
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import Question, Spread, both_gains, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
@@ -37,7 +37,7 @@ from passk_cli.report.signature import span
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 # k's (tasks × k's without draws) computed at once for Δ_k: bounds the memory.
 _BLOCK_KS, _BLOCK_CELLS = 64, 1 << 21

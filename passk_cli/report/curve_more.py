@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, parse
+from passk_cli.metrics.registry import Metric, parse
 from passk_cli.report.curve import Plan, Point
 from passk_cli.report.estimate import Line, evaluate
 from passk_cli.report.samples import Uncertainty, measure
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 def parse_curves(text: str) -> tuple[Metric, ...]:

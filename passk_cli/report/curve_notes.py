@@ -13,7 +13,7 @@ from passk_cli.report.samples import Uncertainty
 from passk_cli.report.signature import signature, span
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
     from passk_cli.report.curve_counts import Stretch
 
 UNEVEN = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "jackknife"}

@@ -10,8 +10,8 @@ import numpy as np
 
 from passk_cli import __version__
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.heterogeneity import moments_of_rates, rate_curves
-from passk_cli.estimators.metric import USUAL_K
+from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
+from passk_cli.metrics.registry import USUAL_K
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
 from passk_cli.report.heterogeneity import Climb, Moment, Rates
 from passk_cli.report.model import Estimate, Note, Report
@@ -20,7 +20,7 @@ from passk_cli.report.signature import span
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.rates import Family
+    from passk_cli.files.rates import Family
 
     Floats = NDArray[np.float64]
 

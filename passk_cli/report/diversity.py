@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.diversity import agreement, distinct, duplicates
-from passk_cli.estimators.metric import Metric
-from passk_cli.estimators.pass_k import pass_at_k, pass_hat_k
+from passk_cli.metrics.diversity import agreement, distinct, duplicates
+from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.inference.intervals import NEW_TASKS, Sample, interval
 from passk_cli.report.charts import curves
 from passk_cli.report.estimate import (
@@ -32,7 +32,7 @@ from passk_cli.report.signature import signature
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
 # distinct@1 is 1 for everyone.

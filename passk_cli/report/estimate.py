@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, default_ks, standard_metrics
+from passk_cli.metrics.registry import Metric, default_ks, standard_metrics
 from passk_cli.inference.intervals import THESE_TASKS, interval
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import first_few, plural, reading_notes
@@ -17,7 +17,7 @@ from passk_cli.report.samples import Measured, Uncertainty, measure
 from passk_cli.report.signature import signature, span
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 # Shares of the variance from which on a note says where the uncertainty comes from.
 _MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.estimators.metric import Metric
+from passk_cli.metrics.registry import Metric
 from passk_cli.inference.extrapolation import (
     FARTHEST,
     Extrapolation,
@@ -36,7 +36,7 @@ from passk_cli.report.signature import signature
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 FAMILIES = ("pass@", "pass^")
 # By how much a prediction goes beyond the attempts when no k is named.

@@ -11,7 +11,7 @@ from passk_cli.report.model import Cell, Column, Estimate, Table
 
 if TYPE_CHECKING:
     from passk_cli.inference.extrapolation import Extrapolation
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
     from passk_cli.report.extrapolate import Ahead
     from passk_cli.report.samples import Uncertainty
 

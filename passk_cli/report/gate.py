@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, parse
+from passk_cli.metrics.registry import Metric, parse
 from passk_cli.report.baseline import (
     Coverage,
     Series,
@@ -35,7 +35,7 @@ from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measu
 from passk_cli.report.signature import signature
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 PASS, FAIL, UNDECIDED, ERROR = "pass", "fail", "undecided", "error"
 ON_UNDECIDED = (PASS, FAIL)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from passk_cli.report.model import Note
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 def reading_notes(counts: Counts) -> list[Note]:

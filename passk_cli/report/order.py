@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from passk_cli.estimators.metric import Metric
-from passk_cli.estimators.order import attempts_needed
+from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.order import attempts_needed
 from passk_cli.report.charts import curves
 from passk_cli.report.model import Cell, Chart, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
@@ -24,7 +24,7 @@ from passk_cli.report.samples import Uncertainty
 from passk_cli.report.signature import signature, span
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 SHARES = (0.25, 0.5, 0.75)
 # Pairs of attempts listed for people, most striking first.

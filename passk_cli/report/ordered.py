@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.estimators.metric import Metric
-from passk_cli.estimators.order import (
+from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.order import (
     attempts_used,
     changes,
     first_pass,
@@ -22,7 +22,7 @@ from passk_cli.estimators.order import (
     unsolved,
 )
 from passk_cli.inference.intervals import THESE_TASKS, Sample, interval
-from passk_cli.inference.multiplicity import ADJUSTMENTS
+from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.order_laws import trend_variance
 from passk_cli.inference.order_tests import (
     OrderTest,
@@ -46,7 +46,7 @@ from passk_cli.report.samples import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ class Ordered:
     """One model (and group) with its attempts in the order they were made.
 
     tasks : indices into Counts.tasks.  n, c : attempts and passes of each.
-    start, passed : rows of attempts, as in `estimators.order`.
+    start, passed : rows of attempts, as in `metrics.order`.
     """
 
     series: tuple[str, ...]

@@ -18,7 +18,7 @@ from passk_cli.report.signature import span
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
     from passk_cli.report.pairs import Comparison
 
 TESTS = (SIGN_FLIP, MID_P, T, INTERVAL, WITHIN) = (

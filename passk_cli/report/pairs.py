@@ -17,7 +17,7 @@ from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
@@ -122,7 +122,7 @@ class Rules:
 
     def checked(self) -> Rules:
         """The same; ParameterError for a value that does not exist."""
-        from passk_cli.inference.multiplicity import ADJUSTMENTS
+        from passk_cli.inference.adjust import ADJUSTMENTS
 
         for name, value, known in (
             ("test", self.test or TESTS[0], TESTS),
@@ -162,7 +162,7 @@ def _adjusted(
     answers: Sequence[Tested], comparisons: Sequence[Comparison], rules: Rules
 ) -> list[Comparison]:
     """The comparisons with their tests, each p adjusted with those of its family."""
-    from passk_cli.inference.multiplicity import ADJUSTMENTS
+    from passk_cli.inference.adjust import ADJUSTMENTS
 
     families: dict[object, list[int]] = {}
     for place, comparison in enumerate(comparisons):

@@ -20,9 +20,9 @@ from passk_cli.report.plan_pairs import correlation_source, possible, words
 from passk_cli.report.signature import short_names, signature, span
 
 if TYPE_CHECKING:
-    from passk_cli.estimators.metric import Metric
+    from passk_cli.metrics.registry import Metric
     from passk_cli.inference.design import BetaRates
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 def plan_report(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 def best_first(counts: Counts) -> list[int]:
     """Series by their pass rate, the best first; equal ones by name.
 
-    >>> from passk_cli.outcomes.model import Counts
+    >>> from passk_cli.outcomes.counts import Counts
     >>> best_first(Counts.from_cells([("a", "t", 2, 1), ("b", "t", 2, 2)]))
     [1, 0]
     """

@@ -14,7 +14,7 @@ from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 def attempts_agree(rivals: Sequence[Measured]) -> bool:

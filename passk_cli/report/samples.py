@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, Multisets, needs, task_values
+from passk_cli.metrics.registry import Metric, Multisets, needs, task_values
 from passk_cli.inference.attempts import share_within, within_variance, within_variance_of
 from passk_cli.inference.intervals import (
     DEFAULT_OF_DIFFERENCES,
@@ -29,7 +29,7 @@ from passk_cli.report.signature import span
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 _SHORT_TASKS = ("empty", "drop")
 

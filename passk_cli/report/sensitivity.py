@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric
+from passk_cli.metrics.registry import Metric
 from passk_cli.inference.streams import stream
-from passk_cli.outcomes.model import Attempts
+from passk_cli.outcomes.counts import Attempts
 from passk_cli.report.compare import choose_pairs
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.pairs import Rules, compare_pairs
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 Verdicts = dict[tuple[tuple[str, ...], tuple[str, ...], str], str]
 

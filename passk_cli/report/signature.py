@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from passk_cli import __version__
-from passk_cli.estimators.metric import FAMILIES, Metric
+from passk_cli.metrics.registry import FAMILIES, Metric
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 def signature(counts: Counts, metrics: Iterable[Metric], **more: object) -> dict[str, object]:
@@ -36,7 +36,7 @@ def signature(counts: Counts, metrics: Iterable[Metric], **more: object) -> dict
 def short_names(metrics: Iterable[Metric]) -> str:
     """Metrics with their common family said once: "pass@1,10 pass^10".
 
-    >>> from passk_cli.estimators.metric import parse_list
+    >>> from passk_cli.metrics.registry import parse_list
     >>> short_names(parse_list("pass@1,pass^10,pass@10"))
     'pass@1,10 pass^10'
     """

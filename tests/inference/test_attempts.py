@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from passk_cli.estimators.metric import Multisets, parse
+from passk_cli.metrics.registry import Multisets, parse
 from passk_cli.inference.attempts import within_variance, within_variance_of
 
 

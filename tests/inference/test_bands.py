@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.estimators.heterogeneity import rate_curves
-from passk_cli.estimators.pass_k import curve
+from passk_cli.metrics.heterogeneity import rate_curves
+from passk_cli.metrics.pass_k import curve
 from passk_cli.inference.attempts import jackknife_variance, one_less
 from passk_cli.inference.bands import (
     band_level_these_tasks,

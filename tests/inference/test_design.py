@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, parse
+from passk_cli.metrics.registry import Metric, parse
 from passk_cli.inference.design import (
     Assumed,
     BetaRates,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.estimators.metric import parse
+from passk_cli.metrics.registry import parse
 from passk_cli.inference.design import Piloted
 from passk_cli.inference.design_pairs import between_error, tells_apart, true_correlation
 

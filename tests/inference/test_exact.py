@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from passk_cli.estimators.pass_k import pass_at_k
+from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.inference import exact
 from passk_cli.inference.exact import BootstrapLaw, dirichlet_cdf, dirichlet_quantile
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators import beta_binomial
-from passk_cli.estimators.pass_k import at_pairs, hat_pairs
+from passk_cli.laws import beta_binomial
+from passk_cli.metrics.pass_k import at_pairs, hat_pairs
 from passk_cli.inference.extrapolation import (
     Extrapolation,
     extrapolate,

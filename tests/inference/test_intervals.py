@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric, parse
-from passk_cli.estimators.pass_k import pass_at_k
+from passk_cli.metrics.registry import Metric, parse
+from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.inference.attempts import share_within, within_variance
 from passk_cli.inference.intervals import (
     METHODS,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.estimators.order import changes, totals, trend_scores
-from passk_cli.inference.multiplicity import holm
+from passk_cli.metrics.order import changes, totals, trend_scores
+from passk_cli.inference.adjust import holm
 from passk_cli.inference.order_laws import (
     SMALLEST,
     change_law,

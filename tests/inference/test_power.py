@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
-from passk_cli.estimators.metric import parse
+from passk_cli.metrics.registry import parse
 from passk_cli.inference.design import Assumed, BetaRates, Difference
 from passk_cli.inference.paired import mcnemar, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step

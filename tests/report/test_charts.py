@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.outcomes.reading import load
-from passk_cli.outcomes.tables import Request
+from passk_cli.files.reading import load
+from passk_cli.files.tables import Request
 from passk_cli.report.bootstrap import bootstrap_report, distributions
 from passk_cli.report.charts import Rule, curves, densities, forest
 from passk_cli.report.charts.axes import Axis, apart, fitted

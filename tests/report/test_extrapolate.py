@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.estimators.pass_k import hat_pairs
-from passk_cli.outcomes.model import Counts
+from passk_cli.metrics.pass_k import hat_pairs
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.extrapolate import Wanted, extrapolate_report, parse_to
 from passk_cli.report.model import Estimate, Report
 from passk_cli.report.samples import Uncertainty

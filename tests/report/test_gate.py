@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from passk_cli.errors import DataError
-from passk_cli.outcomes.model import Counts
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.baseline import against, alone, coverage, coverage_of_rivals, within
 from tests.conftest import Passk
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from passk_cli.estimators.metric import Multisets, parse, task_values
+from passk_cli.metrics.registry import Multisets, parse, task_values
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from tests.conftest import Passk
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
-from passk_cli.estimators.pass_k import pass_at_k
-from passk_cli.outcomes.model import Attempts, Counts
+from passk_cli.metrics.pass_k import pass_at_k
+from passk_cli.outcomes.counts import Attempts, Counts
 from passk_cli.report.model import Report
 from passk_cli.report.order import order_report
 from passk_cli.report.ordered import choose_ks, examine, in_order

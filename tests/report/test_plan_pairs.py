@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.outcomes.model import Counts
+from passk_cli.outcomes.counts import Counts
 from tests.report.test_plan import piloted, rows, said
 
 

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.estimators.metric import parse_list
-from passk_cli.estimators.temperature import best_by_k, power_laws
-from passk_cli.estimators.toy_model import best_temperatures, gaussian, log_probability
-from passk_cli.outcomes.model import Counts
+from passk_cli.metrics.registry import parse_list
+from passk_cli.laws.temperature import best_by_k, power_laws
+from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.pairs import Rules
 from passk_cli.report.samples import Uncertainty

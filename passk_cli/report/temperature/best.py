@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.temperature import best_by_k
+from passk_cli.laws.temperature import best_by_k
 from passk_cli.report.model import Cell, Column, Estimate, Table
 from passk_cli.report.pairs import BETTER, Comparison
 from passk_cli.report.resampled_lead import shared_tasks, shares_of_lead
@@ -18,8 +18,8 @@ from passk_cli.report.samples import Measured, Uncertainty
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.estimators.metric import Metric
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
 
 Pairs = list[tuple[Measured, Measured]]
 

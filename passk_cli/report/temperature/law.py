@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.pass_k import curve
-from passk_cli.estimators.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
+from passk_cli.metrics.pass_k import curve
+from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, Column, Note, Table
 from passk_cli.report.notes import first_few
@@ -20,7 +20,7 @@ from passk_cli.report.temperature.best import heat, model_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 # k's that T* is looked at for: all of them up to about twenty, then so many per curve.
 _KS = 64

@@ -13,8 +13,8 @@ from passk_cli.report.pairs import BETTER, UNDECIDED, WORSE, Comparison
 from passk_cli.report.temperature.best import Pairs, Rivals, heat, model_of
 
 if TYPE_CHECKING:
-    from passk_cli.estimators.metric import Metric
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
     from passk_cli.report.samples import Measured
 
 # More pairs of models than this are for programs to read.

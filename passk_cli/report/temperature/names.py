@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.outcomes.model import Counts
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Note
 from passk_cli.report.notes import first_few, plural
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.metric import Metric
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.charts import curves
 from passk_cli.report.estimate import (
     Line,
@@ -49,7 +49,7 @@ from passk_cli.report.temperature.leads import (
 from passk_cli.report.temperature.names import TEMPERATURE
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.model import Counts
+    from passk_cli.outcomes.counts import Counts
 
 
 def temperature_report(

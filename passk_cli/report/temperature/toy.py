@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from passk_cli import __version__
 from passk_cli.errors import ParameterError
-from passk_cli.estimators.toy_model import (
+from passk_cli.laws.toy_model import (
     FAMILIES,
     GRID_KS,
     GRID_SCALES,

@@ -1,0 +1,1 @@
+"""The only place that knows files: paths in, counts out."""

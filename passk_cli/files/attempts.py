@@ -1,0 +1,189 @@
+"""What the attempts of every cell were besides passing, by one more SQL statement each.
+
+The statement reads the rows the counts were made of once more, with one further column, and groups
+them by cell and value: answers and solutions by a hash of their text, which is never held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.errors import DataError
+from passk_cli.files.fields import FAIL_WORDS, PASS_WORDS, words_sql
+from passk_cli.outcomes.counts import Attempts, Counts
+from passk_cli.files.solutions import (
+    by_cell,
+    near_duplicates,
+    register,
+    solution_sql,
+    unparsed,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+    from passk_cli.files.tables import Request, Statement
+
+
+def with_attempts(
+    con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
+) -> Counts:
+    """The counts together with what the request asks to know of their attempts.
+
+    repeated : whether attempts came more than once, so that the policy for them applied.
+    Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
+    """
+    policy = statement.request.duplicates
+    keep = policy if repeated and policy in ("first", "last") else None
+    con.register("cells_", _cell_columns(counts))
+    # How many rows a text file has is guessed far too low, and joins would hold them all instead of
+    # the cells: the table on the right is held when nothing is guessed.
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    register(con, statement.request.normalise)
+    found = {}
+    for role in statement.request.attempts:
+        name = "attempt" if role == "line" else role
+        found[name] = _attempts(con, statement, counts, role, keep)
+        if role == "solution" and statement.request.similarity is not None:
+            found[name] = _merged(con, statement, found[name], keep)
+    return replace(counts, attempts=found)
+
+
+def _attempts(
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    counts: Counts,
+    role: str,
+    keep: str | None,
+) -> Attempts:
+    """One role's values."""
+    con.execute("SET preserve_insertion_order = " + ("true" if role == "line" else "false"))
+    # Numbers are read as such for the check of repeats; a time is none.
+    statement.attempts_as = "VARCHAR"
+    rows: dict[str, Any] = con.execute(_sql(statement, role, keep)).fetchnumpy()
+    value, empty = np.ma.getdata(rows["value"]), np.ma.getmaskarray(rows["value"])
+    cell, count, passed = (np.ma.getdata(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
+    column = getattr(statement.batches[0].roles, role, None)
+    place = statement.batches[0].sources[0].name
+
+    def refuse(wrong: NDArray[np.bool_], problem: str, remedy: str) -> None:
+        if wrong.any():
+            first = int(wrong.argmax())
+            series, task = counts.cells[cell[first]]
+            times = int(count[wrong].sum())
+            who = f"{' '.join(series)} at task {task}"
+            raise DataError(place, f"{problem}: {times:,}, first of {who}", remedy)
+
+    if role == "score":
+        needed = "every attempt with an outcome needs its score"
+        refuse(empty, f"attempts without a score in {column!r}", needed)
+        refuse(~np.isfinite(value), "scores that are infinite", "leave them out with --where")
+    elif role in ("attempt", "line"):
+        needed = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
+        refuse(empty, f"attempts whose {column!r} says nothing about their order", needed)
+    valueless = int(count[value == -1].sum()) if role in ("answer", "solution") else 0
+    python = role == "solution" and statement.request.normalise == "python"
+    fell_back = unparsed(value, count) if python else 0
+    return Attempts(cell, value, count, passed, valueless, fell_back)
+
+
+def _merged(
+    con: duckdb.DuckDBPyConnection, statement: Statement, known: Attempts, keep: str | None
+) -> Attempts:
+    """The same with near-duplicates counted as one solution, under the lowest of their keys."""
+    request = statement.request
+    assert request.similarity is not None
+    con.execute(
+        _judged(statement, "solution", keep, ", solution AS text")
+        + "SELECT cell, value, text FROM known WHERE value >= 0"
+    )
+    value = known.value.copy()
+    ends = np.searchsorted(known.cell, np.arange(int(known.cell.max(initial=-1)) + 2))
+    for cell, texts in by_cell(_fetched(con)):
+        same = near_duplicates(texts, request.similarity, request.normalise)
+        rows = slice(int(ends[cell]), int(ends[cell + 1]))
+        value[rows] = [same.get(key, key) for key in value[rows].tolist()]
+    return replace(known, value=value).moved(np.arange(len(ends) - 1))
+
+
+def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := con.fetchmany(2048):
+        yield from rows
+
+
+def _sql(statement: Statement, role: str, keep: str | None) -> str:
+    return (
+        _judged(statement, role, keep)
+        + """
+SELECT cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed
+FROM known GROUP BY cell, value ORDER BY cell, value"""
+    )
+
+
+def _judged(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
+    """The CTE `known`: cell, value and verdict of every attempt, and more columns."""
+    groups = statement.groups
+    names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
+    match = " AND ".join(f"judged.{c} = cells_.{c}" for c in ("name", *groups, "task"))
+    # Missing outcomes count where they are failures, and are no attempts where they are dropped.
+    counted = "" if statement.request.missing == "fail" else "WHERE verdict IS NOT NULL"
+    source, value = "rows", VALUES[role](statement.request)
+    if role == "line" and keep is None:
+        source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
+    return f"""
+WITH {statement.rows(keep)},
+judged AS (
+  SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
+         {value} AS value, {statement.verdict()} AS verdict{more}
+  FROM {source} LEFT JOIN names ON names.file = rows.file),
+known AS (SELECT judged.*, cells_.cell FROM judged JOIN cells_ ON {match} {counted})"""
+
+
+def _score(request: Request) -> str:
+    word = "lower(trim(score))"
+    return (
+        f"coalesce(TRY_CAST(score AS DOUBLE), CASE WHEN {word} IN {words_sql(PASS_WORDS)} THEN 1.0"
+        f" WHEN {word} IN {words_sql(FAIL_WORDS)} THEN 0.0 END)"
+    )
+
+
+def _answer(request: Request) -> str:
+    return coded("nullif(trim(answer), '')")
+
+
+def _solution(request: Request) -> str:
+    return solution_sql("solution", request.normalise)
+
+
+def coded(text: str) -> str:
+    """SQL for the code of a text: 63 bits of its hash, −1 where there is none."""
+    return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
+
+
+def _number_or_time(request: Request) -> str:
+    return "coalesce(TRY_CAST(attempt AS DOUBLE), epoch(TRY_CAST(attempt AS TIMESTAMP)))"
+
+
+# What is asked of the attempts → SQL of its value.
+VALUES: dict[str, Callable[[Request], str]] = {
+    "score": _score,
+    "answer": _answer,
+    "solution": _solution,
+    "attempt": _number_or_time,
+    "line": lambda request: "place",
+}
+
+
+def _cell_columns(counts: Counts) -> dict[str, Any]:
+    """The cells as columns: cell, name, group0 …, task."""
+    series = [counts.series[s] for s in counts.series_codes.tolist()]
+    columns: dict[str, Any] = {"cell": np.arange(len(series))}
+    for place, name in enumerate(("name", *(f"group{i}" for i in range(len(counts.group_names))))):
+        columns[name] = np.array([s[place] for s in series], dtype=object)
+    columns["task"] = np.array([counts.tasks[t] for t in counts.task_codes.tolist()], dtype=object)
+    return columns

@@ -1,0 +1,182 @@
+"""The tally of a reading → Counts: refuse what is wrong, apply the policies, keep account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from passk_cli.errors import DataError
+from passk_cli.files.fields import OF_ATTEMPTS, candidates, find
+from passk_cli.outcomes.counts import Counts, InputFacts, ReadFacts
+from passk_cli.files.tables import Batch, Request, Tally
+
+
+def decide(
+    batches: Sequence[Batch],
+    names: Mapping[str, str],
+    request: Request,
+    tally: Tally,
+    tolerant: bool,
+) -> Counts:
+    """The counts of a tally; tolerant keeps account of what is wrong instead of refusing it.
+
+    Errors: DataError, ParameterError.
+    """
+    _require_one_model(batches, tally.every)
+    _refuse(batches, request, tally, tolerant)
+    cells = dict(tally.cells)
+    nameless = _null(cells["task"])
+    skipped = int(cells["attempts"][nameless].sum()) + tally.rejected
+    cells = {name: values[~nameless] for name, values in cells.items()}
+    bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
+    n = cells["n"] + (cells["missing"] if request.missing == "fail" else 0)
+    if tolerant:
+        # Scores, say: attempts all the same, of which only the pass rate is not known.
+        n = n + cells["bad"]
+    attempted = n > 0
+    if not attempted.any():
+        # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
+        _refuse(batches, replace(request, missing="error"), tally, tolerant=False)
+        place = batches[0].sources[0].name
+        raise DataError(
+            place, "no attempts in this data", "is --where too narrow?" if request.where else ""
+        )
+    groups = [f"group{i}" for i in range(len(request.by))]
+    series = list(zip(*(_texts(cells[c][attempted]) for c in ("name", *groups)), strict=True))
+    tasks = _texts(cells["task"][attempted])
+    numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
+    facts = ReadFacts(
+        inputs=tuple(_input(b, request) for b in batches),
+        missing=missing,
+        missing_policy=request.missing,
+        duplicates=tally.repeated[1] if tally.repeated else 0,
+        duplicates_policy=request.duplicates,
+        duplicates_checked=numbered,
+        pooled_unnumbered=not numbered and _texts(cells["file_low"]) != _texts(cells["file_high"]),
+        unnumbered=_unnumbered(batches, cells),
+        skipped=skipped,
+        emptied=int((~attempted).sum()),
+        not_understood=bad,
+        varying=_varying(tally, cells),
+        where=request.where,
+        threshold=None if request.scores_only else request.threshold,
+    )
+    counts = Counts.from_columns(
+        series,
+        tasks,
+        n[attempted].astype(np.int64),
+        cells["passed"][attempted].astype(np.int64),
+        tuple(request.by),
+        facts,
+    )
+    if request.cluster:
+        counts = counts.with_clusters(_clusters(request.cluster, cells, batches))
+    return counts
+
+
+def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: bool) -> None:
+    """Raise for what the policies do not allow, with the place where it stands."""
+    cells, nameless = tally.cells, _null(tally.cells["task"])
+    wrong = nameless.any() or _null(cells["name"]).any() or cells["bad"].any()
+    if not (wrong or cells["missing"].any() or tally.repeated):
+        return
+    from passk_cli.files import diagnose
+
+    if nameless.any() and not (request.skip_bad or tolerant):
+        raise diagnose.no_name(batches, "task")
+    named = replace(tally, cells={name: v[~nameless] for name, v in tally.cells.items()})
+    if _null(named.cells["name"]).any():
+        raise diagnose.no_name(batches, "model")
+    if tolerant:
+        return
+    if named.cells["bad"].any():
+        raise diagnose.bad_value(batches, request, named)
+    if named.cells["missing"].any() and request.missing == "error":
+        raise diagnose.missing_value(batches, request, named)
+    if tally.repeated and request.duplicates == "error":
+        raise diagnose.repeated(batches, request, named)
+
+
+def _null(values: Any) -> Any:
+    """Where an array from DuckDB has no value."""
+    mask = np.ma.getmaskarray(values)
+    return mask | np.array([v is None for v in np.ma.getdata(values)], dtype=bool)
+
+
+def _texts(values: Any) -> list[str]:
+    empty = _null(values)
+    return ["" if none else str(v) for v, none in zip(np.ma.getdata(values), empty, strict=True)]
+
+
+def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> None:
+    """A label names one model; over a file of several it would merge them."""
+    labels = {s.label: s for b in batches for s in b.sources if s.label and b.roles.model}
+    for label, source in labels.items():
+        mine = np.ma.getdata(cells["name"]) == label
+        seen = set(_texts(cells["model_low"][mine])) | set(_texts(cells["model_high"][mine]))
+        seen.discard("")
+        if len(seen) > 1:
+            raise DataError(
+                source.name,
+                f"holds several models ({', '.join(sorted(seen)[:4])});"
+                f" the label {label!r} names one",
+                "leave the label out, or keep one model with --where",
+            )
+
+
+def _unnumbered(batches: Sequence[Batch], cells: Mapping[str, Any]) -> int:
+    if not any(b.roles.attempt for b in batches if b.roles.shape == "attempts"):
+        return 0
+    return int((cells["attempts"] - cells["numbered"]).sum())
+
+
+def _varying(tally: Tally, cells: Mapping[str, Any]) -> tuple[str, ...]:
+    """Settings that take several values among the attempts of one model at one task."""
+    return tuple(
+        name
+        for i, name in enumerate(tally.settings)
+        if _texts(cells[f"setting{i}_low"]) != _texts(cells[f"setting{i}_high"])
+    )
+
+
+def _clusters(column: str, cells: Mapping[str, Any], batches: Sequence[Batch]) -> dict[str, str]:
+    clusters: dict[str, str] = {}
+    place = batches[0].sources[0].name
+    for task, low, high in zip(
+        _texts(cells["task"]),
+        _texts(cells["cluster_low"]),
+        _texts(cells["cluster_high"]),
+        strict=True,
+    ):
+        if not low:
+            raise DataError(place, f"task {task!r} has no {column}", "every task needs its cluster")
+        if low != high or clusters.setdefault(task, low) != low:
+            other = high if low != high else clusters[task]
+            raise DataError(
+                place,
+                f"task {task!r} lies in two clusters ({low}, {other})",
+                "a cluster must hold whole tasks; is it the right column?",
+            )
+    return clusters
+
+
+def _input(batch: Batch, request: Request) -> InputFacts:
+    roles = batch.roles.used()
+    asked = {*roles.values(), *request.by, request.cluster}
+    read = {(find(c, batch.layout.kinds) or (c,))[0] for c in asked if c}
+    name = batch.sources[0].name
+    if len(batch.sources) > 1:
+        name += f" and {len(batch.sources) - 1} more"
+    packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
+    found = {role: candidates(role, batch.layout.kinds) for role in OF_ATTEMPTS}
+    offered = {
+        role: columns[0]
+        for role, columns in found.items()
+        if len(columns) == 1 and role not in roles and columns[0] not in read
+    }
+    unused = tuple(c for c in batch.layout.kinds if c not in {*read, *offered.values()})
+    form = f"{batch.layout.kind} ({batch.layout.how}{packing})"
+    return InputFacts(name, form, roles, unused, offered)

@@ -1,0 +1,201 @@
+"""Exact success rates of tasks: from the command line, or from files with a column `rate`."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.cleanup import temporary_folder
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.fields import NAMES
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+    from passk_cli.files.layout import Layout
+    from passk_cli.files.sources import Source
+    from passk_cli.files.tables import Batch, Request
+
+COLUMN = "rate"
+_FAMILY = ("family", *NAMES["model"][0])
+
+
+@dataclass(frozen=True)
+class Family:
+    """Tasks with known success rates.
+
+    rates : (tasks,) floats in [0, 1].
+    """
+
+    name: str
+    rates: NDArray[np.float64]
+
+
+def exact_rates(texts: Sequence[str], files: Sequence[str], request: Request) -> tuple[Family, ...]:
+    """The families given on the command line or in files; none when the files hold outcomes.
+
+    texts : as in `parse_rates`.  files, request : as in `read_rates`.
+    Errors: ParameterError when both or neither are given, or a reading option does not apply.
+    """
+    if texts and files:
+        raise ParameterError("--rates stands instead of files; give one or the other")
+    if not texts and not files:
+        raise ParameterError("no files given; or give exact success rates with --rates 0.2,0.8")
+    if not texts:
+        return read_rates(files, request)
+    _refuse(request)
+    return parse_rates(texts)
+
+
+def parse_rates(texts: Sequence[str]) -> tuple[Family, ...]:
+    """Families from "0.2,0.8" or "name=0.2,0.8"; ParameterError for what is no probability.
+
+    >>> [(family.name, family.rates.tolist()) for family in parse_rates(["mixed=0,1", "0.5"])]
+    [('mixed', [0.0, 1.0]), ('0.5', [0.5])]
+    """
+    found: dict[str, Family] = {}
+    for text in texts:
+        name, equals, listed = text.rpartition("=")
+        name = name if equals else listed
+        rates = []
+        for part in listed.split(","):
+            rate = _probability(part)
+            if rate is None:
+                raise ParameterError(
+                    f"--rates {text}: {part.strip()!r} is no probability; write them as 0.2,0.8"
+                )
+            rates.append(rate)
+        if not name or name in found:
+            raise ParameterError(f"--rates {text}: each family needs a name of its own")
+        found[name] = Family(name, np.array(rates))
+    return tuple(found.values())
+
+
+def read_rates(files: Sequence[str], request: Request) -> tuple[Family, ...]:
+    """The families of files of exact success rates; none when the files hold outcomes.
+
+    A file holds rates when it has a column `rate` and no outcomes and no counts; what
+    comes through a pipe never does.  Beside it there
+    may be a task and a model (or family) column; without the latter the family is the file's
+    label or name.
+    Errors: DataError for a rate that is no probability, a task twice, files of both kinds;
+    ParameterError for reading options that are for outcomes.
+    """
+    from passk_cli.files.connection import connect
+    from passk_cli.files.sources import expand, model_names, read_paths
+
+    paths = read_paths(files)
+    if not paths or not all(os.path.isfile(path) for path in paths) or "-" in files:
+        # What comes through a pipe can be read only once, and is outcomes.
+        return ()
+    with temporary_folder("passk-") as spool:
+        sources = expand(files, spool)
+        con = connect((source.path for source in sources), spool)
+        batches = [_batch(con, source, request) for source in sources]
+        exact = [batch for batch in batches if batch is not None]
+        if not exact:
+            return ()
+        if len(exact) < len(batches):
+            other = sources[batches.index(None)].name
+            raise DataError(
+                exact[0].sources[0].name, f"holds exact rates, {other} outcomes", "give one kind"
+            )
+        _refuse(request)
+        names = model_names(sources)
+        rates: dict[str, dict[str, tuple[float, str]]] = {}
+        for batch in exact:
+            _collect(batch, names[batch.sources[0].path], rates)
+    return tuple(
+        Family(name, np.array([rate for rate, _ in tasks.values()]))
+        for name, tasks in rates.items()
+    )
+
+
+def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
+    """The file as something to read rates from; None when it holds outcomes."""
+    from passk_cli.files.fields import Roles
+    from passk_cli.files.layout import sniff
+    from passk_cli.files.tables import Batch
+
+    layout = sniff(con, source, request.format)
+    columns = {name.lower(): name for name in layout.kinds}
+    counted = all(_first(layout, NAMES[role][0]) for role in ("n", "c"))
+    if COLUMN not in columns or _first(layout, NAMES["outcome"][0]) or counted or request.fields:
+        return None
+    task = _first(layout, (*NAMES["task"][0], *NAMES["task"][1]))
+    roles = Roles("rates", task or "", columns[COLUMN], model=_first(layout, _FAMILY))
+    return Batch(layout, roles, (source,))
+
+
+def _first(layout: Layout, names: Sequence[str]) -> str | None:
+    """The first column with one of these names."""
+    folded = {name.lower().replace("-", "_").replace(" ", "_"): name for name in layout.kinds}
+    return next((folded[name] for name in names if name in folded), None)
+
+
+def _refuse(request: Request) -> None:
+    """ParameterError for reading options that mean nothing for rates."""
+    for option, given in (
+        ("--field", request.fields),
+        ("--threshold", request.threshold is not None),
+        ("--missing", request.missing != "error"),
+        ("--duplicates", request.duplicates != "error"),
+        ("--skip-bad", request.skip_bad),
+        ("--by", request.by),
+        ("--where", request.where),
+        ("--model", request.models),
+        ("--cluster", request.cluster),
+    ):
+        if given:
+            raise ParameterError(f"{option} is for outcomes; these are exact rates")
+
+
+def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
+    """Add a file's rates: family → task → (rate, where it stands)."""
+    from passk_cli.files.diagnose import malformed, misshapen, records
+
+    source, layout, roles = batch.sources[0], batch.layout, batch.roles
+    wrong = misshapen(source, batch) if layout.kind == "csv" else malformed(source, layout.kind)
+    if wrong is not None:
+        raise DataError(wrong.place, wrong.problem, "a row needs every column")
+    family, before = name, sum(len(tasks) for tasks in rates.values())
+    for place, record in records(batch):
+        value = record.get(str(roles.outcome))
+        rate = _probability(value)
+        if rate is None:
+            shown = "empty" if value in (None, "") else repr(value)
+            raise DataError(
+                place, f'"{roles.outcome}" is {shown}', "expected a probability from 0 to 1"
+            )
+        if roles.model is not None and source.label is None:
+            family = str(record.get(roles.model) or "")
+            if not family:
+                raise DataError(place, f'"{roles.model}" is empty', "every rate needs its family")
+        tasks = rates.setdefault(family, {})
+        task = str(record.get(roles.task)) if roles.task else f"#{len(tasks)}"
+        if task in tasks:
+            first = tasks[task][1]
+            raise DataError(
+                place, f"task {task!r} of {family!r} comes again, first at {first}",
+                "a task has one rate",
+            )  # fmt: skip
+        tasks[task] = (rate, place)
+    if sum(len(tasks) for tasks in rates.values()) == before:
+        raise DataError(source.name, "no rates in this file", "expected a row per task")
+
+
+def _probability(value: Any) -> float | None:
+    """A number from 0 to 1, or None."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) and 0.0 <= number <= 1.0 else None

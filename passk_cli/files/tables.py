@@ -1,0 +1,374 @@
+"""Tables of outcomes → one row per model and task, by one SQL statement in DuckDB.
+
+The statement reads only the columns that play a role, all as text, groups by them, and judges each
+distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the sum
+of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs. For that they are read as
+DOUBLE where they look like numbers (a tenth of the reading time): numbers that differ as DOUBLE
+differ as text, so the fingerprint cannot overlook a repeat, and the exact count reads text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.errors import DataError
+from passk_cli.files.columns import list_sql, text_sql, where_sql
+from passk_cli.files.fields import OF_ATTEMPTS, SETTINGS, Roles, find, reaches, verdict_sql
+from passk_cli.files.layout import Layout, object_bytes, quote_name, quote_text
+from passk_cli.files.sources import Source
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to read and how: the reading options of every command, under the same names.
+
+    threshold : infinity when only the scores matter, not which attempts pass.
+    attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
+        "attempt" (a number or time that orders them) or "line" (their order in the files).
+    normalise : what solutions are compared as: "none" (their text), "space" or "python".
+    similarity : from what overlap of their shingles on solutions are the same; None: when equal.
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    threshold: float | None = None
+    missing: str = "error"
+    duplicates: str = "error"
+    skip_bad: bool = False
+    by: tuple[str, ...] = ()
+    where: str = ""
+    models: tuple[str, ...] = ()
+    cluster: str | None = None
+    format: str | None = None
+    attempts: tuple[str, ...] = ()
+    normalise: str = "none"
+    similarity: float | None = None
+
+    @property
+    def scores_only(self) -> bool:
+        """Whether it does not matter which attempts pass: no threshold can be reached."""
+        return self.threshold == math.inf
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Files of one layout, whose columns play the same roles."""
+
+    layout: Layout
+    roles: Roles
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
+
+    cells : model, group0 …, task, n, passed, missing, bad, example, numbered, attempts, model_low,
+        model_high, file_low, file_high, cluster_low, cluster_high, setting0_low … (column arrays).
+    every : the same before repeated attempts were left out.
+    repeated : (cells that repeat, extra rows, first (model, groups …, task, attempt)) or None.
+    rejected : rows of a delimited text with the wrong number of fields, left out by skip_bad.
+    """
+
+    cells: dict[str, Any]
+    every: dict[str, Any]
+    repeated: tuple[int, int, tuple[str, ...]] | None
+    rejected: int
+    settings: tuple[str, ...]
+
+
+class Statement:
+    """The SQL of one reading; see the module for what it does."""
+
+    def __init__(
+        self,
+        batches: Sequence[Batch],
+        names: Mapping[str, str],
+        request: Request,
+        where: Sequence[str],
+    ) -> None:
+        self.batches, self.request, self.where = batches, request, where
+        self.names = names
+        self.groups = [f"group{i}" for i in range(len(request.by))]
+        self.counted = any(b.roles.shape == "counts" for b in batches)
+        asked = {*request.by, request.cluster}
+        columns = {c for b in batches for c in b.layout.kinds}
+        self.settings = tuple(s for s in SETTINGS if s in columns and s not in asked)
+        self.object_bytes = 1 << 24
+        files = [s.path for b in batches for s in b.sources]
+        self.only_file = files[0] if len(files) == 1 else None
+        self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
+
+    def tally(self, keep: str | None) -> str:
+        """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
+        varies = [f"setting{i}" for i in range(len(self.settings))]
+        low_high = [c for c in ("cluster", *varies) if c != "cluster" or self.request.cluster]
+        # Grouping 10⁷ rows by a file name that never changes would cost 5 %.
+        only = self.only_file
+        file = "file, " if only is None else ""
+        keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
+        counted = ", is_count, n_text, c_text" if self.counted else ""
+        spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
+        wider = "".join(f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high)
+        cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
+        return f"""
+WITH {self.rows(keep)},
+cells AS (
+  SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{counted},
+         count(*) AS rows, count(attempt) AS numbered,
+         sum(hash(attempt)) AS fingerprint{spans}
+  FROM rows GROUP BY {keys}{counted}),
+judged AS (SELECT *, {self.verdict()} AS verdict FROM cells),
+totals AS (
+  SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
+         {self._sums()},
+         min(model) AS model_low, max(model) AS model_high,
+         min(judged.file) AS file_low, max(judged.file) AS file_high,
+         sum(numbered) AS numbered, sum(rows) AS attempts,
+         sum(fingerprint) AS fingerprint{wider}
+  FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
+expected AS (
+  SELECT i + 1 AS count, sum(hash(i::{self.attempts_as})) OVER (ORDER BY i) AS from_0,
+         sum(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
+  FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
+SELECT totals.* EXCLUDE (fingerprint),
+       numbered = 0 OR coalesce(fingerprint = from_0 OR fingerprint = from_1, false) AS unrepeated
+FROM totals LEFT JOIN expected ON expected.count = totals.numbered
+ORDER BY name, {", ".join([*self.groups, "task"])}"""
+
+    def repeats(self) -> str:
+        """How many attempts come more than once, exactly, and the first of them."""
+        key = ", ".join([*self.groups, "task", "attempt"])
+        first = ", ".join(
+            f"(first({c} ORDER BY name, {key}))" for c in ["name", *self.groups, "task", "attempt"]
+        )
+        return f"""
+WITH {self.rows(None)},
+keyed AS (
+  SELECT coalesce(names.name, model) AS name, {key}, count(*) AS times
+  FROM rows LEFT JOIN names ON names.file = rows.file
+  WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY coalesce(names.name, model), {key})
+SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
+
+    def models(self) -> str:
+        """The names of all models, whichever of them are to be kept."""
+        every = Statement(self.batches, self.names, replace(self.request, models=()), self.where)
+        return f"""
+WITH {every.rows(None)}
+SELECT DISTINCT coalesce(names.name, model) AS found
+FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDER BY found"""
+
+    def _plain_numbers(self, batch: Batch) -> bool:
+        """Whether the attempt column holds JSON numbers (so far seen) and plays no other part."""
+        attempt, asked = batch.roles.attempt, (*self.request.by, self.request.cluster, *self.where)
+        if batch.roles.shape != "attempts" or attempt is None:
+            return True
+        kinds = batch.layout.kinds.get(attempt, set())
+        return (
+            batch.layout.kind in ("json", "jsonl") and kinds == {"number"} and attempt not in asked
+        )
+
+    def rows(self, keep: str | None) -> str:
+        """The CTEs `names` and `rows`: every file as the same narrow table."""
+        names = (
+            ", ".join(
+                f"({quote_text(path)}, {quote_text(name)})" for path, name in self.names.items()
+            )
+            or "(NULL, NULL)"
+        )
+        rows = " UNION ALL ".join(self._batch(b) for b in self.batches)
+        both = f"names(file, name) AS (VALUES {names})"
+        only = ", ".join(map(quote_text, self.request.models))
+        wanted = f"WHERE coalesce(names.name, model) IN ({only})" if only else ""
+        if keep is None and not wanted:
+            return f"{both}, rows AS ({rows})"
+        if keep is None:
+            return f"""{both}, rows AS (
+  SELECT every.* FROM ({rows}) AS every LEFT JOIN names ON names.file = every.file {wanted})"""
+        pick = "arg_min" if keep == "first" else "arg_max"
+        # A NULL outcome must stay the first or last one, so the whole row is picked.
+        return f"""{both}, every AS (
+  SELECT *, row_number() OVER () AS place FROM ({rows})),
+named AS (SELECT every.*, coalesce(names.name, model) AS name
+          FROM every LEFT JOIN names ON names.file = every.file {wanted}),
+picked AS (SELECT {pick}(named, place) AS row FROM named
+  GROUP BY {", ".join(["name", *self.groups, "task"])},
+           coalesce('attempt ' || attempt, 'row ' || place)),
+rows AS (SELECT row.* FROM picked)"""
+
+    def _batch(self, batch: Batch) -> str:
+        layout, roles, request = batch.layout, batch.roles, self.request
+        needed, nested = self._needed(batch)
+        paths = [s.path for s in batch.sources]
+        document = layout.kind not in ("jsonl", "csv", "parquet", "frame")
+        size = object_bytes(batch.sources) if document else self.object_bytes
+        relation = layout.relation(paths, needed, skip_bad=request.skip_bad, object_bytes=size)
+
+        def text(column: str | None) -> str:
+            return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
+
+        roles_sql = {
+            "file": quote_text(paths[0]) if len(paths) == 1 else "filename",
+            "model": text(roles.model),
+            **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
+            "task": text(roles.task),
+            "attempt": f"CAST({text(roles.attempt)} AS {self.attempts_as})",
+            "outcome": text(roles.outcome) if roles.shape == "attempts" else "NULL::VARCHAR",
+        }
+        if request.cluster:
+            roles_sql["cluster"] = text(request.cluster)
+        for i, setting in enumerate(self.settings):
+            roles_sql[f"setting{i}"] = text(setting if setting in layout.kinds else None)
+        if self.counted:
+            is_count = roles.shape == "counts"
+            roles_sql |= {
+                "is_count": str(is_count),
+                "n_text": text(roles.n),
+                "c_text": text(roles.c),
+            }
+            if is_count:
+                roles_sql["attempt"] = f"0::{self.attempts_as}"
+        asked = {role: getattr(roles, role) for role in request.attempts if role in OF_ATTEMPTS}
+        unnested = {
+            role: list_sql(layout, column, nested)
+            for role, column in asked.items()
+            if roles.shape == "lists" and "list" in layout.kinds[self._found(batch, column)[0]]
+        }
+        roles_sql |= {role: unnested.get(role) or text(column) for role, column in asked.items()}
+        inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
+        if roles.shape == "lists":
+            inner.append(f'{list_sql(layout, roles.outcome or "", nested)} AS "#list"')
+        inner += [f"{where_sql(layout, c, nested)} AS {quote_name(c)}" for c in self.where]
+        outer = {name: quote_name("#" + name) for name in roles_sql}
+        source = f"(SELECT {', '.join(inner)} FROM {relation})"
+        if request.where:
+            source = f'(SELECT * FROM {source} WHERE ({request.where}\n) OR "#task" IS NULL)'
+        if roles.shape == "lists":
+            # A record without outcomes is one missing outcome, not nothing.
+            filled = 'CASE WHEN len("#list") > 0 THEN "#list" ELSE [NULL] END'
+            source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
+            outer["outcome"] = 'unnest("#list")'
+            outer["attempt"] = f'unnest(range(len("#list")))::{self.attempts_as}'
+            outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested}
+        if request.threshold is not None and roles.shape != "counts":
+            # Scores take many values; judged here they group as two.
+            rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
+            value = "TRY_CAST(outcome AS DOUBLE)"
+            passes = f"({reaches(value, request.threshold)})::VARCHAR"
+            judged = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
+            return f"SELECT * REPLACE ({judged} AS outcome) FROM (SELECT {rows} FROM {source})"
+        return (
+            "SELECT "
+            + ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
+            + f" FROM {source}"
+        )
+
+    def _found(self, batch: Batch, column: str) -> tuple[str, list[str]]:
+        """A column and the keys below it; DataError when there is none."""
+        found = find(column, batch.layout.kinds)
+        if found is None:
+            raise DataError(
+                batch.sources[0].name,
+                f"no column {column!r}",
+                f"the columns are {', '.join(batch.layout.kinds)}",
+            )
+        return found
+
+    def _needed(self, batch: Batch) -> tuple[dict[str, str], set[str]]:
+        """Columns to read → SQL type, and those that are read as JSON to look inside."""
+        layout, roles = batch.layout, batch.roles
+        asked = [*roles.used().values(), *self.request.by, *self.where]
+        asked += [s for s in self.settings if s in layout.kinds]
+        asked += [self.request.cluster] if self.request.cluster else []
+        needed: dict[str, str] = {}
+        nested: set[str] = set()
+        for column in asked:
+            name, keys = self._found(batch, column)
+            if keys or (column in self.where and "record" in layout.kinds[name]):
+                nested.add(name)
+            needed[name] = self.attempts_as if column == roles.attempt else "VARCHAR"
+        folded: dict[str, str] = {}
+        for name in needed:
+            other = folded.setdefault(name.lower(), name)
+            if other != name:
+                raise DataError(
+                    batch.sources[0].name,
+                    f"the columns {other!r} and {name!r} differ only in case",
+                    "rename one of them",
+                )
+        if roles.shape == "lists":
+            listed = [roles.outcome, *(getattr(roles, role) for role in OF_ATTEMPTS)]
+            for name in set(needed) & set(listed) - nested:
+                if "list" in layout.kinds[name]:
+                    needed[name] = "VARCHAR[]"
+        return needed | dict.fromkeys(nested, "JSON"), nested
+
+    def verdict(self) -> str:
+        """SQL for the verdict on a row: 1 pass, 0 fail, 2 counts, NULL missing, -1 neither."""
+        # With a threshold, numbers were judged row by row and are true or false by now.
+        judged = verdict_sql("outcome", self.request.threshold)
+        if not self.counted:
+            return judged
+        n, c = _number("n_text"), _number("c_text")
+        whole = f"{n} = floor({n}) AND {c} = floor({c}) AND {n} >= 1 AND {c} BETWEEN 0 AND {n}"
+        return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {judged} END"
+
+    def _sums(self) -> str:
+        n = f"WHEN 2 THEN rows * {_number('n_text')}" if self.counted else ""
+        c = f"WHEN 2 THEN rows * {_number('c_text')}" if self.counted else ""
+        return (
+            f"sum(CASE verdict {n} WHEN 1 THEN rows WHEN 0 THEN rows ELSE 0 END)::BIGINT AS n,"
+            f" sum(CASE verdict {c} WHEN 1 THEN rows ELSE 0 END)::BIGINT AS passed,"
+            " coalesce(sum(rows) FILTER (verdict IS NULL), 0)::BIGINT AS missing,"
+            " coalesce(sum(rows) FILTER (verdict = -1), 0)::BIGINT AS bad,"
+            " min(outcome) FILTER (verdict = -1) AS example"
+        )
+
+
+def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
+    """Execute the statement; when attempts may repeat, count the repeats exactly.
+
+    Errors: duckdb.Error as it comes; the caller finds the line.
+    """
+    csv = any(b.layout.kind == "csv" for b in statement.batches)
+    con.execute("SET preserve_insertion_order = false")
+    cells = every = _tally(con, statement, None)
+    rejected = 0
+    if csv and statement.request.skip_bad:
+        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchall()
+        rejected = int(answer[0][0])
+    repeated = None
+    policy = statement.request.duplicates
+    if policy != "keep" and not cells["unrepeated"].all():
+        statement.attempts_as = "VARCHAR"
+        ((times, extra, *first),) = con.execute(statement.repeats()).fetchall()
+        if times:
+            repeated = (int(times), int(extra), tuple(str(value) for value in first))
+            if policy in ("first", "last"):
+                con.execute("SET preserve_insertion_order = true")
+                cells = _tally(con, statement, policy)
+    return Tally(cells, every, repeated, rejected, statement.settings)
+
+
+def _tally(
+    con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
+) -> dict[str, Any]:
+    import duckdb
+
+    try:
+        return con.execute(statement.tally(keep)).fetchnumpy()
+    except duckdb.Error:
+        if statement.attempts_as == "VARCHAR":
+            raise
+        # An attempt further down that is no number after all, or another error once more.
+        statement.attempts_as = "VARCHAR"
+        return con.execute(statement.tally(keep)).fetchnumpy()
+
+
+def _number(text: str) -> str:
+    return f"TRY_CAST({text} AS DOUBLE)"

@@ -1,0 +1,161 @@
+"""How different the solutions of a cell are, and what that leaves of pass@k.
+
+Cells come as ragged multisets, as in `graded`: one row per distinct solution, `count` attempts
+with it, of which `passed` passed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.metrics.pass_k import pass_at_k
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Chances held at once while solutions with mixed verdicts are averaged: about 16 MB.
+_BLOCK_TERMS = 1 << 21
+
+
+def distinct_at_k(
+    start: NDArray[np.int64],
+    value: NDArray[Any],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.float64]:
+    """Expected number of different solutions among k attempts drawn without replacement.
+
+    Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, m_j attempts having solution j: rarefaction.
+    `value` is not used.  Returns (cells,) in [1, k], relative error ≤ 1e-12; NaN where n < k.
+    Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, eq. 14.
+
+    >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
+    array([1.66666667])
+    """
+    # Rounding must not leave the range.
+    return np.clip(_expected_kinds(start, count, count, k), 1.0, k)
+
+
+def distinct_passing_at_k(
+    start: NDArray[np.int64],
+    value: NDArray[Any],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.float64]:
+    """Expected number of different passing solutions among k attempts ("distinct correct@k").
+
+    Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass.  It is at least
+    pass@k, and equals it where the passing attempts of a cell all have one solution.
+    Returns (cells,) in [0, k]; NaN where n < k.
+
+    >>> bag = np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.array([2, 0])
+    >>> distinct_passing_at_k(*bag, 1)
+    array([0.66666667])
+    """
+    return np.clip(_expected_kinds(start, count, passed, k), 0.0, k)
+
+
+def pass_at_k_distinct(
+    start: NDArray[np.int64],
+    value: NDArray[Any],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.float64]:
+    """Probability that one of k different solutions of a cell passes; of all it has, if fewer.
+
+    The n attempts are made, repeats are thrown away, and k of the d solutions that are left are
+    tried: pass@k(d, number that pass), each solution counting once however often it came.  With
+    d ≤ k all are tried.  It describes the n attempts that were made, and grows with n.
+    A solution with mixed verdicts passes with the share of its attempts that pass.
+    Returns (cells,) in [0, 1]; NaN where n < k, as for pass@k beside it.
+
+    >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
+    >>> [round(float(pass_at_k_distinct(*bag, k)[0]), 6) for k in (1, 2, 3, 10)]
+    [0.333333, 0.666667, 1.0, 1.0]
+    """
+    first = start[:-1]
+    n, solutions = np.add.reduceat(count, first), np.diff(start)
+    tried = np.minimum(solutions, k)
+    result = pass_at_k(solutions, np.add.reduceat((passed == count).astype(np.int64), first), tried)
+    mixed = np.flatnonzero(np.logical_or.reduceat((passed > 0) & (passed < count), first))
+    mixed = mixed[np.argsort(solutions[mixed], kind="stable")]
+    size = max(1, _BLOCK_TERMS // (k + int(solutions.max(initial=0)) + 1))
+    for at in range(0, len(mixed), size):
+        cells = mixed[at : at + size]
+        rows = start[cells][:, None] + np.arange(int(solutions[cells].max()))
+        rows = np.minimum(rows, len(count) - 1)
+        fails = 1.0 - passed[rows] / count[rows]
+        result[cells] = 1.0 - _none_passes(fails, solutions[cells], tried[cells])
+    return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
+
+
+def distinct(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of different solutions of each cell; grows with the number of attempts.
+
+    times : (rows,) attempts with each solution, all (`count`) or those that pass (`passed`).
+
+    >>> distinct(np.array([0, 3]), np.array([5, 1, 0]))
+    array([2])
+    """
+    return np.add.reduceat((times > 0).astype(np.int64), start[:-1])
+
+
+def duplicates(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Share of a cell's attempts that only repeat a solution: 1 − distinct / attempts.
+
+    Grows with the number of attempts.  NaN for a cell without attempts (that pass).
+
+    >>> duplicates(np.array([0, 3]), np.array([5, 1, 0])).round(6)
+    array([0.666667])
+    """
+    attempts = np.add.reduceat(times, start[:-1])
+    kinds = distinct(start, times)
+    return np.where(attempts > 0, 1.0 - kinds / np.maximum(attempts, 1), np.nan)
+
+
+def agreement(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Chance that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
+
+    Unbiased for Simpson's Σ p² whatever n is; 2 − distinct@2.  Its inverse is the effective number
+    of solutions, which is not unbiased (and has no value where all solutions differ): take the
+    mean over cells first and invert that.  NaN for a cell with fewer than two attempts.
+    Source: Simpson 1949, "Measurement of diversity", Nature 163.
+
+    >>> agreement(np.array([0, 2]), np.array([3, 1]))
+    array([0.5])
+    """
+    n = np.add.reduceat(times, start[:-1])
+    pairs = np.add.reduceat(times * (times - 1), start[:-1])
+    return np.where(n > 1, pairs / np.maximum(n * (n - 1), 1), np.nan)
+
+
+def _expected_kinds(
+    start: NDArray[np.int64], count: NDArray[np.int64], times: NDArray[np.int64], k: int
+) -> NDArray[np.float64]:
+    """Σ_j pass@k(n, times_j): how many kinds are expected among k attempts."""
+    n = np.add.reduceat(count, start[:-1])
+    return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])
+
+
+def _none_passes(
+    fails: NDArray[np.float64], solutions: NDArray[np.int64], tried: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Mean of Π fails over all subsets of `tried` of each cell's first `solutions` columns.
+
+    The mean over subsets of size i of r columns is (r−i)/r times that of r−1 columns, plus i/r
+    times that of the subsets of size i−1 that column r joins: only weighted means, so exact.
+    """
+    sizes = np.arange(int(tried.max()) + 1)
+    mean = np.zeros((len(fails), len(sizes)))
+    mean[:, 0] = 1.0
+    for r in range(1, fails.shape[1] + 1):
+        joined = np.zeros_like(mean)
+        joined[:, 1:] = mean[:, :-1] * fails[:, r - 1 : r]
+        share = np.minimum(sizes / r, 1.0)
+        mean = np.where((r <= solutions)[:, None], (1 - share) * mean + share * joined, mean)
+    return np.take_along_axis(mean, tried[:, None], axis=1)[:, 0]

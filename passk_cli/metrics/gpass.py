@@ -1,0 +1,131 @@
+"""gpass@k: at least a share of k attempts passes; mgpass@k: the mean over shares from ½ to 1."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.metrics.pass_k import at_pairs, hat_pairs
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+# Probabilities evaluated at once: bounds the memory of a block to about 32 MB.
+_BLOCK_TERMS = 1 << 20
+# exp(−_DEEP) lies below the smallest double: terms further down cannot matter.
+_DEEP = 746.0
+
+
+def passes_needed(k: int, share: Fraction) -> int:
+    """How many of k attempts have to pass: ⌈share · k⌉, and at least 1.
+
+    share : in [0, 1], exact: from its decimal text, since 0.28 · 25 is 7.000000000000001 in
+        floating point and still means 7.
+
+    >>> from fractions import Fraction
+    >>> passes_needed(25, Fraction("0.28")), passes_needed(25, Fraction(0))
+    (7, 1)
+    """
+    return max(1, math.ceil(share * k))
+
+
+def gpass_pairs(
+    n: NDArray[np.int64], c: NDArray[np.int64], k: int, share: Fraction
+) -> NDArray[np.float64]:
+    """Chance that at least ⌈share · k⌉ of k attempts pass, drawn without replacement from n.
+
+    Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k): the upper tail of a hypergeometric law.
+    A share of 0 is pass@k (at least one), a share of 1 is pass^k (all).
+
+    n, c : the distinct pairs, int arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
+    Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN where
+    n < k.  A complement near zero is the same tail with passes and failures exchanged:
+    1 − gpass(n, c) = P(at least k − ⌈share·k⌉ + 1 of k fail), see `at_least_pairs`.
+    Source: Liu et al. 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
+
+    >>> from fractions import Fraction
+    >>> gpass_pairs(np.array([4]), np.array([2]), 2, Fraction(1, 2)).round(6).tolist()
+    [0.833333]
+    """
+    return at_least_pairs(n, c, k, passes_needed(k, share))
+
+
+def mgpass_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """Mean of gpass@k over the shares above one half: (2/k) Σ_{i=⌈k/2⌉+1..k} gpass@k:i/k.
+
+    Equal to (2/k) E max(0, X − ⌈k/2⌉) for the number X of passes among k attempts.
+
+    n, c, k : as in `gpass_pairs`, with the same accuracy; NaN where n < k.  The sum has k − ⌈k/2⌉
+    terms of at most 1: it reaches 1 for even k, 1 − 1/k for odd k, and is 0 for k = 1.
+    Source: Liu et al. 2024, mG-Pass@k.
+
+    >>> mgpass_pairs(np.array([4, 4]), np.array([2, 4]), 2).round(6).tolist()
+    [0.166667, 1.0]
+    """
+    half = -(-k // 2)
+    value = np.where(n >= k, 0.0, np.nan)
+    open_ = (n >= k) & (c > half)
+    value[open_] = 2.0 / k * _means(n[open_], c[open_], k, half, excess=True)
+    return value
+
+
+def at_least_pairs(
+    n: NDArray[np.int64], c: NDArray[np.int64], k: int, least: int
+) -> NDArray[np.float64]:
+    """P(X ≥ least) for the number X of passes among k of n attempts of which c passed.
+
+    n, c, k : as in `gpass_pairs`, with the same accuracy.  least : from 1 to k.
+    """
+    if least == 1:
+        return at_pairs(n, c, k)
+    if least == k:
+        return hat_pairs(n, c, k)
+    value = np.where(n >= k, 0.0, np.nan)
+    certain = (n >= k) & (k - (n - c) >= least)
+    value[certain] = 1.0
+    open_ = (n >= k) & (c >= least) & ~certain
+    value[open_] = _means(n[open_], c[open_], k, least, excess=False)
+    return value
+
+
+def _means(
+    n: NDArray[np.int64], c: NDArray[np.int64], k: int, least: int, *, excess: bool
+) -> NDArray[np.float64]:
+    """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
+
+    Neighbouring probabilities have simple ratios, so their products keep their digits; factorials,
+    whose logarithms lose them as n grows, do not come in.
+    """
+    # Hoeffding: beyond this many steps from the mode a probability is no double.  The law is the
+    # same with k and c exchanged, and mirrored with n−k or n−c in their place.
+    draws = int(np.minimum(np.minimum(c, n - c), np.minimum(k, n - k)).max(initial=0))
+    width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)
+    steps = np.arange(width)
+    out = np.empty(n.shape)
+    rows = max(1, _BLOCK_TERMS // max(width, 1))
+    for start in range(0, n.size, rows):
+        here = slice(start, start + rows)
+        passes, fails = c[here, None], (n - c)[here, None]
+        mode = (k + 1) * (passes + 1) // (passes + fails + 2)
+        mode = np.clip(mode, k - fails, np.minimum(passes, k))
+        x = mode + steps
+        more = np.maximum(passes - x, 0) * np.maximum(k - x, 0)
+        up = np.cumprod(more / ((x + 1) * (fails - k + x + 1)), axis=1)
+        y = mode - steps
+        fewer = np.maximum(y, 0) * np.maximum(fails - k + y, 0)
+        down = np.cumprod(fewer / ((passes - y + 1) * (k - y + 1)), axis=1)
+        whole = up.sum(axis=1) + down.sum(axis=1) + 1.0
+        part = (up * _counted(x + 1, least, excess)).sum(axis=1)
+        part += (down * _counted(y - 1, least, excess)).sum(axis=1)
+        part += _counted(mode, least, excess)[:, 0]
+        out[here] = part / whole
+    return out
+
+
+def _counted(x: NDArray[np.int64], least: int, excess: bool) -> NDArray[np.int64]:
+    """What each number of passes counts for: 1 from least on, or how far it exceeds it."""
+    return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)

@@ -1,0 +1,96 @@
+"""best@k and worst@k of real-valued scores, exactly: order statistics without drawing subsets.
+
+A cell's attempts come as a ragged multiset: `start` (cells+1,) offsets; rows start[i]:start[i+1]
+are the distinct values of cell i in increasing order, each with how many attempts have it
+(`count`) and how many of those passed (`passed`).  Every cell has at least one row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.metrics.pass_k import at_pairs, hat_pairs, unique_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.metrics.pass_k import PairForm
+
+
+def best_at_k(
+    start: NDArray[np.int64],
+    value: NDArray[np.float64],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.float64]:
+    """Expected highest score among k attempts drawn without replacement from the n of a cell.
+
+    Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 < …, where N_j
+    attempts score at most x_j.  Computed as x_1 + Σ_j (x_{j+1} − x_j) pass@k(n, n − N_j): pass@k
+    at every threshold, added up, so that scores of 0 and 1 give pass@k to the last digit.
+
+    value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), within the range of the
+    cell's scores, error ≤ 1e-12 of that range; NaN where n < k.
+
+    >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
+    array([0.83333333])
+    """
+    return _over_thresholds(start, value, count, k, at_pairs)
+
+
+def worst_at_k(
+    start: NDArray[np.int64],
+    value: NDArray[np.float64],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.float64]:
+    """Expected lowest score among k attempts drawn without replacement from the n of a cell.
+
+    The mirror of `best_at_k`: x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), and pass^k where all
+    scores are 0 or 1.
+
+    >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
+    array([0.5])
+    """
+    return _over_thresholds(start, value, count, k, hat_pairs)
+
+
+def mean_score(
+    start: NDArray[np.int64],
+    value: NDArray[np.float64],
+    count: NDArray[np.int64],
+    passed: NDArray[np.int64],
+    k: int = 1,
+) -> NDArray[np.float64]:
+    """Mean score of a cell's attempts, which is best@1 and worst@1; NaN where n < k.
+
+    >>> mean_score(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]))
+    array([0.75])
+    """
+    first = start[:-1]
+    n = np.add.reduceat(count, first)
+    mean = np.clip(np.add.reduceat(value * count, first) / n, value[first], value[start[1:] - 1])
+    return np.where(n >= k, mean, np.nan)
+
+
+def _over_thresholds(
+    start: NDArray[np.int64],
+    value: NDArray[np.float64],
+    count: NDArray[np.int64],
+    k: int,
+    form: PairForm,
+) -> NDArray[np.float64]:
+    """x_1 + Σ_j (x_{j+1} − x_j) · form(n, attempts above x_j, k) of every cell."""
+    first, last = start[:-1], start[1:] - 1
+    below = np.cumsum(count)
+    n = np.diff(below[last], prepend=0)
+    above = np.repeat(below[last], np.diff(start)) - below
+    step = np.append(np.diff(value), 0.0)
+    step[last] = 0.0
+    un, uc, index = unique_pairs(np.repeat(n, np.diff(start)), above)
+    over = value[first] + np.add.reduceat(step * form(un, uc, k)[index], first)
+    return np.clip(over, value[first], value[last])  # rounding must not leave the range

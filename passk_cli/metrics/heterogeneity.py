@@ -1,0 +1,226 @@
+"""What uneven tasks do to pass^k and pass@k: Δ_k, the coverage deficit, moments of success rates.
+
+A task's success rate is p; μ is the mean of p over tasks.  Equally hard tasks would all have p = μ.
+
+- Δ_k = pass^k − μ^k = E p^k − (E p)^k, from 0 to μ − μ^k (Jensen): what unevenness adds to pass^k.
+- The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the same of the failure rates
+  1 − p: what unevenness takes from pass@k.
+
+From data, pass^k has an unbiased estimator but μ̂^k is too large on average for μ^k.  μ^k is the
+chance that k attempts pass when each is at a task of its own choice, and that has an unbiased
+estimator too: over k different tasks where the tasks are a sample (`mean_power_new_tasks`), over
+tasks drawn with repetition where they are all there is (`mean_power_these_tasks`).
+Source: the definitions follow "Pass@k and Pass^k tell different stories from mean success rate"
+(2025); the estimators are U-statistics, Hoeffding 1948.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.metrics.pass_k import hat_pairs, unique_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Powers of e that a double can be small to, with room for the small values themselves.
+_SMALL = 600.0
+# Powers evaluated at once: bounds the memory of a block to about 32 MB.
+_BLOCK_TERMS = 1 << 20
+
+
+@dataclass(frozen=True)
+class RateCurves:
+    """Curves of tasks whose success rates are known: one entry per k in each array.
+
+    at, hat : pass@k and pass^k.  delta, deficit : what unevenness adds to pass^k and takes from
+        pass@k, both ≥ 0.  delta_bound, deficit_bound : the most they could be at this mean.
+    """
+
+    at: NDArray[np.float64]
+    hat: NDArray[np.float64]
+    delta: NDArray[np.float64]
+    delta_bound: NDArray[np.float64]
+    deficit: NDArray[np.float64]
+    deficit_bound: NDArray[np.float64]
+
+
+def rate_curves(rates: NDArray[np.float64], ks: NDArray[np.int64]) -> RateCurves:
+    """pass@k = E[1 − (1−p)^k], pass^k = E p^k and what unevenness does to them, exactly.
+
+    rates : (tasks,) in [0, 1].  ks : from 1 up.  Rounding below 0 of Δ_k and the deficit counts
+    as 0; both are exactly 0 where all rates are equal.
+
+    >>> found = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
+    >>> found.hat.tolist(), found.delta.round(6).tolist(), found.delta_bound.round(6).tolist()
+    ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
+    """
+    size = max(1, _BLOCK_TERMS // len(rates))
+    blocks = [_rate_block(rates, ks[i : i + size]) for i in range(0, len(ks), size)]
+    return RateCurves(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
+
+
+def _rate_block(rates: NDArray[np.float64], ks: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """The arrays of RateCurves at some of the k's."""
+    with np.errstate(divide="ignore"):
+        at = _mean(-np.expm1(ks[:, None] * np.log1p(-rates)))
+    hat, even = _powers(rates, ks)
+    fail, even_fail = _powers(1.0 - rates, ks)
+    mean = float(_mean(rates))
+    gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
+    return [at, hat, *(np.maximum(gain, 0.0) for gain in gains)]
+
+
+def _powers(
+    rates: NDArray[np.float64], ks: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """E p^k and (E p)^k, by the same arithmetic, so that equal rates make them equal."""
+    powers = np.append(rates, _mean(rates)) ** ks[:, None]
+    return _mean(powers[:, :-1]), powers[:, -1]
+
+
+def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean along the last axis; exact where all values are equal."""
+    first = values[..., 0]
+    mean: NDArray[np.float64] = first + (values - first[..., None]).mean(axis=-1)
+    return mean
+
+
+def mean_power_new_tasks(values: NDArray[np.float64], ks: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Unbiased for μ^k where the tasks are a sample: the chance that k different tasks all pass.
+
+    e_k(x_1, …, x_T) / C(T, k), the mean over all sets of k tasks of the product of their pass
+    rates; e_k is the elementary symmetric polynomial.
+
+    values : (tasks,) pass rates c/n; of clusters, which are drawn as a whole, what each adds to
+        their mean (unbiased for clusters of one size, nearly so else).
+    ks : from 1 up.  Returns (k's,); NaN where k exceeds the number of tasks (clusters).
+    The recursion takes weighted means only, so no digits of pass rates are lost.
+
+    >>> mean_power_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
+    [0.666667, 0.25, nan]
+    """
+    last = int(min(ks.max(), len(values)))
+    k = np.arange(1, last + 1)
+    means = np.zeros(last + 1)
+    means[0] = 1.0
+    for count, value in enumerate(values.tolist(), 1):
+        # Of the sets of k among `count`, the share k/count holds the one that came last.
+        means[1:] = ((count - k) * means[1:] + (k * value) * means[:-1]) / count
+    return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
+
+
+def mean_power_these_tasks(
+    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Unbiased for the k-th power of the mean success rate of exactly these tasks.
+
+    The chance that k attempts pass, each at a task drawn from all T with repetition, attempts at
+    the same task being drawn without repetition: the mean over the numbers of attempts per task
+    (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T) of Π C(c_t, K_t) / C(n_t, K_t).
+
+    n, c : (tasks,).  ks : from 1 up.  Returns (k's,); NaN where k exceeds the smallest n.
+
+    >>> two, ks = np.array([2, 2]), np.array([1, 2])
+    >>> mean_power_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
+    [0.75, 0.5]
+    """
+    found = np.full(len(ks), np.nan)
+    left = ks <= int(n.min())
+    while left.any():
+        # Multinomial = independent Poisson numbers given their sum; a rate serves the k's whose
+        # probability under it is no smaller than exp(−600).
+        first = int(ks[left].min())
+        rate = first + max(_SMALL, math.sqrt(2 * _SMALL * first))
+        logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]
+        here = left & (np.array(logs) >= -_SMALL)
+        found[here] = _given_sums(n, c, rate, ks[here])
+        left &= ~here
+    return found
+
+
+def _given_sums(
+    n: NDArray[np.int64], c: NDArray[np.int64], rate: float, ks: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """P(all attempts pass | Σ K_t = k) for K_t ~ Poisson(rate / tasks), at each k."""
+    last = int(ks.max())
+    each, most = rate / len(n), max(rate, last) / len(n)
+    j = np.arange(min(last, math.ceil(most + 12 * math.sqrt(most) + 30)) + 1)
+    log_factorials = np.cumsum(np.log(np.maximum(j, 1)))
+    weights = np.exp(j * math.log(each) - each - log_factorials)
+    un, uc, index = unique_pairs(n, c)
+    passing = np.stack([np.ones(len(un)), *(hat_pairs(un, uc, i) for i in j[1:].tolist())], axis=1)
+    terms = np.nan_to_num(passing) * weights
+    passed = drawn = np.ones(1)
+    for task in index.tolist():
+        passed = np.convolve(passed, terms[task])[: last + 1]
+        drawn = np.convolve(drawn, weights)[: last + 1]
+    chances: NDArray[np.float64] = passed[ks] / drawn[ks]
+    return chances
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean, variance and third central moment of the success rates over tasks; NaN if undefined."""
+
+    mean: float
+    variance: float
+    third: float
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation; 0 where the estimated variance is not above 0."""
+        return math.sqrt(max(self.variance, 0.0)) if not math.isnan(self.variance) else math.nan
+
+    @property
+    def skewness(self) -> float:
+        """Third central moment over the cubed standard deviation; NaN without spread."""
+        return self.third / self.variance**1.5 if self.variance > 0 else math.nan
+
+
+def moments_of_rates(rates: NDArray[np.float64]) -> Moments:
+    """Moments of exact rates over exactly these tasks (divided by T, not T − 1).
+
+    >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
+    0.3
+    """
+    mean = float(_mean(rates))
+    apart = rates - mean
+    return Moments(mean, float((apart**2).mean()), float((apart**3).mean()))
+
+
+def moments_new_tasks(values: NDArray[np.float64]) -> Moments:
+    """Moments of the success rates in the population the tasks are drawn from.
+
+    E p^j is estimated by the mean of pass^j, and products of such by means over different tasks:
+    the noise of the attempts does not count as spread over tasks.
+
+    values : (tasks × 3) pass^1, pass^2, pass^3; of clusters as in `mean_power_new_tasks`.
+    NaN: the variance needs 2 tasks and n ≥ 2, the third moment 3 tasks and n ≥ 3.
+    """
+    count = len(values)
+    one, two, three = values.mean(axis=0)
+    first, second = values[:, 0], values[:, 1]
+    mixed = math.nan
+    if count > 1:
+        apart = first.sum() * second.sum() - (first * second).sum()
+        mixed = apart / (count * (count - 1))
+    square, cube = mean_power_new_tasks(first, np.array([2, 3]))
+    return Moments(float(one), float(two - square), float(three - 3 * mixed + 2 * cube))
+
+
+def moments_these_tasks(n: NDArray[np.int64], c: NDArray[np.int64]) -> Moments:
+    """Moments of the success rates of exactly these tasks, without the noise of the attempts.
+
+    n, c : (tasks,).  NaN: the variance needs n ≥ 2 everywhere, the third moment n ≥ 3.
+    """
+    one, two, three = (hat_pairs(n, c, k) for k in (1, 2, 3))
+    mixed = (one.sum() * two.sum() - (one * two).sum() + three.sum()) / len(n) ** 2
+    square, cube = mean_power_these_tasks(n, c, np.array([2, 3]))
+    return Moments(
+        float(one.mean()), float(two.mean() - square), float(three.mean() - 3 * mixed + 2 * cube)
+    )

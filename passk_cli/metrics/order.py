@@ -1,0 +1,209 @@
+"""Attempts in the order they were made: first@k, trend, neighbours, attempts to the first pass.
+
+One row is one attempt.  Those of task t are rows start[t] … start[t+1]−1, in the order they were
+made; `passed` is 0 or 1.  Every task has at least one attempt, and tasks may differ in how many.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.metrics.pass_k import pass_hat_k
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
+    """Whether one of the first k attempts passes, task by task: 0 or 1.
+
+    Unlike pass@k it says what a user saw who stopped after k attempts, whether or not attempts
+    are exchangeable.  Attempts of equal value have no order among themselves; where the k-th falls
+    among them, the task's value is the share of their orders in which one of the k passes.
+
+    start : (tasks + 1,) offsets of each task's rows.  value : number or time of the attempts of a
+    row, increasing within a task.  count : attempts of a row.  passed : how many of them passed.
+    k ≥ 1.  Returns floats in [0, 1], (tasks,); NaN where a task has fewer than k attempts.
+
+    >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
+    array([0.])
+    """
+    before = np.cumsum(count) - count
+    before -= np.repeat(before[start[:-1]], np.diff(start))
+    taken = np.clip(k - before, 0, count)
+    failing, used = np.ones(len(count)), taken > 0
+    failing[used] = pass_hat_k(count[used], (count - passed)[used], taken[used])
+    found: Floats = 1.0 - np.multiply.reduceat(failing, start[:-1])
+    found[np.add.reduceat(count, start[:-1]) < k] = np.nan
+    return found
+
+
+def totals(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
+    """(n, c): attempts and passes of each task.
+
+    >>> totals(np.array([0, 3, 4]), np.array([0, 1, 1, 0]))
+    (array([3, 1]), array([2, 0]))
+    """
+    return np.diff(start), np.add.reduceat(passed, start[:-1])
+
+
+def positions(start: Ints) -> Ints:
+    """The place of each row among the attempts of its task: 0, 1, 2, …
+
+    >>> positions(np.array([0, 3, 5])).tolist()
+    [0, 1, 2, 0, 1]
+    """
+    sizes = np.diff(start)
+    return np.arange(start[-1]) - np.repeat(start[:-1], sizes)
+
+
+def rates_between(
+    start: Ints, passed: Ints, edges: Ints
+) -> Iterator[tuple[NDArray[np.intp], Ints, Floats]]:
+    """(tasks, attempts, pass rates) for the attempts at positions edges[b] … edges[b+1]−1.
+
+    Tasks without an attempt there are left out; attempts says how many a task has there.
+
+    >>> rates = rates_between(np.array([0, 2, 3]), np.array([1, 0, 1]), np.array([0, 1, 2]))
+    >>> [(tasks.tolist(), values.tolist()) for tasks, _, values in rates]
+    [([0, 1], [1.0, 1.0]), ([0], [0.0])]
+    """
+    n = np.diff(start)
+    # Passes before each row, so that any stretch of rows is one subtraction.
+    before = np.concatenate([[0], np.cumsum(passed)])
+    for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        tasks = np.flatnonzero(n > low)
+        first = start[tasks] + low
+        last = np.minimum(start[tasks] + high, start[tasks + 1])
+        yield tasks, last - first, (before[last] - before[first]) / (last - first)
+
+
+def trend_scores(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
+    """(S, Q) of each task: S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12.
+
+    S/Q is the slope of the task's outcomes over the position i, and ΣS/ΣQ the slope within tasks
+    of all of them: tasks count by how much they can say about it.  Positions are counted, not
+    scaled to the length of the task: a drift is one per attempt.  S is also the score of a common
+    slope in a logistic regression given every task's passes, for which it is the most powerful
+    statistic near no trend.
+    Source: Cox 1958, "The regression analysis of binary sequences".
+
+    >>> scores, sizes = trend_scores(np.array([0, 3]), np.array([0, 0, 1]))
+    >>> scores.tolist(), sizes.tolist()
+    ([1.0], [2.0])
+    """
+    n = np.diff(start).astype(np.float64)
+    centred = positions(start) - np.repeat((n - 1) / 2, np.diff(start))
+    return np.add.reduceat(centred * passed, start[:-1]), n * (n**2 - 1) / 12
+
+
+def changes(start: Ints, passed: Ints) -> Ints:
+    """How often neighbouring attempts of a task differ: #{i : x_i ≠ x_{i+1}}.
+
+    >>> changes(np.array([0, 4, 5]), np.array([0, 1, 1, 0, 1])).tolist()
+    [2, 0]
+    """
+    differ = np.zeros(len(passed), dtype=np.int64)
+    differ[:-1] = passed[:-1] != passed[1:]
+    differ[start[1:] - 1] = 0
+    return np.add.reduceat(differ, start[:-1])
+
+
+def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
+    """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
+
+    2c(n−c)/n changes are expected when every order of a task's outcomes is as likely as any
+    other, so that it is 0 on average then: above 0 neighbours are alike, below they alternate.
+    Where they are alike it is less than their correlation, the more so the fewer attempts there
+    are: part of it goes with the task's own pass rate.
+
+    changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN where no task
+    has both passes and failures.
+
+    >>> lag_one(np.array([1]), np.array([4]), np.array([2]))
+    0.5
+    """
+    expected = float((2 * c * (n - c) / n).sum())
+    return 1.0 - float(changed.sum()) / expected if expected > 0 else float("nan")
+
+
+def lag_of_trend(slope: float, n: Ints, c: Ints) -> float:
+    """The `lag_one` that a straight trend alone brings about: Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
+
+    With pass probabilities p + b(i − (n−1)/2) and no other dependence, a task has b²(n²−1)(n−2)/6
+    fewer changes than random orders of its outcomes have.
+
+    slope : b, the change of the pass rate per attempt.  NaN where no task has both outcomes.
+
+    >>> round(lag_of_trend(0.02, np.array([10]), np.array([5])), 4)
+    0.0106
+    """
+    expected = float((2 * c * (n - c) / n).sum())
+    fewer = float((slope**2 * (n**2 - 1.0) * (n - 2) / 6).sum())
+    return fewer / expected if expected > 0 else float("nan")
+
+
+def first_pass(start: Ints, passed: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """(attempts, solved): the number of the first attempt that passes, n where none does.
+
+    >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
+    (array([2, 2]), array([ True, False]))
+    """
+    n = np.diff(start)
+    place = np.where(passed == 1, positions(start) + 1, np.repeat(n, n))
+    return np.minimum.reduceat(place, start[:-1]), np.add.reduceat(passed, start[:-1]) > 0
+
+
+def unsolved(attempts: Ints, solved: NDArray[np.bool_]) -> Floats:
+    """Share of tasks still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
+
+    d_j tasks are solved by their j-th attempt, of r_j that have a j-th attempt and were not solved
+    before.  A task never solved counts until its last attempt (censored), then it is neither solved
+    nor unsolved; with equal n this is the plain share, 1 − first@i.  With unequal n it is right
+    when how often a task was attempted has nothing to do with how hard it is, or when attempts
+    stop at the first pass.
+
+    attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
+    Source: Kaplan & Meier 1958.
+
+    >>> unsolved(np.array([1, 2, 2]), np.array([True, False, True])).round(3).tolist()
+    [1.0, 0.667, 0.333]
+    """
+    longest = int(attempts.max())
+    at = np.bincount(attempts, minlength=longest + 1)
+    risk = at[::-1].cumsum()[::-1]
+    done = np.bincount(attempts, solved, longest + 1)
+    return np.cumprod(1.0 - done / risk)
+
+
+def attempts_needed(survival: Floats, share: float) -> int | None:
+    """The fewest attempts that solve this share of the tasks; None where all there are do not.
+
+    survival : from `unsolved`.  share : in (0, 1].
+
+    >>> attempts_needed(np.array([1.0, 0.6, 0.4]), 0.5), attempts_needed(np.array([1.0, 0.6]), 0.5)
+    (2, None)
+    """
+    # A share reached up to rounding is reached.
+    enough = 1.0 - survival >= share - 1e-12
+    return int(enough.argmax()) if enough.any() else None
+
+
+def attempts_used(survival: Floats, budget: int) -> float:
+    """Mean attempts per task when one stops at the first pass or after `budget`: Σ_{i<b} S_i.
+
+    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts there are,
+    unless every task is solved by then.
+
+    >>> attempts_used(np.array([1.0, 0.6, 0.4]), 2)
+    1.6
+    """
+    known = budget < len(survival) or survival[-1] == 0
+    return float(survival[:budget].sum()) if known else float("nan")

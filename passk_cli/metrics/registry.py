@@ -1,0 +1,254 @@
+"""Names of metrics → what to compute: "pass@10", "gpass@16:0.75", and the registry they live in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.metrics.diversity import (
+    distinct_at_k,
+    distinct_passing_at_k,
+    pass_at_k_distinct,
+)
+from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
+from passk_cli.metrics.graded import best_at_k, mean_score, worst_at_k
+from passk_cli.metrics.majority import majority_at_k
+from passk_cli.metrics.order import first_at_k
+from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, unique_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Multisets:
+    """What the attempts of each cell were: its distinct values, and how often each came.
+
+    start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i, sorted by value.
+    value : scores, codes of answers or solutions (−1 for none), or numbers that order attempts.
+    count : int, attempts of the cell with this value.  passed : how many of those passed.
+    """
+
+    start: NDArray[np.int64]
+    value: NDArray[Any]
+    count: NDArray[np.int64]
+    passed: NDArray[np.int64]
+
+    def take(self, cells: NDArray[np.int64]) -> Multisets:
+        """Those of some cells, in the order given; a cell may come more than once.
+
+        >>> bag = Multisets(np.array([0, 2, 3]), np.array([1, 5, 7]), np.ones(3), np.ones(3))
+        >>> bag.take(np.array([1, 0])).value.tolist()
+        [7, 1, 5]
+        """
+        sizes = np.diff(self.start)[cells]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
+        return Multisets(start, self.value[rows], self.count[rows], self.passed[rows])
+
+    def without_empty(self) -> Multisets:
+        """The same without values that no attempt has."""
+        there = self.count > 0
+        start = np.concatenate([[0], np.cumsum(there)])[self.start]
+        return Multisets(start, self.value[there], self.count[there], self.passed[there])
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of metric, of which there is one at each k.
+
+    values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
+        for those that need to know more of the attempts; see Multisets.
+    needs : what that is: "score", "answer", "solution" or "attempt" (their order); "" for counts.
+    bounds : k → what values cannot pass; None where that depends on the scores.
+    counted : whether there is one at each k; otherwise k is 1 and not part of the name.
+    shared : whether it takes a share τ, as gpass@16:0.75 does.
+    exchangeable : whether the order of attempts does not matter.
+    """
+
+    values: Callable[..., NDArray[np.float64]]
+    needs: str = ""
+    bounds: Callable[[int], tuple[float, float]] | None = lambda k: (0.0, 1.0)
+    counted: bool = True
+    shared: bool = False
+    exchangeable: bool = True
+
+
+# A new metric is one function and one line here.
+FAMILIES: dict[str, Family] = {
+    "pass@": Family(at_pairs),
+    "pass^": Family(hat_pairs),
+    "gpass@": Family(gpass_pairs, shared=True),
+    "mgpass@": Family(mgpass_pairs),
+    "gain@": Family(gain_pairs),
+    "first@": Family(first_at_k, needs="attempt", exchangeable=False),
+    "maj@": Family(majority_at_k, needs="answer"),
+    "best@": Family(best_at_k, needs="score", bounds=None),
+    "worst@": Family(worst_at_k, needs="score", bounds=None),
+    "mean": Family(mean_score, needs="score", bounds=None, counted=False),
+    "distinct@": Family(distinct_at_k, needs="solution", bounds=lambda k: (1.0, float(k))),
+    "distinct-correct@": Family(
+        distinct_passing_at_k, needs="solution", bounds=lambda k: (0.0, float(k))
+    ),
+    "distinct-pass@": Family(pass_at_k_distinct, needs="solution"),
+}
+USUAL_K = (1, 10, 100)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One column of a report: a family of metrics at one k.
+
+    share : τ of a family that takes one, exactly as written.
+
+    >>> parse("pass@10")
+    Metric(family='pass@', k=10, share=None)
+    >>> parse("gpass@16:0.75").name
+    'gpass@16:0.75'
+    """
+
+    family: str
+    k: int
+    share: Fraction | None = None
+
+    @property
+    def kind(self) -> Family:
+        """The family's entry in the registry."""
+        return FAMILIES[self.family]
+
+    @property
+    def unit(self) -> str:
+        """What its values are: a "share" in [0, 1], or a "score" of another kind."""
+        return "share" if self.bounds == (0.0, 1.0) else "score"
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """What its values cannot pass; None where that depends on the scores."""
+        return None if self.kind.bounds is None else self.kind.bounds(self.k)
+
+    @property
+    def name(self) -> str:
+        """As the user writes it."""
+        return self.family + self.argument
+
+    @property
+    def argument(self) -> str:
+        """What follows the family in the name: "10", "16:0.75", or nothing."""
+        if not self.kind.counted:
+            return ""
+        return str(self.k) + ("" if self.share is None else f":{float(self.share):g}")
+
+    def values(self, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The metric of each (n, c) pair, for a family of counts; NaN where n < k."""
+        share = () if self.share is None else (self.share,)
+        return self.kind.values(n, c, self.k, *share)
+
+    def values_of(self, attempts: Multisets) -> NDArray[np.float64]:
+        """The metric of each cell, for a family that needs more than counts; NaN where n < k."""
+        a = attempts
+        return self.kind.values(a.start, a.value, a.count, a.passed, self.k)
+
+
+def parse(text: str) -> Metric:
+    """A metric from its name; ParameterError says which names there are.
+
+    >>> parse("maj@8").k, parse("mean").name
+    (8, 'mean')
+    """
+    name = text.strip()
+    found = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name)
+    family = FAMILIES.get(found[1]) if found else None
+    if found is None or family is None or (found[2] is not None) != family.counted:
+        raise ParameterError(f"no metric {name!r}; there are {_known()}")
+    if (found[3] is not None) != family.shared:
+        share = "needs the share of k that has to pass, as in gpass@16:0.75"
+        raise ParameterError(f"{name}: {share if family.shared else 'takes no share'}")
+    metric = Metric(found[1], int(found[2] or 1), Fraction(found[3]) if found[3] else None)
+    if metric.k < 1:
+        raise ParameterError(f"{name}: k must be at least 1")
+    if metric.share is not None and not 0 < metric.share <= 1:
+        raise ParameterError(f"{name}: the share must lie in (0, 1]")
+    return metric
+
+
+def parse_list(text: str) -> tuple[Metric, ...]:
+    """Metrics from a comma-separated list, each once, in the order given."""
+    return tuple(dict.fromkeys(parse(part) for part in text.split(",") if part.strip()))
+
+
+def parse_ks(text: str) -> tuple[int, ...]:
+    """k's from "1,10,100"; ParameterError for anything but whole numbers from 1 up."""
+    ks = []
+    for part in text.split(","):
+        if not part.strip().isdigit() or int(part) < 1:
+            raise ParameterError(f"-k {text}: k must be a whole number, at least 1")
+        ks.append(int(part))
+    return tuple(dict.fromkeys(ks))
+
+
+def default_ks(n_min: int) -> tuple[int, ...]:
+    """Those of 1, 10, 100 that every task supports; when fewer than two, 1, 2, 4, … and n.
+
+    >>> default_ks(200), default_ks(10), default_ks(5), default_ks(1)
+    ((1, 10, 100), (1, 10), (1, 2, 4, 5), (1,))
+    """
+    usual = tuple(k for k in USUAL_K if k <= n_min)
+    if len(usual) >= 2:
+        return usual
+    doubling = [1 << i for i in range(n_min.bit_length()) if 1 << i <= n_min]
+    return tuple(dict.fromkeys([*doubling, n_min]))
+
+
+def standard_metrics(ks: Iterable[int]) -> tuple[Metric, ...]:
+    """pass@k and pass^k for these k; pass^1 equals pass@1 and is left out beside it."""
+    ks = tuple(ks)
+    hats = tuple(Metric("pass^", k) for k in ks if k != 1)
+    return (*(Metric("pass@", k) for k in ks), *hats)
+
+
+def needs(metrics: Iterable[Metric]) -> tuple[str, ...]:
+    """What metrics have to know of the attempts besides counts, each once."""
+    return tuple(dict.fromkeys(m.kind.needs for m in metrics if m.kind.needs))
+
+
+def scores_only(metrics: Sequence[Metric]) -> bool:
+    """Whether it does not matter which attempts pass, only how they score."""
+    return bool(metrics) and all(metric.kind.needs == "score" for metric in metrics)
+
+
+def task_values(
+    metrics: Iterable[Metric],
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    attempts: Mapping[str, Multisets] | None = None,
+) -> NDArray[np.float64]:
+    """Values of several metrics for the same cells: (metrics × cells), computed per unique pair.
+
+    n, c : int arrays of one shape (cells,).  NaN where n < k.
+    attempts : for metrics that need more than counts, what they need → the cells' multisets.
+
+    >>> task_values([parse("pass@1"), parse("pass^2")], np.array([2, 2]), np.array([1, 2]))
+    array([[0.5, 1. ],
+           [0. , 1. ]])
+    """
+    un, uc, index = unique_pairs(n, c)
+    return np.stack(
+        [
+            metric.values_of((attempts or {})[metric.kind.needs])
+            if metric.kind.needs
+            else metric.values(un, uc)[index]
+            for metric in metrics
+        ]
+    )
+
+
+def _known() -> str:
+    """The names there are, as one writes them."""
+    written = (f + "K" * one.counted + ":τ" * one.shared for f, one in FAMILIES.items())
+    return ", ".join(written) + ", as in pass@10"

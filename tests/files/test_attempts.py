@@ -1,0 +1,226 @@
+"""What attempts were besides passing: read from every kind of file, carried along."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from passk_cli import DataError, ParameterError, estimate, read
+from passk_cli.outcomes.counts import Attempts, Counts
+from passk_cli.report.sensitivity import halved
+
+ROWS: list[dict[str, Any]] = [
+    {"model": m, "task": t, "trial": i, "score": s, "passed": s > 0.4, "answer": a, "code": a}
+    for m, t, i, s, a in [
+        ("a", "t1", 0, 0.25, "x"), ("a", "t1", 1, 0.5, "y"), ("a", "t1", 2, 0.5, " x "),
+        ("a", "t2", 0, 1.0, None), ("b", "t1", 0, 0.75, "x"), ("b", "t1", 1, 0.75, "x"),
+    ]
+]  # fmt: skip
+
+
+def _multiset(counts: Counts, role: str) -> dict[tuple[str, str], list[tuple[Any, int, int]]]:
+    """(model, task) → [(value, count, passed), …]."""
+    known, found = counts.attempts[role], {}
+    for cell, value, count, passed in zip(
+        *(getattr(known, c).tolist() for c in ("cell", "value", "count", "passed")), strict=True
+    ):
+        series, task = counts.cells[cell]
+        found.setdefault((series[0], task), []).append((value, count, passed))
+    return found
+
+
+def _as(kind: str, rows: list[dict[str, Any]], folder: Path) -> Any:
+    frame = pd.DataFrame(rows)
+    if kind == "frame":
+        return frame
+    path = folder / f"rows.{kind}"
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    elif kind == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "frame"])
+def test_scores_from_every_kind_of_file(kind: str, tmp_path: Path) -> None:
+    fields = {"outcome": "passed"}
+    counts = read(_as(kind, ROWS, tmp_path), fields=fields, attempts=["score"])
+    assert _multiset(counts, "score") == {
+        ("a", "t1"): [(0.25, 1, 0), (0.5, 2, 2)],
+        ("a", "t2"): [(1.0, 1, 1)],
+        ("b", "t1"): [(0.75, 2, 2)],
+    }
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "frame"])
+def test_answers_are_told_apart_by_their_text(kind: str, tmp_path: Path) -> None:
+    data = _as(kind, ROWS, tmp_path)
+    counts = read(data, fields={"outcome": "passed"}, attempts=["answer"])
+    found = _multiset(counts, "answer")
+    assert sorted((count, passed) for _, count, passed in found["a", "t1"]) == [(1, 1), (2, 1)]
+    assert found["a", "t2"] == [(-1, 1, 1)]
+    assert counts.attempts["answer"].valueless == 1
+    # The same text has the same code everywhere.
+    assert found["b", "t1"][0][0] in [value for value, _, _ in found["a", "t1"]]
+
+
+def test_order_is_a_number_or_a_time(tmp_path: Path) -> None:
+    times = [
+        {"task": "t", "passed": True, "attempt": "2026-01-02T10:00:00Z"},
+        {"task": "t", "passed": False, "attempt": "2026-01-02T09:59:30Z"},
+        {"task": "t", "passed": False, "attempt": "2026-01-03"},
+    ]
+    (only,) = _multiset(
+        read(_as("jsonl", times, tmp_path), attempts=["attempt"]), "attempt"
+    ).values()
+    assert [passed for _, _, passed in only] == [0, 1, 0]
+    assert only[1][0] - only[0][0] == 30
+    numbers = [{"task": "t", "passed": i == 10, "attempt": i} for i in (10, 9, 2)]
+    (only,) = _multiset(
+        read(_as("jsonl", numbers, tmp_path), attempts=["attempt"]), "attempt"
+    ).values()
+    assert only == [(2, 1, 0), (9, 1, 0), (10, 1, 1)]
+
+
+def test_the_order_of_lines_is_taken_when_asked_for(tmp_path: Path) -> None:
+    rows = [{"task": "t", "passed": p} for p in (True, False, True, True)]
+    (only,) = _multiset(read(_as("jsonl", rows, tmp_path), attempts=["line"]), "attempt").values()
+    assert [passed for _, _, passed in only] == [1, 0, 1, 1]
+    lists = tmp_path / "lists.jsonl"
+    lists.write_text(
+        '{"task": "t", "outcomes": [true, false]}\n{"task": "u", "outcomes": [0, 1]}\n'
+    )
+    found = _multiset(read(lists, attempts=["line"]), "attempt")
+    assert [[p for *_, p in rows] for rows in found.values()] == [[1, 0], [0, 1]]
+
+
+def test_lists_beside_lists_and_lists_of_scores(tmp_path: Path) -> None:
+    path = tmp_path / "lists.json"
+    record = {"task_id": "t", "graded_list": [True, False, True], "code_list": ["p", "q", "p"]}
+    path.write_text(json.dumps([record]))
+    (only,) = _multiset(read(path, attempts=["solution"]), "solution").values()
+    assert sorted((count, passed) for _, count, passed in only) == [(1, 0), (2, 2)]
+    path.write_text(json.dumps([{"task_id": "t", "scores": [0.5, 0.25, 0.5]}]))
+    (only,) = _multiset(read(path, attempts=["score"], threshold=0.4), "score").values()
+    assert only == [(0.25, 1, 0), (0.5, 2, 2)]
+
+
+def test_words_are_scores_of_one_and_zero(tmp_path: Path) -> None:
+    rows = [{"task": "t", "passed": word} for word in ("PASS", "fail", "true")]
+    (only,) = _multiset(read(_as("jsonl", rows, tmp_path), attempts=["score"]), "score").values()
+    assert only == [(0.0, 1, 0), (1.0, 2, 2)]
+
+
+def test_policies_hold_for_attempts_too(tmp_path: Path) -> None:
+    rows = [
+        {"task": "t", "attempt": 0, "passed": True, "answer": "x"},
+        {"task": "t", "attempt": 0, "passed": False, "answer": "y"},
+        {"task": "t", "attempt": 1, "passed": None, "answer": "z"},
+        {"task": "t", "attempt": 2, "passed": True, "answer": "x"},
+    ]
+    data = _as("jsonl", rows, tmp_path)
+    for duplicates, missing, shapes in (
+        ("first", "drop", [(2, 2)]),
+        ("last", "drop", [(1, 0), (1, 1)]),
+        ("keep", "fail", [(1, 0), (1, 0), (2, 2)]),
+    ):
+        counts = read(data, duplicates=duplicates, missing=missing, attempts=["answer"])
+        (only,) = _multiset(counts, "answer").values()
+        assert sorted((count, passed) for _, count, passed in only) == shapes
+        assert sum(count for _, count, _ in only) == int(counts.n[0])
+
+
+def test_shards_and_row_order_do_not_matter(tmp_path: Path) -> None:
+    one, two = tmp_path / "x", tmp_path / "y"
+    one.mkdir()
+    two.mkdir()
+    fields = {"outcome": "passed"}
+    whole = read(_as("jsonl", ROWS, tmp_path), fields=fields, attempts=["score"])
+    parts = [_as("jsonl", ROWS[3:][::-1], one), _as("jsonl", ROWS[:3], two)]
+    split = read([str(p) for p in parts], fields=fields, attempts=["score"])
+    assert _multiset(whole, "score") == _multiset(split, "score")
+
+
+@pytest.mark.parametrize(
+    ("rows", "attempts", "message"),
+    [
+        ([{"task": "t", "passed": 1}], "answer", "no answer column; name it with --field answer=…"),
+        ([{"task": "t", "passed": 1}], "attempt", "no attempt number or time under a"),
+        ([{"task": "t", "n": 3, "c": 1}], "score", "scores need a row (or a list entry) per"),
+        (
+            [{"task": "t", "passed": 1, "score": None}], "score",
+            "attempts without a score in 'score': 1, first of rows at task t",
+        ),
+        ([{"task": "t", "score": 1e400}], "score", "scores that are infinite: 1"),
+        (
+            [{"task": "t", "passed": 1, "trial": "first"}], "attempt",
+            "attempts whose 'trial' says nothing about their order: 1",
+        ),
+        (
+            [{"task": "t", "passed": 1, "score": 0.5, "reward": 0.5}], "score",
+            "2 columns could be the score: score, reward",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_said(
+    rows: list[dict[str, Any]], attempts: str, message: str, tmp_path: Path
+) -> None:
+    threshold = 0.5 if "passed" not in rows[0] else None
+    with pytest.raises(DataError) as caught:
+        read(_as("jsonl", rows, tmp_path), attempts=[attempts], threshold=threshold)
+    assert message in str(caught.value)
+
+
+def test_attempts_that_share_their_number_are_in_either_order(tmp_path: Path) -> None:
+    rows = [{"task": "t", "trial": 1, "passed": p} for p in (True, False)]
+    data = _as("jsonl", rows, tmp_path)
+    counts = read(data, attempts=["attempt"], duplicates="keep")
+    assert estimate(counts, "first@1")["estimate"].tolist() == [0.5]
+
+
+def test_thresholds_become_a_group(tmp_path: Path) -> None:
+    data = _as("jsonl", ROWS, tmp_path)
+    counts = read(data, fields={"outcome": "passed"}, attempts=["score"])
+    split = counts.at_thresholds([0.5, 0.75])
+    assert split.group_names == ("threshold",)
+    for threshold in (0.5, 0.75):
+        alone = read(data, fields={"outcome": "score"}, threshold=threshold)
+        rows = [i for i, (series, _) in enumerate(split.cells) if series[1] == f"{threshold:g}"]
+        assert split.n[rows].tolist() == alone.n.tolist()
+        assert split.c[rows].tolist() == alone.c.tolist()
+    assert np.bincount(split.attempts["score"].cell).sum() == 2 * len(counts.attempts["score"].cell)
+
+
+def test_leaving_a_group_out_takes_its_attempts_along(tmp_path: Path) -> None:
+    rows = [dict(row, kind="even" if i % 2 else "odd") for i, row in enumerate(ROWS)]
+    data = _as("jsonl", rows, tmp_path)
+    fields = {"outcome": "passed"}
+    split = read(data, fields=fields, by=["kind"], attempts=["score"])
+    whole = read(data, fields=fields, attempts=["score"])
+    assert _multiset(split.without_group("kind"), "score") == _multiset(whole, "score")
+    odd = read(data, fields=fields, where="kind = 'odd'", attempts=["score"])
+    assert _multiset(split.without_group("kind", "even"), "score") == _multiset(odd, "score")
+
+
+def test_half_the_attempts_are_some_of_them() -> None:
+    known = Attempts(
+        np.array([0, 0, 1]), np.array([0.1, 0.2, 0.3]), np.array([3, 3, 4]), np.array([0, 3, 2])
+    )
+    counts = Counts.from_cells([("m", "a", 6, 3), ("m", "b", 4, 2)])
+    counts = Counts(**{**counts.__dict__, "attempts": {"score": known}})
+    drawn = halved(counts, seed=0).attempts["score"]
+    assert np.bincount(drawn.cell, drawn.count).tolist() == [3, 2]
+    assert np.all(drawn.passed <= drawn.count)
+    assert np.all(drawn.passed[drawn.value == 0.1] == 0)
+
+
+def test_counts_without_scores_say_how_to_get_them() -> None:
+    with pytest.raises(ParameterError, match=r"read them with read\(…, attempts=\['score'\]\)"):
+        estimate(Counts.from_cells([("m", "a", 2, 1)]), "best@2")

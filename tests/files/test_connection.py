@@ -1,0 +1,40 @@
+"""The connection that reads sees the given files and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from passk_cli.files.connection import connect
+
+
+def test_only_the_given_files_are_read(tmp_path: Path) -> None:
+    given, other = tmp_path / "given.csv", tmp_path / "other.csv"
+    for path in (given, other):
+        path.write_text("a\n1\n")
+    con = connect([str(given)], tmp_path)
+    assert con.execute(f"SELECT a FROM read_csv('{given}')").fetchall() == [(1,)]
+    for statement in (
+        f"SELECT * FROM read_csv('{other}')",
+        f"SELECT * FROM read_text('{other}')",
+        f"SELECT * FROM '{other}'",
+        f"SELECT * FROM glob('{tmp_path}/*')",
+        "SELECT * FROM read_csv('http://localhost/x.csv')",
+        f"COPY (SELECT 1) TO '{tmp_path}/new.csv'",
+        f"ATTACH '{tmp_path}/new.db'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "SET TimeZone = 'Asia/Tokyo'",
+        "SELECT * FROM given",
+    ):
+        with pytest.raises(duckdb.Error):
+            con.execute(statement)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["given.csv", "other.csv"]
+
+
+def test_what_does_not_fit_in_memory_goes_to_the_spool(tmp_path: Path) -> None:
+    answer = connect([], tmp_path).execute("SELECT current_setting('temp_directory')").fetchall()
+    assert answer == [(str(tmp_path / "memory"),)]

@@ -1,0 +1,328 @@
+"""Every shape and packing of the same outcomes gives the same counts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from passk_cli import DataError, ParameterError, read
+from passk_cli.files.fields import FAIL_WORDS, PASS_WORDS
+from tests.conftest import SAMPLES, Passk
+
+Write = Callable[[str, str | bytes], Path]
+ROWS = [
+    {"model": m, "task_id": t, "sample": s, "passed": (len(m) + i + s) % 3 == 0, "temperature": 0.2}
+    for m in ("a", "bb")
+    for i, t in enumerate(("007", "7x", "NA", "née", 'q"uote', "x,y"))
+    for s in range(4)
+]
+EXPECTED = {
+    (m, t): (4, sum(bool(r["passed"]) for r in ROWS if (r["model"], r["task_id"]) == (m, t)))
+    for m in ("a", "bb")
+    for t in ("007", "7x", "NA", "née", 'q"uote', "x,y")
+}
+
+
+def cells(data: object, **options: object) -> dict[tuple[str, ...], tuple[int, int]]:
+    counts = read(data, **options)  # type: ignore[arg-type]
+    return {
+        (*counts.series[s], counts.tasks[t]): (int(n), int(c))
+        for s, t, n, c in zip(
+            counts.series_codes, counts.task_codes, counts.n, counts.c, strict=True
+        )
+    }
+
+
+def jsonl(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def delimited(sign: str) -> str:
+    return pd.DataFrame(ROWS).to_csv(index=False, sep=sign)
+
+
+LISTS = [
+    {"model": m, "task_id": t, "results": [r["passed"] for r in ROWS
+                                          if (r["model"], r["task_id"]) == (m, t)]}
+    for m, t in EXPECTED
+]  # fmt: skip
+COUNTS = [{"model": m, "task": t, "n": n, "c": c} for (m, t), (n, c) in EXPECTED.items()]
+FILES: list[tuple[str, str | bytes]] = [
+    ("a.jsonl", jsonl(ROWS)),
+    ("bom.jsonl", b"\xef\xbb\xbf" + jsonl(ROWS).encode()),
+    ("crlf.jsonl", jsonl(ROWS).replace("\n", "\r\n")),
+    ("no-newline-at-the-end.jsonl", jsonl(ROWS).rstrip("\n")),
+    ("blank-lines.jsonl", jsonl(ROWS).replace("\n", "\n\n")),
+    ("a.jsonl.gz", gzip.compress(jsonl(ROWS).encode())),
+    ("a.jsonl.zst", zstandard.compress(jsonl(ROWS).encode())),
+    ("bom.jsonl.gz", gzip.compress(b"\xef\xbb\xbf" + jsonl(ROWS).encode())),
+    ("wrong-name.txt", jsonl(ROWS)),
+    ("array.json", json.dumps(ROWS)),
+    ("array.json.gz", gzip.compress(json.dumps(ROWS, indent=1).encode())),
+    ("pretty.json", "\n".join(json.dumps(row, indent=2) for row in ROWS)),
+    ("a.csv", delimited(",")),
+    ("bom.csv", b"\xef\xbb\xbf" + delimited(",").encode()),
+    ("crlf.csv", delimited(",").replace("\n", "\r\n")),
+    ("semicolon.csv", delimited(";")),
+    ("a.csv.gz", gzip.compress(delimited(",").encode())),
+    ("a.csv.zst", zstandard.compress(delimited(",").encode())),
+    ("a.tsv", delimited("\t")),
+    ("lists.jsonl", jsonl(LISTS)),
+    ("counts.jsonl", jsonl(COUNTS)),
+    ("counts.csv", pd.DataFrame(COUNTS).to_csv(index=False)),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), FILES, ids=[name for name, _ in FILES])
+def test_every_file_gives_the_same_counts(write: Write, name: str, content: str | bytes) -> None:
+    assert cells(write(name, content)) == EXPECTED
+
+
+def test_parquet_and_frames(tmp_path: Path) -> None:
+    frame = pd.DataFrame(ROWS)
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert cells(tmp_path / "a.parquet") == EXPECTED
+    assert cells(frame) == EXPECTED
+    pd.DataFrame(LISTS).to_parquet(tmp_path / "lists.parquet")
+    assert cells(tmp_path / "lists.parquet") == EXPECTED
+    assert cells(pd.DataFrame(COUNTS)) == EXPECTED
+
+
+def test_quoted_newlines(write: Write) -> None:
+    text = 'task,completion,passed\na,"x = 1\n\ny = 2, ""z""",1\nb,"",0\n'
+    assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+def test_stdin(passk: Passk) -> None:
+    for packed in (jsonl(ROWS).encode(), gzip.compress(jsonl(ROWS).encode())):
+        done = passk("estimate", "-", "-k", "1", "-f", "tsv", stdin=packed)
+        assert done.out.split("\n")[1].startswith("a\tpass@1\t1\t0.3")
+    done = passk("estimate", "x=-", "-k", "1", "-f", "csv", stdin=b"task,passed\nq,1\n")
+    assert done.out.split("\n")[1].startswith("x,pass@1,1,1.0")
+
+
+def test_task_ids_are_text(write: Write) -> None:
+    path = write("m.jsonl", '{"task": 7, "passed": 1}\n{"task": "7", "passed": 0}\n'
+                 '{"task": "007", "passed": 1}\n{"task": "NA", "passed": 1}\n')  # fmt: skip
+    assert cells(path) == {("m", "007"): (1, 1), ("m", "7"): (2, 1), ("m", "NA"): (1, 1)}
+
+
+@pytest.mark.parametrize("case", [str, str.upper, str.title, lambda w: f" {w} "])
+def test_words(write: Write, case: Callable[[str], str]) -> None:
+    for words, passed in ((PASS_WORDS, 1), (FAIL_WORDS, 0)):
+        rows = [{"task": w, "status": case(w)} for w in words]
+        assert all(c == passed for _, c in cells(write("m.jsonl", jsonl(rows))).values())
+
+
+def test_threshold(write: Write) -> None:
+    scores = [0.3, 0.7 - 1e-10, 0.7, 1, 0, "pass", "failed", True]
+    rows = [{"task": i, "score": s} for i, s in enumerate(scores)]
+    found = cells(write("m.jsonl", jsonl(rows)), threshold=0.7)
+    assert [c for _, c in found.values()] == [0, 1, 1, 1, 0, 1, 0, 1]
+    lists = jsonl([{"task": "a", "scores": [0.2, 0.7, 0.9]}])
+    assert cells(write("l.jsonl", lists), threshold=0.7) == {("l", "a"): (3, 2)}
+
+
+def test_missing(write: Write) -> None:
+    rows = [{"task": "a", "passed": p} for p in (True, None, "NaN")] + [
+        {"task": "b", "passed": None}
+    ]
+    path = write("m.jsonl", jsonl(rows))
+    assert cells(path, missing="fail") == {("m", "a"): (3, 1), ("m", "b"): (1, 0)}
+    assert cells(path, missing="drop") == {("m", "a"): (1, 1)}
+    facts = read(path, missing="drop").facts
+    assert (facts.missing, facts.emptied) == (3, 1)
+
+
+def test_duplicates(write: Write) -> None:
+    rows = [{"task": "a", "sample": s, "passed": p} for s, p in ((0, True), (1, False), (0, False),
+                                                                (1, None), (2, True))]  # fmt: skip
+    path = write("m.jsonl", jsonl(rows))
+    with pytest.raises(DataError, match=r"m.jsonl:3: attempt 0 .* first at .*m.jsonl:1 \(2 such"):
+        read(path, missing="fail")
+    assert cells(path, missing="fail", duplicates="keep") == {("m", "a"): (5, 2)}
+    assert cells(path, missing="fail", duplicates="first") == {("m", "a"): (3, 2)}
+    assert cells(path, missing="fail", duplicates="last") == {("m", "a"): (3, 1)}
+    assert read(path, missing="fail", duplicates="last").facts.duplicates == 2
+
+
+def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
+    one = write("b.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
+    two = write("a.jsonl", jsonl([{"model": "m", "task": "a", "trial": 0, "passed": False}]))
+    for files, first, last in (([one, two], 1, 0), ([two, one], 0, 1)):
+        assert cells(files, duplicates="first")["m", "a"] == (1, first)
+        assert cells(files, duplicates="last")["m", "a"] == (1, last)
+    many = [write(f"f{i}.csv", f"model,task,trial,passed\nm,a,0,{int(i == 7)}\n") for i in range(8)]
+    assert cells(many, duplicates="last") == {("m", "a"): (1, 1)}
+    assert cells(many[::-1], duplicates="first") == {("m", "a"): (1, 1)}
+    assert cells(many, duplicates="first") == {("m", "a"): (1, 0)}
+
+
+def test_a_record_longer_than_the_usual_buffer(write: Write) -> None:
+    rows = [{"task": "a", "passed": True, "log": "x" * 20_000_000}, {"task": "b", "passed": False}]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("numbers", [range(5), range(1, 6), (3, 9, 27), ("a", "b"), (-1, 10**20)])
+def test_distinct_attempts_are_no_duplicates(write: Write, numbers: tuple[object, ...]) -> None:
+    rows = [{"task": "a", "trial": i, "passed": True} for i in numbers]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (len(numbers), len(numbers))}
+
+
+def test_skip_bad(write: Write) -> None:
+    rows = jsonl(ROWS)
+    text = rows + '{"passed": 25, "failed": 139}\n[1, 2]\n{"model": "a", "task_id": "cu'
+    counts = read(write("m.jsonl", text), skip_bad=True)
+    assert counts.facts.skipped == 3
+    assert cells(write("m.jsonl", text), skip_bad=True) == EXPECTED
+    table = write("m.csv", "task,passed\na,1\nb,1,x\nc\nd,0\n")
+    assert cells(table, skip_bad=True) == {("m", "a"): (1, 1), ("m", "d"): (1, 0)}
+    assert read(table, skip_bad=True).facts.skipped == 2
+
+
+def test_fields_reach_into_records(write: Write, tmp_path: Path) -> None:
+    rows = [{"meta": {"id": {"x": t}}, "evaluation": {"is_correct": t == "a"}}
+            for t in "ab"]  # fmt: skip
+    path = write("m.jsonl", jsonl(rows))
+    fields = {"task": "meta.id.x", "outcome": "evaluation.is_correct"}
+    assert cells(path, fields=fields) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    pd.DataFrame(rows).to_parquet(tmp_path / "m.parquet")
+    assert cells(tmp_path / "m.parquet", fields=fields) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+def test_human_eval_results_carry_the_outcome_twice(write: Write) -> None:
+    rows = [{"task_id": "HumanEval/0", "completion": "", "result": "failed: x", "passed": False}]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "HumanEval/0"): (1, 0)}
+
+
+def test_by_where_and_model(write: Write) -> None:
+    rows = [{**r, "difficulty": "hard" if r["sample"] else "easy"} for r in ROWS]
+    path = write("m.jsonl", jsonl(rows))
+    found = read(path, by=["difficulty"], where="temperature < 0.5 AND sample < 2", models=["bb"])
+    assert found.series == (("bb", "easy"), ("bb", "hard"))
+    assert found.n.tolist() == [1] * 12
+    assert sum(n for n, _ in cells(path, where="difficulty = 'hard'").values()) == 36
+    with pytest.raises(ParameterError, match="no column 'hard'"):
+        read(path, where='difficulty = "hard"')
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_folders_and_names_of_files_say_nothing_about_rows(tmp_path: Path, suffix: str) -> None:
+    frame = pd.DataFrame({"model": "m", "task": ["a", "b"], "n": [4, 4], "c": [1, 3]})
+    for name in ("model=zzz/n=100/c=0/x", "x[1]", "x1", "*", "?", "**", "a'b\\c{d},e"):
+        path = tmp_path / f"{name}.{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = frame if name != "x1" else frame.assign(c=0)
+        match suffix:
+            case "csv":
+                table.to_csv(path, index=False)
+            case "parquet":
+                table.to_parquet(path)
+            case _:
+                table.to_json(path, orient="records", lines=suffix == "jsonl")
+        expected = {("m", "a"): (4, 1), ("m", "b"): (4, 3)} if name != "x1" else cells(table)
+        assert cells(path) == expected
+    assert (tmp_path / f"x[1].{suffix}").read_bytes() != (tmp_path / f"x1.{suffix}").read_bytes()
+
+
+def test_times_are_those_of_utc(tmp_path: Path) -> None:
+    when = pd.to_datetime(["2026-01-01T02:00Z", "2026-01-01T23:00Z"])
+    frame = pd.DataFrame({"task": ["a", "b"], "when": when, "passed": [True, False]})
+    frame.to_parquet(tmp_path / "m.parquet")
+    code = (
+        "import sys; from passk_cli import read; path = sys.argv[1];"
+        "print(read(path, by=['when']).series);"
+        "print(read(path, where='\"when\" < \\'2026-01-01 03:00\\'').n)"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "m.parquet")],
+            env=os.environ | {"TZ": zone},
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
+        for zone in ("America/New_York", "Asia/Tokyo")
+    }
+    expected = (("m", "2026-01-01 02:00:00+00"), ("m", "2026-01-01 23:00:00+00"))
+    assert told == {f"{expected}\n[1]\n"}
+
+
+def test_names_of_models(write: Write, passk: Passk) -> None:
+    text = "task,passed\na,1\n"
+    one, two = write("x/results.csv", text), write("y/results.csv", text)
+    assert read([one, two]).series == (("x/results",), ("y/results",))
+    assert read([f"new={one}", two]).series == (("new",), ("results",))
+    assert cells([f"same={one}", f"same={two}"]) == {("same", "a"): (2, 2)}
+    named = write("z.csv", "model,task,passed\ngpt,a,1\n")
+    assert read(f"new={named}").series == (("new",),)
+    several = write("s.csv", "model,task,passed\ngpt,a,1\nllama,a,0\n")
+    with pytest.raises(
+        DataError, match=r"several models \(gpt, llama\); the label 'new' names one"
+    ):
+        read(f"new={several}")
+    assert read(one.parent.parent / "*" / "results.csv").series == (("x/results",), ("y/results",))
+    assert len(read(one.parent.parent).series) == 4
+
+
+def test_clusters(write: Write) -> None:
+    path = write("m.csv", "task,passed,repo\na,1,x\na,0,x\nb,1,y\n")
+    assert read(path, cluster="repo").clusters == ("x", "y")
+    cut = write("c.csv", "task,passed,repo\na,1,x\na,0,y\n")
+    with pytest.raises(DataError, match="task 'a' lies in two clusters"):
+        read(cut, cluster="repo")
+
+
+def test_pooled_settings_are_said(passk: Passk) -> None:
+    done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz")
+    assert "differ in temperature and are pooled; --by temperature keeps them apart" in done.err
+    assert (
+        "pooled" not in passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--by", "temperature").err
+    )
+
+
+tables = st.lists(
+    st.tuples(st.sampled_from("mno"), st.sampled_from(["t1", "t2", "1", "01"]), st.booleans()),
+    min_size=1,
+    max_size=40,
+)
+relaxed = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@given(tables, st.randoms(use_true_random=False), st.integers(1, 4))
+@relaxed
+def test_order_and_sharding_do_not_matter(
+    write: Write, passk: Passk, rows: list[tuple[str, str, bool]], rng: random.Random, shards: int
+) -> None:
+    records: list[dict[str, object]] = [{"model": m, "task": t, "passed": p} for m, t, p in rows]
+    whole = write("whole.jsonl", jsonl(records))
+    rng.shuffle(records)
+    cut = [records[i::shards] for i in range(shards)]
+    parts = [write(f"part{i}.jsonl", jsonl(part)) for i, part in enumerate(cut) if part]
+    one = passk("estimate", whole, "-k", "1", "-f", "csv")
+    assert one.code == 0
+    assert passk("estimate", *parts, "-k", "1", "-f", "csv").out == one.out
+
+
+@given(tables)
+@relaxed
+def test_renaming_tasks_and_models_does_not_matter(
+    write: Write, rows: list[tuple[str, str, bool]]
+) -> None:
+    plain = jsonl([{"model": m, "task": t, "passed": p} for m, t, p in rows])
+    other = jsonl([{"model": f"x{m}", "task": f"z{t}", "passed": p} for m, t, p in rows])
+    one, two = cells(write("a.jsonl", plain)), cells(write("b.jsonl", other))
+    assert {(f"x{m}", f"z{t}"): v for (m, t), v in one.items()} == two

@@ -1,0 +1,185 @@
+"""Attempts in order against brute force, exact fractions, least squares and statsmodels."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.duration.survfunc import SurvfuncRight
+
+from passk_cli.metrics.order import (
+    attempts_needed,
+    attempts_used,
+    changes,
+    first_at_k,
+    first_pass,
+    lag_of_trend,
+    lag_one,
+    positions,
+    rates_between,
+    totals,
+    trend_scores,
+    unsolved,
+)
+from passk_cli.metrics.pass_k import pass_at_k
+
+outcomes = st.lists(st.integers(0, 1), min_size=1, max_size=7)
+tasks_of = st.lists(outcomes, min_size=1, max_size=6)
+
+
+def ragged(tasks: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """(start, passed) of the tasks' outcomes."""
+    start = np.concatenate([[0], np.cumsum([len(task) for task in tasks])])
+    return start, np.concatenate([np.array(task, dtype=np.int64) for task in tasks])
+
+
+def first(tasks: list[list[int]], k: int) -> np.ndarray:
+    start, passed = ragged(tasks)
+    rows = np.arange(len(passed), dtype=float)
+    return first_at_k(start, rows, np.ones_like(passed), passed, k)
+
+
+@given(tasks_of, st.integers(1, 8))
+def test_first_at_k_is_whether_one_of_the_first_k_passes(tasks: list[list[int]], k: int) -> None:
+    expected = [float(any(task[:k])) if len(task) >= k else np.nan for task in tasks]
+    np.testing.assert_array_equal(first(tasks, k), expected)
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=6), st.data())
+def test_over_all_orders_first_at_k_is_pass_at_k(task: list[int], data: st.DataObject) -> None:
+    k, n, c = data.draw(st.integers(1, len(task))), len(task), sum(task)
+    orders = [list(order) for order in permutations(task)]
+    mean = sum(map(Fraction, first(orders, k).tolist())) / len(orders)
+    assert mean == 1 - Fraction(comb(n - c, k), comb(n, k))
+
+
+def test_attempts_at_one_time_share_their_orders() -> None:
+    # Three at time 1 of which one passes, two at time 2 of which one does: 5 attempts.
+    start, time = np.array([0, 2, 3]), np.array([1.0, 2.0, 1.0])
+    count, passed = np.array([3, 2, 2]), np.array([1, 1, 2])
+    each = [
+        (*one, *two) for one, two in product(set(permutations((0, 0, 1))), permutations((0, 1)))
+    ]
+    for k in range(1, 6):
+        expected = sum(max(order[:k]) for order in each) / len(each)
+        found = first_at_k(start, time, count, passed, k)
+        assert found[0] == pytest.approx(expected, rel=1e-14)
+        assert found[1] == (1.0 if k <= 2 else pytest.approx(np.nan, nan_ok=True))
+
+
+@given(tasks_of)
+def test_slope_is_that_of_least_squares_within_tasks(tasks: list[list[int]]) -> None:
+    start, passed = ragged(tasks)
+    scores, sizes = trend_scores(start, passed)
+    if not sizes.sum():
+        return
+    # One dummy per task and the position.
+    task = np.repeat(np.arange(len(tasks)), np.diff(start))
+    design = np.column_stack([positions(start), task[:, None] == np.arange(len(tasks))])
+    slope = np.linalg.lstsq(design.astype(float), passed.astype(float), rcond=None)[0][0]
+    assert scores.sum() / sizes.sum() == pytest.approx(slope, abs=1e-9)
+    back, _ = trend_scores(*ragged([task[::-1] for task in tasks]))
+    np.testing.assert_allclose(back, -scores, atol=1e-12)
+    turned, _ = trend_scores(start, 1 - passed)
+    np.testing.assert_allclose(turned, -scores, atol=1e-12)
+
+
+@given(tasks_of)
+def test_changes_are_counted_within_tasks(tasks: list[list[int]]) -> None:
+    expected = [sum(a != b for a, b in pairwise(task)) for task in tasks]
+    assert changes(*ragged(tasks)).tolist() == expected
+    n, c = totals(*ragged(tasks))
+    assert (n.tolist(), c.tolist()) == ([len(t) for t in tasks], [sum(t) for t in tasks])
+
+
+def test_lag_one_is_zero_over_all_orders_and_signed_as_it_should_be() -> None:
+    orders = [list(order) for order in permutations((0, 0, 1, 1, 1))]
+    start, passed = ragged(orders)
+    assert lag_one(changes(start, passed), *totals(start, passed)) == pytest.approx(0, abs=1e-12)
+    for task, sign in (([0, 0, 0, 1, 1, 1], 1), ([0, 1, 0, 1, 0, 1], -1)):
+        start, passed = ragged([task])
+        assert np.sign(lag_one(changes(start, passed), *totals(start, passed))) == sign
+    assert np.isnan(lag_one(np.array([0]), np.array([4]), np.array([4])))
+
+
+@pytest.mark.parametrize("n", [3, 4, 7])
+@pytest.mark.parametrize("slope", [0.02, -0.1])
+def test_lag_of_a_trend_is_its_expectation(n: int, slope: float) -> None:
+    """Over all outcomes of independent attempts with probabilities on a straight line."""
+    p = 0.45 + slope * (np.arange(n) - (n - 1) / 2)
+    fewer = expected = 0.0
+    for task in product((0, 1), repeat=n):
+        weight = np.where(np.array(task) == 1, p, 1 - p).prod()
+        c = sum(task)
+        mean = 2 * c * (n - c) / n
+        expected += weight * mean
+        fewer += weight * (mean - sum(a != b for a, b in pairwise(task)))
+    # lag_of_trend takes the tasks' changes expected from their passes; one c stands for their mean.
+    scale = 2 * 1 * (n - 1) / n / expected
+    found = lag_of_trend(slope, np.array([n]), np.array([1])) * scale
+    assert found == pytest.approx(fewer / expected, rel=1e-9)
+
+
+@given(tasks_of)
+def test_first_pass_and_survival(tasks: list[list[int]]) -> None:
+    attempts, solved = first_pass(*ragged(tasks))
+    assert attempts.tolist() == [t.index(1) + 1 if 1 in t else len(t) for t in tasks]
+    assert solved.tolist() == [1 in t for t in tasks]
+    survival = unsolved(attempts, solved)
+    assert survival[0] == 1.0
+    assert np.all(np.diff(survival) <= 0)
+    if solved.any():
+        theirs = SurvfuncRight(attempts.astype(float), solved.astype(int))
+        for time, value in zip(theirs.surv_times, theirs.surv_prob, strict=True):
+            assert survival[int(time)] == pytest.approx(value, abs=1e-12)
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=9))
+def test_with_equal_n_nothing_is_censored_before_the_end(tasks: list[list[int]]) -> None:
+    attempts, solved = first_pass(*ragged(tasks))
+    survival = unsolved(attempts, solved)
+    for k in range(1, 6):
+        if k < len(survival):
+            assert survival[k] == pytest.approx(1 - first(tasks, k).mean(), abs=1e-12)
+        used = np.minimum(attempts, k).mean()
+        assert attempts_used(survival, k) == pytest.approx(used, rel=1e-12)
+    reached = [share for share in (0.25, 0.5, 0.75) if solved.mean() >= share - 1e-9]
+    for share in reached:
+        # The order statistic: the fewest attempts that reach the share of tasks.
+        ordered = np.sort(np.where(solved, attempts, 99))
+        expected = ordered[int(np.ceil(share * len(tasks) - 1e-9)) - 1]
+        assert attempts_needed(survival, share) == expected
+    for share in {0.25, 0.5, 0.75} - set(reached):
+        assert attempts_needed(survival, share) is None
+
+
+def test_attempts_used_beyond_what_was_tried() -> None:
+    some, all_ = np.array([1.0, 0.5, 0.25]), np.array([1.0, 0.5, 0.0])
+    assert np.isnan(attempts_used(some, 3))
+    assert attempts_used(all_, 30) == 1.5
+
+
+@given(tasks_of, st.integers(1, 4))
+def test_rates_between(tasks: list[list[int]], width: int) -> None:
+    longest = max(map(len, tasks))
+    edges = np.append(np.arange(0, longest, width), longest)
+    for (which, attempts, rates), low, high in zip(
+        rates_between(*ragged(tasks), edges), edges, edges[1:], strict=False
+    ):
+        expected = {i: task[low:high] for i, task in enumerate(tasks) if len(task) > low}
+        assert which.tolist() == list(expected)
+        assert attempts.tolist() == [len(part) for part in expected.values()]
+        np.testing.assert_allclose(rates, [np.mean(part) for part in expected.values()])
+
+
+def test_first_at_k_is_pass_at_k_where_k_is_n() -> None:
+    """Where k = n every order has the same attempts."""
+    rng = np.random.default_rng(0)
+    tasks = [rng.integers(0, 2, 6).tolist() for _ in range(30)]
+    n, c = totals(*ragged(tasks))
+    np.testing.assert_array_equal(first(tasks, 6), pass_at_k(n, c, 6))
