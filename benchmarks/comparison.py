@@ -27,11 +27,11 @@ import numpy as np
 from measure import in_turn, keep, machine, table
 from numpy.typing import NDArray
 
-from passk_cli.metrics.registry import parse
-from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.paired import interval_test, paired_t, sign_flip
 from passk_cli.inference.permutation import permutation_within_tasks
+from passk_cli.metrics.pass_k import pass_at_k
+from passk_cli.metrics.registry import parse
 
 LEVEL = 0.05
 MEANS = (0.5, 0.9, 0.99)

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from measure import keep, machine, table
 
-from passk_cli.metrics.registry import Metric
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.exact import dirichlet_cdf
-from passk_cli.inference.intervals import THESE_TASKS, Sample, interval
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.metrics.registry import Metric
 
 FAMILIES = ((0.3, 0.5), (0.1, 1), (2, 2), (5, 0.5), (0.5, 5))
 ATTEMPTS = ((20, 1), (20, 10), (200, 100))

@@ -20,11 +20,12 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 from measure import in_turn, keep, machine, table
 
-from passk_cli.metrics.heterogeneity import rate_curves
-from passk_cli.metrics.pass_k import curve
 from passk_cli.inference.attempts import jackknife_variance, one_less
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
-from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.metrics.heterogeneity import rate_curves
+from passk_cli.metrics.pass_k import curve
 
 LEVEL = 0.95
 NEW = (((0.3, 0.5), 20), ((2.0, 2.0), 20), ((5.0, 0.5), 20), ((0.5, 5.0), 20))

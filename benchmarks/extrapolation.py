@@ -17,11 +17,11 @@ from functools import partial
 import numpy as np
 from measure import HERE, keep, machine, table
 
-from passk_cli.laws import scaling, toy_model
-from passk_cli.metrics.pass_k import at_pairs
 from passk_cli.inference.extrapolation import Extrapolation, extrapolate
 from passk_cli.inference.futures import MODELS
-from passk_cli.inference.intervals import THESE_TASKS
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.laws import scaling, toy_model
+from passk_cli.metrics.pass_k import at_pairs
 
 N, K, RESAMPLES = 100, 10_000, 200
 TASKS = {"asked": (164, 500, 1_000)}

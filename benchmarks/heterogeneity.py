@@ -21,8 +21,8 @@ from measure import keep, table
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from passk_cli.metrics.heterogeneity import Moments, moments_of_rates, rate_curves
 from passk_cli.inference.heterogeneity import Question, gains, spread_of_rates
+from passk_cli.metrics.heterogeneity import Moments, moments_of_rates, rate_curves
 
 RESAMPLES = 2000
 LEVEL = 0.95

@@ -20,9 +20,9 @@ import numpy as np
 from measure import keep, machine, table
 from scipy import stats
 
-from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.metrics.registry import Metric, task_values
 
 RESAMPLES, MODELS, N, KS = 10_000, 10, 200, (1, 10, 100)
 

@@ -22,11 +22,11 @@ import numpy as np
 from measure import in_turn, keep, machine, table
 from numpy.typing import NDArray
 
+from passk_cli.inference.adjust import holm
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.order_tests import copies_test, neighbour_test, trend_test
 from passk_cli.metrics.order import first_at_k, totals, trend_scores
 from passk_cli.metrics.pass_k import pass_at_k
-from passk_cli.inference.intervals import Sample, interval
-from passk_cli.inference.adjust import holm
-from passk_cli.inference.order_tests import copies_test, neighbour_test, trend_test
 
 LEVEL = 0.05
 FAMILIES = {"Beta(2, 2)": (2.0, 2.0), "Beta(.3, .5)": (0.3, 0.5), "Beta(5, .5)": (5.0, 0.5)}

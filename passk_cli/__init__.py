@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from passk_cli.api import compare, estimate
     from passk_cli.errors import DataError, ParameterError, PasskError, PasskWarning
+    from passk_cli.files.reading import read
     from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
     from passk_cli.outcomes.counts import Counts
-    from passk_cli.files.reading import read
 
 __version__ = "0.1.0"
 __all__ = [

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import PasskWarning
+from passk_cli.files.reading import read
 from passk_cli.metrics.registry import Metric, needs, parse_list, scores_only
 from passk_cli.outcomes.counts import Counts
-from passk_cli.files.reading import read
 from passk_cli.report.compare import compare_report
 from passk_cli.report.estimate import choose_metrics, estimate_report
 from passk_cli.report.model import Report

@@ -13,6 +13,7 @@ import typer
 from passk_cli import __version__
 from passk_cli.cli.groups import grouped
 from passk_cli.cli.process import leave_if_signalled
+from passk_cli.commands import COMMANDS as DECLARED
 from passk_cli.errors import PasskError
 from passk_cli.text import printable
 
@@ -53,6 +54,11 @@ def build(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_options)
     for name in names:
+        if name in DECLARED:
+            from passk_cli.cli.declared import function
+
+            app.command(name)(function(name))
+            continue
         module = import_module(f"passk_cli.cli.{name}")
         app.command()(grouped(getattr(module, name)))
     return app

@@ -79,8 +79,8 @@ def curve(
 
     Example: passk curve results.jsonl --delta --chart curves.html
     """
-    from passk_cli.metrics.registry import needs
     from passk_cli.files.rates import exact_rates
+    from passk_cli.metrics.registry import needs
     from passk_cli.report.curve import Plan
     from passk_cli.report.curve_counts import curve_report
     from passk_cli.report.curve_more import parse_curves

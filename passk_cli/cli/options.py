@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,9 +11,9 @@ import typer
 from passk_cli.errors import ParameterError
 
 if TYPE_CHECKING:
+    from passk_cli.files.request import Request
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
-    from passk_cli.files.tables import Request
     from passk_cli.report.samples import Uncertainty
 
 
@@ -125,37 +125,17 @@ class Reading:
         self, more_by: tuple[str, ...] = (), scores_only: bool = False, **more: Any
     ) -> Request:
         """The request the reading layer takes; ParameterError for what makes no sense."""
-        from passk_cli.files.fields import parse_overrides
-        from passk_cli.files.reading import checked
-        from passk_cli.files.tables import Request
+        from passk_cli.files.request import Request
+        from passk_cli.option import filled
 
-        where = not_empty("--where", self.where)
-        asked = [c.strip() for text in not_empty("--by", self.by) for c in text.split(",")]
-        by = tuple(dict.fromkeys((*asked, *more_by)))
-        thresholds = self.thresholds
-        threshold = thresholds[0] if thresholds else None
-        if len(thresholds) > 1:
-            more["attempts"] = tuple(dict.fromkeys(("score", *more.get("attempts", ()))))
-            if more["attempts"] != ("score",):
-                raise ParameterError(
-                    "several thresholds go with metrics of passes or scores; choose one"
-                )
-        if len(thresholds) > 1 or (scores_only and threshold is None):
-            threshold = math.inf
-        return checked(
-            Request(
-                fields=parse_overrides(self.fields),
-                threshold=threshold,
-                missing=self.missing,
-                duplicates=self.duplicates,
-                skip_bad=self.skip_bad,
-                by=by,
-                where=" AND ".join(f"({w})" for w in where) if len(where) > 1 else "".join(where),
-                models=tuple(self.models),
-                format=self.format_from,
-                **more,
-            )
-        )
+        given = {
+            "fields": self.fields, "threshold": self.threshold, "missing": self.missing,
+            "duplicates": self.duplicates, "skip_bad": self.skip_bad,
+            "by": [*self.by, *more_by], "where": self.where, "models": self.models,
+            "format": self.format_from,
+        }  # fmt: skip
+        asked = filled(Request, {k: v for k, v in given.items() if v not in (None, [])})
+        return replace(asked, scores_only=scores_only, **more)
 
     def counts(self, *, tolerant: bool = False, **more: Any) -> Counts:
         """Read the files, with a sign of life on a terminal when it takes long."""
@@ -164,21 +144,7 @@ class Reading:
 
         request = self.request(**more)
         with working("reading"):
-            counts = load(self.files, request, tolerant=tolerant)
-        return counts.at_thresholds(self.thresholds) if len(self.thresholds) > 1 else counts
-
-    @property
-    def thresholds(self) -> tuple[float, ...]:
-        """The thresholds asked for, in order; none when no score is judged."""
-        if self.threshold is None:
-            return ()
-        try:
-            found = {float(part) for part in self.threshold.split(",")}
-        except ValueError:
-            found = {math.nan}
-        if not all(map(math.isfinite, found)):
-            raise ParameterError(f"--threshold {self.threshold}: write a number, or 0.2,0.5,0.8")
-        return tuple(sorted(found))
+            return load(self.files, request, tolerant=tolerant)
 
 
 @dataclass(frozen=True)

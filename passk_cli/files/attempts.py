@@ -14,7 +14,6 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.files.fields import FAIL_WORDS, PASS_WORDS, words_sql
-from passk_cli.outcomes.counts import Attempts, Counts
 from passk_cli.files.solutions import (
     by_cell,
     near_duplicates,
@@ -22,12 +21,14 @@ from passk_cli.files.solutions import (
     solution_sql,
     unparsed,
 )
+from passk_cli.outcomes.counts import Attempts, Counts
 
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from passk_cli.files.tables import Request, Statement
+    from passk_cli.files.tables import Statement
+from passk_cli.files.request import Request
 
 
 def with_attempts(

@@ -10,8 +10,9 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.files.fields import OF_ATTEMPTS, candidates, find
+from passk_cli.files.request import Request
+from passk_cli.files.tables import Batch, Tally
 from passk_cli.outcomes.counts import Counts, InputFacts, ReadFacts
-from passk_cli.files.tables import Batch, Request, Tally
 
 
 def decide(
@@ -62,7 +63,7 @@ def decide(
         not_understood=bad,
         varying=_varying(tally, cells),
         where=request.where,
-        threshold=None if request.scores_only else request.threshold,
+        threshold=None if request.unjudged else request.bar,
     )
     counts = Counts.from_columns(
         series,

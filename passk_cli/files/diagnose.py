@@ -18,7 +18,8 @@ from passk_cli.files.sources import Source, open_bytes
 if TYPE_CHECKING:
     import duckdb
 
-    from passk_cli.files.tables import Batch, Request, Tally
+    from passk_cli.files.tables import Batch, Tally
+from passk_cli.files.request import Request
 
 Record = Mapping[str, Any]
 SKIP = "skip such lines with --skip-bad"
@@ -115,7 +116,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
     def neither(record: Record, batch: Batch) -> bool:
         values = _outcomes(record, batch)
         return _as_text(_get(record, batch.roles.task)) == task and any(
-            isinstance(judge(v, request.threshold), str) and _as_text(v) == example for v in values
+            isinstance(judge(v, request.bar), str) and _as_text(v) == example for v in values
         )
 
     number = _is_number(example)
@@ -124,7 +125,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
         "a score needs --threshold X (it passes when ≥ X); best@k, worst@k and mean need none"
         if number
         else "expected a number or true/false"
-        if request.scores_only
+        if request.unjudged
         else "expected true/false, 0/1 or a score with --threshold"
     )
     plain = str(example) if example and example.isalnum() else ""
@@ -140,7 +141,7 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     def empty(record: Record, batch: Batch) -> bool:
         values = _outcomes(record, batch) or [None]
         return _as_text(_get(record, batch.roles.task)) == task and any(
-            judge(v, request.threshold) is None for v in values
+            judge(v, request.bar) is None for v in values
         )
 
     place, batch, _ = _locate(batches, empty, "")
@@ -149,7 +150,7 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
         place,
         f'"{column}" has no value (so in {total} attempt{"s" * (total != 1)})',
         "leave the attempt out with --missing drop"
-        if request.scores_only
+        if request.unjudged
         else "boards disagree on what that means: count it as a failure with --missing fail,"
         " or leave the attempt out with --missing drop",
     )

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from passk_cli.files.layout import Layout
     from passk_cli.files.sources import Source
-    from passk_cli.files.tables import Batch, Request
+    from passk_cli.files.tables import Batch
+from passk_cli.files.request import Request
 
 COLUMN = "rate"
 _FAMILY = ("family", *NAMES["model"][0])
@@ -143,7 +144,7 @@ def _refuse(request: Request) -> None:
     """ParameterError for reading options that mean nothing for rates."""
     for option, given in (
         ("--field", request.fields),
-        ("--threshold", request.threshold is not None),
+        ("--threshold", request.bar is not None),
         ("--missing", request.missing != "error"),
         ("--duplicates", request.duplicates != "error"),
         ("--skip-bad", request.skip_bad),

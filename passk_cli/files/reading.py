@@ -15,9 +15,10 @@ from passk_cli.files.columns import columns_in
 from passk_cli.files.connection import connect
 from passk_cli.files.fields import Roles, assign, find
 from passk_cli.files.layout import Layout, object_bytes, sniff, typed_columns
+from passk_cli.files.request import Request
 from passk_cli.files.sources import Source, expand, model_names
-from passk_cli.files.tables import Batch, Request, Statement, Tally, run
-from passk_cli.text import decoded
+from passk_cli.files.tables import Batch, Statement, Tally, run
+from passk_cli.option import filled
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,22 +26,12 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.counts import Counts
 
-# Columns of most outputs, which a group must not share its name with.
-RESERVED = frozenset(
-    "model against metric k estimate se low high level interval population tasks n_min n_max note"
-    " bias best value resample difference p verdict threshold".split()
-)
-MISSING = ("error", "fail", "drop")
-DUPLICATES = ("error", "first", "last", "keep")
-ATTEMPTS = ("score", "answer", "solution", "attempt", "line")
-NORMALISE = ("none", "space", "python")
-
 
 def read(
     data: Any,
     *,
     fields: Mapping[str, str] | None = None,
-    threshold: float | None = None,
+    threshold: float | Sequence[float] | None = None,
     missing: str = "error",
     duplicates: str = "error",
     skip_bad: bool = False,
@@ -59,7 +50,8 @@ def read(
         with one row per attempt or one row of counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
     threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
-        math.inf when only the scores matter (best@k, worst@k, mean), so that none passes.
+        math.inf when only the scores matter (best@k, worst@k, mean), so that none passes; several
+        judge every number at each of them.
     missing : null outcomes are an "error", a "fail", or "drop"ped.
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
@@ -82,26 +74,22 @@ def read(
     >>> counts.n.tolist(), counts.c.tolist()
     ([2, 1], [1, 1])
     """
-    request = Request(
-        fields or {},
-        threshold,
-        missing,
-        duplicates,
-        skip_bad,
-        tuple(by),
-        where,
-        tuple(models),
-        cluster,
-        format,
-        tuple(attempts),
-        normalise,
-        similarity,
+    given = {
+        "fields": fields, "threshold": threshold, "missing": missing, "duplicates": duplicates,
+        "skip_bad": skip_bad, "by": by, "where": where, "models": models, "format": format,
+    }  # fmt: skip
+    asked = filled(Request, {name: value for name, value in given.items() if value is not None})
+    request = replace(
+        asked, cluster=cluster, attempts=tuple(attempts), normalise=normalise, similarity=similarity
     )
-    return load(data, checked(request))
+    return load(data, request)
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     """`read` for a ready Request; tolerant counts what is wrong in `facts` instead of refusing."""
+    if len(request.threshold) > 1:
+        scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
+        return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
     import duckdb
 
     with temporary_folder("passk-") as spool:
@@ -149,34 +137,6 @@ def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence
         return run(con, statement)
 
 
-def checked(request: Request) -> Request:
-    """The same request; ParameterError when an option has a value it does not know."""
-    for name, value, allowed in (
-        ("missing", request.missing, MISSING),
-        ("duplicates", request.duplicates, DUPLICATES),
-        ("normalise", request.normalise, NORMALISE),
-    ):
-        if value not in allowed:
-            raise ParameterError(f"{name}={value!r}; it is one of {', '.join(allowed)}")
-    unknown = [role for role in request.attempts if role not in ATTEMPTS]
-    if unknown:
-        raise ParameterError(f"attempts={unknown[0]!r}; it is one of {', '.join(ATTEMPTS)}")
-    for text in (*request.fields.values(), *request.by, request.where, *request.models,
-                 request.cluster or ""):  # fmt: skip
-        if decoded(text) != text:
-            raise ParameterError(f"{decoded(text)}: this is not UTF-8, as all names in data are")
-    reserved = [column for column in request.by if column in RESERVED]
-    if reserved:
-        raise ParameterError(
-            f"--by {reserved[0]}: the output has a column of that name; rename it in the data"
-        )
-    if request.threshold is not None and math.isnan(request.threshold):
-        raise ParameterError("the threshold must be a finite number")
-    if request.similarity is not None and not 0 < request.similarity <= 1:
-        raise ParameterError(f"--similarity {request.similarity:g}: it lies above 0, at most at 1")
-    return request
-
-
 def _sources(data: Any, spool: Path) -> list[Source]:
     """The files to read; none for a DataFrame."""
     if not isinstance(data, str | os.PathLike | list | tuple):
@@ -211,7 +171,7 @@ def _batches(
 
 def _roles(place: str, layout: Layout, request: Request) -> Roles:
     wanted = [role for role in request.attempts if role != "line"]
-    return assign(place, layout.kinds, request.fields, wanted, request.scores_only)
+    return assign(place, layout.kinds, request.fields, wanted, request.unjudged)
 
 
 def _joined(batch: Batch, layout: Layout, source: Source) -> Batch:

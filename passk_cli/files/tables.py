@@ -9,50 +9,19 @@ differ as text, so the fingerprint cannot overlook a repeat, and the exact count
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.columns import list_sql, text_sql, where_sql
 from passk_cli.files.fields import OF_ATTEMPTS, SETTINGS, Roles, find, reaches, verdict_sql
 from passk_cli.files.layout import Layout, object_bytes, quote_name, quote_text
+from passk_cli.files.request import Request
 from passk_cli.files.sources import Source
 
 if TYPE_CHECKING:
     import duckdb
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to read and how: the reading options of every command, under the same names.
-
-    threshold : infinity when only the scores matter, not which attempts pass.
-    attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
-        "attempt" (a number or time that orders them) or "line" (their order in the files).
-    normalise : what solutions are compared as: "none" (their text), "space" or "python".
-    similarity : from what overlap of their shingles on solutions are the same; None: when equal.
-    """
-
-    fields: Mapping[str, str] = field(default_factory=dict)
-    threshold: float | None = None
-    missing: str = "error"
-    duplicates: str = "error"
-    skip_bad: bool = False
-    by: tuple[str, ...] = ()
-    where: str = ""
-    models: tuple[str, ...] = ()
-    cluster: str | None = None
-    format: str | None = None
-    attempts: tuple[str, ...] = ()
-    normalise: str = "none"
-    similarity: float | None = None
-
-    @property
-    def scores_only(self) -> bool:
-        """Whether it does not matter which attempts pass: no threshold can be reached."""
-        return self.threshold == math.inf
 
 
 @dataclass(frozen=True)
@@ -255,11 +224,11 @@ rows AS (SELECT row.* FROM picked)"""
             outer["outcome"] = 'unnest("#list")'
             outer["attempt"] = f'unnest(range(len("#list")))::{self.attempts_as}'
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested}
-        if request.threshold is not None and roles.shape != "counts":
+        if request.bar is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
             rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
             value = "TRY_CAST(outcome AS DOUBLE)"
-            passes = f"({reaches(value, request.threshold)})::VARCHAR"
+            passes = f"({reaches(value, request.bar)})::VARCHAR"
             judged = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({judged} AS outcome) FROM (SELECT {rows} FROM {source})"
         return (
@@ -311,7 +280,7 @@ rows AS (SELECT row.* FROM picked)"""
     def verdict(self) -> str:
         """SQL for the verdict on a row: 1 pass, 0 fail, 2 counts, NULL missing, -1 neither."""
         # With a threshold, numbers were judged row by row and are true or false by now.
-        judged = verdict_sql("outcome", self.request.threshold)
+        judged = verdict_sql("outcome", self.request.bar)
         if not self.counted:
             return judged
         n, c = _number("n_text"), _number("c_text")

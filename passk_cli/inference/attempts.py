@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.registry import Metric, Multisets
 from passk_cli.metrics.pass_k import unique_pairs
+from passk_cli.metrics.registry import Metric, Multisets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

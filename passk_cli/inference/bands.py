@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.pass_k import curve_blocks, unique_pairs
 from passk_cli.inference.attempts import one_less
 from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.metrics.pass_k import curve_blocks, unique_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.registry import Metric
-from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.inference.design import Piloted, same_task, thinned
 from passk_cli.inference.exact import NORMAL
+from passk_cli.metrics.pass_k import unique_pairs
+from passk_cli.metrics.registry import Metric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

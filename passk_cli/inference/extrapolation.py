@@ -17,7 +17,7 @@ import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.futures import MODELS
-from passk_cli.inference.intervals import NEW_TASKS
+from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.projection import Curve, Projection, Weighed
 from passk_cli.inference.streams import stream
 

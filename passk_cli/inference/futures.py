@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.laws import beta_binomial, scaling
-from passk_cli.metrics.pass_k import hat_pairs
-from passk_cli.laws.smooth_tail import SmoothTail
 from passk_cli.inference.projection import Curve, Weighed
+from passk_cli.laws import beta_binomial, scaling
+from passk_cli.laws.smooth_tail import SmoothTail
+from passk_cli.metrics.pass_k import hat_pairs
 
 if TYPE_CHECKING:
     from numpy.random import Generator

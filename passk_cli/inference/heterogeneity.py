@@ -15,6 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.inference.attempts import jackknife_variance, one_less
+from passk_cli.inference.exact import NORMAL
+from passk_cli.inference.intervals import Sample
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.streams import stream
+from passk_cli.inference.weights import bootstrap_means, unit_values
 from passk_cli.metrics.heterogeneity import (
     Moments,
     mean_power_new_tasks,
@@ -23,11 +29,6 @@ from passk_cli.metrics.heterogeneity import (
     moments_these_tasks,
 )
 from passk_cli.metrics.pass_k import curve_blocks
-from passk_cli.inference.attempts import jackknife_variance, one_less
-from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.intervals import NEW_TASKS, Sample
-from passk_cli.inference.streams import stream
-from passk_cli.inference.weights import bootstrap_means, unit_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,12 +12,12 @@ import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantile
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import bootstrap_means, cluster_totals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NEW_TASKS, THESE_TASKS = "new-tasks", "these-tasks"
 # The narrowest method that holds everywhere on the grids of benchmarks/coverage.md.  A difference
 # lies far inside its bounds of ±1, so there half-weight atoms on both sides at once suffice.
 DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "jackknife"}

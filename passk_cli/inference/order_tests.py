@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.order import changes, first_pass, positions, totals, trend_scores
-from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.order_laws import (
     change_law,
@@ -27,6 +25,8 @@ from passk_cli.inference.order_laws import (
     tail_beyond,
     trend_variance,
 )
+from passk_cli.metrics.order import changes, first_pass, positions, totals, trend_scores
+from passk_cli.metrics.pass_k import unique_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

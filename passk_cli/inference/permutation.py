@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.registry import Metric
 from passk_cli.inference.streams import stream
+from passk_cli.metrics.registry import Metric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import Metric, parse_ks, standard_metrics
 from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.metrics.registry import Metric, parse_ks, standard_metrics
 from passk_cli.report.model import Note
 from passk_cli.report.samples import Measured, measure
 

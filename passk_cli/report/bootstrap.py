@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import Metric
-from passk_cli.inference.intervals import GUARDED, METHODS, NEW_TASKS, Interval, check, interval
+from passk_cli.inference.intervals import (
+    GUARDED,
+    METHODS,
+    Interval,
+    check,
+    interval,
+)
+from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.inference.weights import KINDS, bootstrap_means
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.charts import densities
 from passk_cli.report.estimate import Line, evaluate, flaw_notes, short_notes, sizes_caption
 from passk_cli.report.model import Cell, Chart, Column, Limits, Note, Report, Table

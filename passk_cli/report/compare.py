@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import Metric
 from passk_cli.inference.ranking import letters, rank_limits
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.compare_chart import differences
 from passk_cli.report.crossings import Turns, crossing_table, find_crossings
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table

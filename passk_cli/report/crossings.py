@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.registry import Metric, Multisets, task_values
-from passk_cli.metrics.pass_k import curve
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.metrics.pass_k import curve
+from passk_cli.metrics.registry import Metric, Multisets, task_values
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.pairs import Comparison
 from passk_cli.report.samples import Uncertainty, cluster_codes

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import USUAL_K, Metric
-from passk_cli.metrics.pass_k import at_pairs, curve_blocks
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import Question, Spread, both_gains, gains, spread_of_rates
-from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.metrics.pass_k import at_pairs, curve_blocks
+from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
 from passk_cli.report.curve_more import further
 from passk_cli.report.curve_notes import (

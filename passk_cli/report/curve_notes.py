@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.report.curve import DEFICIT, DELTA, Found, Plan
 from passk_cli.report.model import Note
 from passk_cli.report.notes import plural

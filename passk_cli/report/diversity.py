@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.diversity import agreement, distinct, duplicates
-from passk_cli.metrics.registry import Metric
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
-from passk_cli.inference.intervals import NEW_TASKS, Sample, interval
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.charts import curves
 from passk_cli.report.estimate import (
     Line,

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
+from passk_cli.inference.intervals import interval
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, default_ks, standard_metrics
-from passk_cli.inference.intervals import THESE_TASKS, interval
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import first_few, plural, reading_notes
 from passk_cli.report.pairs import difference_interval, match

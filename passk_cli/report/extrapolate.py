@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.metrics.registry import Metric
 from passk_cli.inference.extrapolation import (
     FARTHEST,
     Extrapolation,
@@ -20,7 +19,9 @@ from passk_cli.inference.extrapolation import (
     refusal,
 )
 from passk_cli.inference.futures import MODELS
-from passk_cli.inference.intervals import NEW_TASKS, Sample, interval
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.extrapolate_chart import ahead_chart
 from passk_cli.report.extrapolate_tables import ahead_table, models_table, tidy
 from passk_cli.report.extrapolate_words import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from passk_cli.laws.smooth_tail import DOUBT
 from passk_cli.inference.extrapolation import FARTHEST, stopped_at_success
-from passk_cli.inference.intervals import NEW_TASKS
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.laws.smooth_tail import DOUBT
 from passk_cli.report.model import Note
 from passk_cli.report.notes import first_few, plural
 from passk_cli.report.signature import span

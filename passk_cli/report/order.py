@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from passk_cli.metrics.registry import Metric
 from passk_cli.metrics.order import attempts_needed
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.charts import curves
 from passk_cli.report.model import Cell, Chart, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes

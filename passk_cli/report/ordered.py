@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.metrics.registry import Metric
+from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.order_laws import trend_variance
+from passk_cli.inference.order_tests import (
+    OrderTest,
+    Pairs,
+    copies_test,
+    neighbour_test,
+    stopped_at_success,
+    trend_test,
+)
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.order import (
     attempts_used,
     changes,
@@ -21,17 +32,7 @@ from passk_cli.metrics.order import (
     trend_scores,
     unsolved,
 )
-from passk_cli.inference.intervals import THESE_TASKS, Sample, interval
-from passk_cli.inference.adjust import ADJUSTMENTS
-from passk_cli.inference.order_laws import trend_variance
-from passk_cli.inference.order_tests import (
-    OrderTest,
-    Pairs,
-    copies_test,
-    neighbour_test,
-    stopped_at_success,
-    trend_test,
-)
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.estimate import evaluate
 from passk_cli.report.model import Estimate
 from passk_cli.report.ranked import best_first

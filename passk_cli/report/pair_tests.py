@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference.intervals import THESE_TASKS
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.report.samples import Uncertainty, cluster_codes
 from passk_cli.report.signature import span

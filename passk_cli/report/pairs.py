@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.intervals import NEW_TASKS, Interval, Sample, interval
+from passk_cli.inference.intervals import Interval, Sample, interval
+from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.pair_tests import TESTS, Tested, run_tests
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes
 

@@ -20,8 +20,8 @@ from passk_cli.report.plan_pairs import correlation_source, possible, words
 from passk_cli.report.signature import short_names, signature, span
 
 if TYPE_CHECKING:
-    from passk_cli.metrics.registry import Metric
     from passk_cli.inference.design import BetaRates
+    from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
 
 

@@ -12,8 +12,8 @@ from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
-    from passk_cli.metrics.registry import Metric
     from passk_cli.inference.design import Piloted
+    from passk_cli.metrics.registry import Metric
     from passk_cli.report.basis import Basis
     from passk_cli.report.designs import Aims, Line
 

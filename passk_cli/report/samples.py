@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import Metric, Multisets, needs, task_values
 from passk_cli.inference.attempts import share_within, within_variance, within_variance_of
 from passk_cli.inference.intervals import (
     DEFAULT_OF_DIFFERENCES,
     GUARDED,
     METHODS,
-    NEW_TASKS,
-    THESE_TASKS,
     Sample,
     check,
 )
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import attempt_means
+from passk_cli.metrics.registry import Metric, Multisets, needs, task_values
 from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 

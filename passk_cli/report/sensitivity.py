@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import Metric
 from passk_cli.inference.streams import stream
+from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Attempts
 from passk_cli.report.compare import choose_pairs
 from passk_cli.report.model import Cell, Column, Table

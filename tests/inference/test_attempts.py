@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from passk_cli.metrics.registry import Multisets, parse
 from passk_cli.inference.attempts import within_variance, within_variance_of
+from passk_cli.metrics.registry import Multisets, parse
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.metrics.heterogeneity import rate_curves
-from passk_cli.metrics.pass_k import curve
 from passk_cli.inference.attempts import jackknife_variance, one_less
 from passk_cli.inference.bands import (
     band_level_these_tasks,
@@ -18,6 +16,8 @@ from passk_cli.inference.bands import (
 )
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.intervals import Sample, interval
+from passk_cli.metrics.heterogeneity import rate_curves
+from passk_cli.metrics.pass_k import curve
 
 
 def test_columns_that_move_as_one_need_no_more_than_one() -> None:

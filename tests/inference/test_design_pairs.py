@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.metrics.registry import parse
 from passk_cli.inference.design import Piloted
 from passk_cli.inference.design_pairs import between_error, tells_apart, true_correlation
+from passk_cli.metrics.registry import parse
 
 
 @pytest.mark.parametrize("name", ["pass@1", "pass@2", "pass^2"])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.inference import exact
 from passk_cli.inference.exact import BootstrapLaw, dirichlet_cdf, dirichlet_quantile
+from passk_cli.metrics.pass_k import pass_at_k
 
 SIZES = (1, 2, 3, 10, 164, 1000, 100_000)
 

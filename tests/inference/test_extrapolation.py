@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from passk_cli.errors import ParameterError
-from passk_cli.laws import beta_binomial
-from passk_cli.metrics.pass_k import at_pairs, hat_pairs
 from passk_cli.inference.extrapolation import (
     Extrapolation,
     extrapolate,
@@ -20,8 +18,10 @@ from passk_cli.inference.extrapolation import (
     stopped_at_success,
 )
 from passk_cli.inference.futures import MODELS
-from passk_cli.inference.intervals import THESE_TASKS
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.projection import Weighed
+from passk_cli.laws import beta_binomial
+from passk_cli.metrics.pass_k import at_pairs, hat_pairs
 
 FEW = 100
 KS = [1, 5, 20, 40, 100, 1_000, 10**6]

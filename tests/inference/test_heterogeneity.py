@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.heterogeneity import Question, both_gains, gains, spread_of_rates
-from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import unit_values
 
 POPULATIONS = (NEW_TASKS, THESE_TASKS)

@@ -9,18 +9,12 @@ import pytest
 from scipy import stats
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import Metric, parse
-from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.inference.attempts import share_within, within_variance
-from passk_cli.inference.intervals import (
-    METHODS,
-    NEW_TASKS,
-    THESE_TASKS,
-    Sample,
-    acceleration,
-    interval,
-)
+from passk_cli.inference.intervals import METHODS, Sample, acceleration, interval
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.metrics.pass_k import pass_at_k
+from passk_cli.metrics.registry import Metric, parse
 
 
 def limits(sample: Sample, method: str, level: float = 0.95) -> tuple[float, float]:

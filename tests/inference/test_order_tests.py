@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.metrics.order import changes, totals, trend_scores
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.order_laws import (
     SMALLEST,
@@ -27,6 +26,7 @@ from passk_cli.inference.order_tests import (
     stopped_at_success,
     trend_test,
 )
+from passk_cli.metrics.order import changes, totals, trend_scores
 
 Tasks = list[list[int]]
 short_tasks = st.lists(

@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.inference import paired
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import interval_test, mcnemar, paired_t, sign_flip
+from passk_cli.metrics.pass_k import pass_at_k
 
 tenths = st.lists(st.integers(-10, 10), min_size=1, max_size=12)
 

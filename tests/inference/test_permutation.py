@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.metrics.registry import parse
 from passk_cli.inference import permutation
 from passk_cli.inference.permutation import permutation_within_tasks
+from passk_cli.metrics.registry import parse
 
 tasks_of_two = st.lists(
     st.integers(2, 4).flatmap(

@@ -12,10 +12,10 @@ from scipy.optimize import brentq
 from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
-from passk_cli.metrics.registry import parse
 from passk_cli.inference.design import Assumed, BetaRates, Difference
 from passk_cli.inference.paired import mcnemar, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.metrics.registry import parse
 
 
 @pytest.mark.parametrize("tasks", [2, 3, 30, 164, 10_000, 10**8])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from passk_cli.metrics.registry import Metric
 from passk_cli.inference import weights
 from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import attempt_means, bootstrap_means
+from passk_cli.metrics.registry import Metric
 
 VALUES = np.random.default_rng(0).random((50, 4))
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import default_ks, parse, parse_ks, parse_list, task_values
 from passk_cli.metrics.pass_k import curve, pass_at_k, pass_hat_k
+from passk_cli.metrics.registry import default_ks, parse, parse_ks, parse_list, task_values
 
 cells = st.integers(1, 400).flatmap(
     lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))

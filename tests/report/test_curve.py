@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import Metric
-from passk_cli.metrics.pass_k import curve
-from passk_cli.outcomes.counts import Counts
 from passk_cli.files.rates import Family
+from passk_cli.metrics.pass_k import curve
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.curve import Plan, telling
 from passk_cli.report.curve_counts import curve_report
 from passk_cli.report.curve_rates import rates_report

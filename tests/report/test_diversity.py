@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 from passk_cli.errors import ParameterError
+from passk_cli.files.reading import read
+from passk_cli.inference.intervals import Sample, interval
 from passk_cli.metrics.diversity import distinct_at_k
 from passk_cli.metrics.registry import parse
-from passk_cli.inference.intervals import Sample, interval
 from passk_cli.outcomes.counts import Counts
-from passk_cli.files.reading import read
 from passk_cli.report.diversity import FLAG, diversity_ks, diversity_report
 from passk_cli.report.estimate import estimate_report
 from passk_cli.report.model import Report

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from passk_cli.metrics.registry import Multisets, parse, task_values
 from passk_cli.inference.attempts import within_variance, within_variance_of
+from passk_cli.metrics.registry import Multisets, parse, task_values
 from tests.conftest import Passk
 
 NAMES = ("gpass@4:0.5", "mgpass@4", "first@2", "maj@3", "best@2", "worst@2", "mean", "distinct@2")

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import parse, parse_list
+from passk_cli.files.reading import read
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.metrics.registry import parse, parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.files.reading import read
 from passk_cli.report.basis import assumed_metrics, assumed_rates
 from passk_cli.report.designs import Aims, parse_sizes
 from passk_cli.report.model import Report

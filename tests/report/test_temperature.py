@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.metrics.registry import parse_list
 from passk_cli.laws.temperature import best_by_k, power_laws
 from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
+from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.pairs import Rules

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.pass_k import curve
-from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
+from passk_cli.metrics.pass_k import curve
 from passk_cli.report.model import Cell, Column, Note, Table
 from passk_cli.report.notes import first_few
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes

@@ -1,0 +1,117 @@
+"""What a command is: a question with its options, the groups it shares, and how it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.option import Option, declared, default_of, filled
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
+    from passk_cli.study.study import Study
+
+    # Reads what a request asks for, from whatever the caller gave: files, a frame, counts.
+    Read = Callable[[Request], Counts]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The shared options, by group, as the user set them.
+
+    data : whether there is data to read.
+    """
+
+    request: Request
+    metrics: Metrics
+    confidence: Confidence
+    data: bool = True
+
+
+@dataclass(frozen=True)
+class Question:
+    """Base of the commands: fields are options, the docstring is the help, `report` the answer."""
+
+    # Whether outcomes that are neither pass nor fail are counted instead of refused.
+    tolerant: ClassVar[bool] = False
+
+    def request(self, asked: Asked) -> Request:
+        """What to read."""
+        return replace(asked.request, cluster=asked.confidence.cluster, **asked.metrics.reading)
+
+    def alone(self, asked: Asked) -> Report | None:
+        """The report where no data is needed; None where it is."""
+        return None
+
+    def metrics(self, asked: Asked, counts: Counts) -> tuple[Any, ...]:
+        """The metrics it is about, of those the data supports."""
+        return asked.metrics.of(counts)
+
+    def study(self, asked: Asked, read: Read) -> Study:
+        """The data and what is asked of it."""
+        from passk_cli.study.study import Study
+
+        _ = asked.confidence.method  # refused before anything is read
+        counts = read(self.request(asked))
+        metrics = self.metrics(asked, counts)
+        confidence = asked.confidence.knowing(metrics)
+        hint = asked.metrics.hint(counts)
+        return Study(counts, metrics, confidence, asked.metrics.short_tasks, hint)
+
+    def report(self, study: Study) -> Report:
+        """What is found."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Command:
+    """A question with the option groups it shares.
+
+    groups : of Request, Metrics, Confidence, those whose options it takes; a field of the question
+        stands instead of the group's field of the same name.
+    without : fields of the groups that mean nothing to it.
+    files : whether it needs files: "needed" or "optional".
+    charts : whether its report can be drawn.
+    """
+
+    question: type[Question]
+    groups: tuple[type, ...]
+    without: tuple[str, ...] = ()
+    files: str = "needed"
+    charts: bool = False
+
+    def options(self) -> Iterator[tuple[str, Option, Any, Any]]:
+        """(field, its Option, its type, its default) of every option, the question's own first."""
+        names = set(self.without)
+        for group in (self.question, *self.groups):
+            for field in fields(group):
+                option, kind = declared(group).get(field.name, (None, None))
+                if option is not None and field.name not in names:
+                    names.add(field.name)
+                    yield field.name, option, kind, default_of(field)
+
+    def ask(self, given: Mapping[str, Any], *, data: bool = True) -> tuple[Question, Asked]:
+        """The question and the shared options, from what was given for them.
+
+        given : field → value, as text from the command line or as Python has it.
+        Errors: ParameterError for a value that an option does not know, or files that are missing.
+        """
+        own = declared(self.question)
+        question = filled(self.question, {k: v for k, v in given.items() if k in own})
+        if self.files == "needed" and not data:
+            raise ParameterError("no files given")
+        shared = {k: v for k, v in given.items() if k not in own}
+        request, metrics = filled(Request, shared), filled(Metrics, shared)
+        return question, Asked(request, metrics, filled(Confidence, shared), data)
+
+
+def answer(question: Question, asked: Asked, read: Read) -> Report:
+    """The report of a question about what `read` finds."""
+    alone = question.alone(asked)
+    return question.report(question.study(asked, read)) if alone is None else alone

@@ -1,0 +1,144 @@
+"""passk estimate: every metric of every model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from passk_cli.commands.command import Command, Question
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.option import Option
+from passk_cli.report.model import Note, Report
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.words import first_few, plural
+
+if TYPE_CHECKING:
+    from passk_cli.study.fact import Fact
+    from passk_cli.study.study import Study
+    from passk_cli.study.values import TaskValues
+
+# Shares of the variance from which on a note says where the uncertainty comes from.
+_MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5
+
+
+@dataclass(frozen=True)
+class Estimate(Question):
+    """pass@k and pass^k of every model, and how sure they are.
+
+    Example: passk estimate runs/*.jsonl -k 1,5 --by temperature
+    """
+
+    sort: Annotated[
+        str,
+        Option(
+            "--sort",
+            "COLUMN",
+            "Order by model, a group, a metric or tasks. Default: the first metric.",
+        ),
+    ] = ""
+
+    def report(self, study: Study) -> Report:
+        """A row per model, a column per metric."""
+        from passk_cli.study.pivot import pivot
+
+        facts = study.facts()
+        if study.confidence.method != "none":
+            facts = _mark_best(study, facts)
+        place = {series: at for at, series in enumerate(_order(study, facts, self.sort))}
+        facts.sort(key=lambda fact: place[fact.series])
+        return study.report(
+            facts,
+            [pivot(facts, study.counts.group_names)],
+            caption=(study.sizes(facts), study.confidence.words(), study.hint),
+            notes=(*study.notes(facts), *_source_notes(study, facts)),
+        )
+
+
+COMMAND = Command(Estimate, (Request, Metrics, Confidence))
+
+
+def _mark_best(study: Study, facts: Sequence[Fact]) -> list[Fact]:
+    """Mark the best model at each metric (of a group) when it is told apart from the second."""
+    from passk_cli.study.pairs import difference_interval, match
+
+    marked = list(facts)
+    rivals: dict[tuple[object, ...], list[tuple[int, TaskValues]]] = {}
+    for place, fact in enumerate(facts):
+        if fact.values is not None and fact.values.there:
+            rivals.setdefault((fact.name, *fact.series[1:]), []).append((place, fact.values))
+    for group in rivals.values():
+        group.sort(key=lambda rival: -rival[1].mean)
+        if len(group) < 2:
+            continue
+        (place, first), (_, second) = group[:2]
+        pair = match(first, second)
+        limits = None if pair.reason else difference_interval(pair, study.confidence)
+        if limits is not None and limits.low is not None and limits.low > 0:
+            best = facts[place]
+            marked[place] = replace(best, estimate=replace(best.estimate, marked=True))
+    return marked
+
+
+def _order(study: Study, facts: Sequence[Fact], sort: str) -> list[tuple[str, ...]]:
+    """Series in the order of a column: names ascending, numbers descending, empty ones last."""
+    column = sort or study.metrics[0].name
+    names = ("model", *study.counts.group_names)
+    series = study.counts.series
+    if column in names:
+        place = names.index(column)
+        return sorted(series, key=lambda one: (one[place], one))
+    if column == "tasks":
+        value = {fact.series: float(fact.size.tasks) for fact in facts}
+    elif column in {metric.name for metric in study.metrics}:
+        value = {
+            fact.series: -math.inf if fact.estimate.value is None else fact.estimate.value
+            for fact in facts
+            if fact.name == column
+        }
+    else:
+        known = ", ".join((*names, *(metric.name for metric in study.metrics), "tasks"))
+        raise ParameterError(f"--sort {sort}: no such column; there are {known}")
+    return sorted(series, key=lambda one: (-value[one], one))
+
+
+def _source_notes(study: Study, facts: Sequence[Fact]) -> list[Note]:
+    """Where the uncertainty comes from, when one source dominates."""
+    confidence = study.confidence
+    if confidence.population == THESE_TASKS or confidence.method == "none":
+        return []
+    shares: dict[str, list[float]] = {}
+    noisy: list[tuple[str, float]] = []
+    for fact in facts:
+        within = None if fact.values is None else fact.values.share_within
+        shares.setdefault(fact.name, []).append(math.nan if within is None else 1 - within)
+        if within is not None and within >= _MOSTLY_ATTEMPTS and fact.values is not None:
+            noisy.append((f"{fact.name} of {fact.values.name}", within))
+    notes = []
+    if noisy:
+        least = math.floor(100 * min(within for _, within in noisy))
+        notes.append(
+            Note(
+                f"{first_few([who for who, _ in noisy])}: {_at_least(least)} of the variance comes"
+                " from too few attempts per task; more of them would narrow these intervals"
+            )
+        )
+    sure = {m: min(each) for m, each in shares.items() if all(s >= _MOSTLY_TASKS for s in each)}
+    if sure:
+        count = max(fact.size.tasks for fact in facts)
+        notes.append(
+            Note(
+                f"{', '.join(sure)}: {_at_least(math.floor(100 * min(sure.values())))} of the"
+                f" variance comes from having {plural(count, 'task')};"
+                " more tasks narrow these intervals, more attempts will not"
+            )
+        )
+    return notes
+
+
+def _at_least(percent: int) -> str:
+    return "all" if percent >= 100 else f"at least {percent} %"

@@ -1,0 +1,171 @@
+"""What to read and how: options that mean the same in every command, and what commands add."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from passk_cli.errors import ParameterError
+from passk_cli.files.fields import parse_overrides
+from passk_cli.option import Option, split
+from passk_cli.text import decoded
+
+# Columns of most outputs, which a group must not share its name with.
+RESERVED = frozenset(
+    "model against metric k estimate se low high level interval population tasks n_min n_max note"
+    " bias best value resample difference p verdict threshold".split()
+)
+MISSING = ("error", "fail", "drop")
+DUPLICATES = ("error", "first", "last", "keep")
+NORMALISE = ("none", "space", "python")
+ATTEMPTS = ("score", "answer", "solution", "attempt", "line")
+
+
+def parse_fields(given: Any) -> Mapping[str, str]:
+    """Role → column, from ["task=id"] or a mapping."""
+    return (
+        given
+        if isinstance(given, Mapping)
+        else parse_overrides([given] if isinstance(given, str) else given)
+    )
+
+
+def parse_thresholds(given: Any) -> tuple[float, ...]:
+    """Thresholds from "0.2,0.5", a number or several, in order; ParameterError for what is none."""
+    try:
+        parts = given.split(",") if isinstance(given, str) else given
+        numbers = {float(part) for part in (parts if isinstance(parts, list | tuple) else [parts])}
+    except (TypeError, ValueError):
+        numbers = {math.nan}
+    if any(math.isnan(number) for number in numbers):
+        raise ParameterError(f"--threshold {given}: write a number, or 0.2,0.5,0.8")
+    return tuple(sorted(numbers))
+
+
+def parse_where(given: Any) -> str:
+    """One expression from several that all have to hold."""
+    if isinstance(given, str):
+        return given
+    return " AND ".join(f"({one})" for one in given) if len(given) > 1 else "".join(given)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to read and how.
+
+    cluster : the column that says which tasks belong together.
+    attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
+        "attempt" (a number or time that orders them) or "line" (their order in the files).
+    scores_only : whether it does not matter which attempts pass, only how they score.
+    normalise : what solutions are compared as: "none" (their text), "space" or "python".
+    similarity : from what overlap of their shingles on solutions are the same; None: when equal.
+    """
+
+    fields: Annotated[
+        Mapping[str, str],
+        Option(
+            "--field",
+            "ROLE=COLUMN",
+            "The column behind a role: task, outcome, attempt, model, n, c, score, answer,"
+            " solution; a.b looks inside a record. Repeatable.",
+            parse=parse_fields,
+        ),
+    ] = field(default_factory=dict)
+    threshold: Annotated[
+        tuple[float, ...],
+        Option(
+            "--threshold",
+            "X[,X…]",
+            "A score passes when ≥ X. Several: every number at each of them.",
+            parse=parse_thresholds,
+        ),
+    ] = ()
+    missing: Annotated[
+        str, Option("--missing", help="What an empty outcome is.", choices=MISSING)
+    ] = "error"
+    duplicates: Annotated[
+        str,
+        Option(
+            "--duplicates",
+            help="What the same model, task and attempt number twice is.",
+            choices=DUPLICATES,
+        ),
+    ] = "error"
+    skip_bad: Annotated[
+        bool, Option("--skip-bad", help="Leave out lines that are no records, and count them.")
+    ] = False
+    by: Annotated[
+        tuple[str, ...],
+        Option("--by", "COLUMN", "Split models further. Repeatable.", parse=split),
+    ] = ()
+    where: Annotated[
+        str,
+        Option(
+            "--where",
+            "EXPRESSION",
+            "Keep rows, as in \"difficulty = 'hard'\". Several: all must hold.",
+            parse=parse_where,
+        ),
+    ] = ""
+    models: Annotated[
+        tuple[str, ...], Option("--model", "NAME", "Keep this model. Repeatable.", parse=tuple)
+    ] = ()
+    format: Annotated[
+        str | None,
+        Option(
+            "--from",
+            "NAME",
+            "Force a file format: jsonl, json, csv, tsv, parquet, cruxeval.",
+        ),
+    ] = None
+    cluster: str | None = None
+    attempts: tuple[str, ...] = ()
+    scores_only: bool = False
+    normalise: str = "none"
+    similarity: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.normalise not in NORMALISE:
+            raise ParameterError(
+                f"--normalise {self.normalise}: it is one of {', '.join(NORMALISE)}"
+            )
+        if self.similarity is not None and not 0 < self.similarity <= 1:
+            raise ParameterError(f"--similarity {self.similarity:g}: it lies above 0, at most at 1")
+        for role in self.attempts:
+            if role not in ATTEMPTS:
+                raise ParameterError(f"attempts={role!r}; it is one of {', '.join(ATTEMPTS)}")
+        for text in (*self.fields.values(), *self.by, self.where, *self.models,
+                     self.cluster or ""):  # fmt: skip
+            if decoded(text) != text:
+                raise ParameterError(
+                    f"{decoded(text)}: this is not UTF-8, as all names in data are"
+                )
+        reserved = [column for column in self.by if column in RESERVED]
+        if reserved:
+            raise ParameterError(
+                f"--by {reserved[0]}: the output has a column of that name; rename it in the data"
+            )
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether reading judges no score, because none is asked for or several thresholds are."""
+        return self.bar == math.inf
+
+    @property
+    def attempts_of_scores(self) -> tuple[str, ...]:
+        """What to know of the attempts to judge them at several thresholds: their scores alone."""
+        known = tuple(dict.fromkeys(("score", *self.attempts)))
+        if known != ("score",):
+            raise ParameterError(
+                "several thresholds go with metrics of passes or scores; choose one"
+            )
+        return known
+
+    @property
+    def bar(self) -> float | None:
+        """What a score has to reach to pass; infinity where that is not asked while reading."""
+        if self.scores_only and not self.threshold:
+            return math.inf
+        return self.threshold[0] if self.threshold else None

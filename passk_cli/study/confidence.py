@@ -1,0 +1,165 @@
+"""What every interval and test is asked to be: options that mean the same in every command."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
+from passk_cli.option import Option
+
+if TYPE_CHECKING:
+    from passk_cli.metrics.registry import Metric
+
+
+def parse_bounds(given: Any) -> tuple[float, float]:
+    """Two numbers from "0,1" or a pair; ParameterError for anything else.
+
+    >>> parse_bounds("0,1"), parse_bounds((-1, 1))
+    ((0.0, 1.0), (-1.0, 1.0))
+    """
+    try:
+        parts = given.split(",") if isinstance(given, str) else given
+        low, high = (float(part) for part in parts)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ParameterError(f"--bounds {given}: write LOW,HIGH, as in 0,1")
+    return low, high
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure the numbers are asked to be, and of what.
+
+    interval : a method's name, "none", or None for the population's default.
+    bounds : what scores cannot pass, where that is known.
+    unbounded : metrics whose bounds are not known though the method needs them; see `knowing`.
+    """
+
+    interval: Annotated[
+        str | None,
+        Option(
+            "--interval",
+            "METHOD|none",
+            "guard (default for new tasks), gaffke, jeffreys (default for differences),"
+            " percentile, basic, bca, t, wilson, clopper-pearson; jackknife (default for these"
+            " tasks). none: standard errors.",
+        ),
+    ] = None
+    level: Annotated[float, Option("--level", "P", "Coverage of intervals.")] = 0.95
+    population: Annotated[
+        str,
+        Option(
+            "--population",
+            help="The question: tasks are a sample of what it is about, or all of it.",
+            choices=POPULATIONS,
+        ),
+    ] = NEW_TASKS
+    cluster: Annotated[
+        str | None,
+        Option("--cluster", "COLUMN", "Tasks that belong together, as one repository's."),
+    ] = None
+    resamples: Annotated[
+        int, Option("--resamples", "N", "Draws, where a method needs them.", low=100)
+    ] = 10_000
+    seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
+    bounds: Annotated[
+        tuple[float, float] | None,
+        Option(
+            "--bounds",
+            "LOW,HIGH",
+            "What scores cannot pass, as 0,1; guard intervals of best@k and mean need it.",
+            parse=parse_bounds,
+        ),
+    ] = None
+    unbounded: tuple[str, ...] = ()
+
+    @cached_property
+    def method(self) -> str:
+        """The method's name, "none" included; ParameterError for what makes no sense."""
+        from passk_cli.inference.intervals import check
+
+        if self.interval == "none":
+            check(None, self.level, self.population)
+            return "none"
+        return check(self.interval, self.level, self.population)
+
+    def required(self) -> Confidence:
+        """The same; ParameterError where verdicts rest on intervals and there are to be none."""
+        if self.method == "none":
+            raise ParameterError(
+                "--interval none: the verdicts here rest on intervals; name another"
+            )
+        return self
+
+    def knowing(self, metrics: Sequence[Metric]) -> Confidence:
+        """The same, saying which of these metrics get BCa because nobody knows their bounds."""
+        from passk_cli.inference.intervals import GUARDED
+
+        if self.bounds is not None or self.method not in GUARDED:
+            return self
+        lacking = [metric for metric in metrics if metric.bounds is None]
+        named = tuple(metric.name for metric in lacking)
+        return replace(self, unbounded=("all",) if len(lacking) == len(metrics) else named)
+
+    @property
+    def bounds_shown(self) -> str | None:
+        """The bounds as one writes them; None where there are none."""
+        return None if self.bounds is None else f"{self.bounds[0]:g},{self.bounds[1]:g}"
+
+    @property
+    def shown(self) -> str:
+        """The method's name for people: "guard", or "guard (bca for mean)"."""
+        if self.unbounded == ("all",):
+            return "bca"
+        others = f" (bca for {', '.join(self.unbounded)})" if self.unbounded else ""
+        return self.method + others
+
+    @property
+    def level_shown(self) -> float | None:
+        """The level of the intervals; None where there are none."""
+        return None if self.method == "none" else self.level
+
+    def for_differences(self) -> Confidence:
+        """The same for differences of two models, whose default method is another."""
+        from passk_cli.inference.intervals import DEFAULT_OF_DIFFERENCES
+
+        if self.interval is not None:
+            return self
+        return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population])
+
+    @property
+    def resampled(self) -> bool:
+        """Whether the method needs draws, so that resamples and seed matter."""
+        from passk_cli.inference.intervals import METHODS
+
+        known = METHODS.get(self.method)
+        fixed = self.cluster is None and self.population == NEW_TASKS
+        return known is not None and known.resampled and not fixed
+
+    def signature(self) -> dict[str, object]:
+        """Its entries in a signature."""
+        if self.method == "none":
+            return {"interval": "none"}
+        entries: dict[str, object] = {
+            "interval": f"{self.shown} {self.level:g} {self.population}",
+            "cluster": self.cluster,
+            "bounds": self.bounds_shown,
+        }
+        if self.resampled:
+            entries |= {"resamples": self.resamples, "seed": self.seed}
+        return entries
+
+    def words(self) -> str:
+        """For a caption: "95 % guard intervals for new tasks"."""
+        if self.method == "none":
+            over = "tasks" if self.population == NEW_TASKS else "repeated attempts"
+            return f"± one standard error over {over}"
+        clustered = f", clustered by {self.cluster}" if self.cluster else ""
+        population = self.population.replace("-", " ")
+        return f"{100 * self.level:g} % {self.shown} intervals for {population}{clustered}"

@@ -1,0 +1,87 @@
+"""A number with its limits: a tidy row, a cell of a table and a point of a chart in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from passk_cli.report.model import Cell, Column, Estimate, Table
+
+if TYPE_CHECKING:
+    from passk_cli.study.values import Series, TaskValues
+
+
+class Size(NamedTuple):
+    """What a number rests on: tasks, and the fewest and most attempts at one of them."""
+
+    tasks: int
+    n_min: int | None = None
+    n_max: int | None = None
+
+
+NO_SIZE = Size(0)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One number about one series, or about the difference of two.
+
+    series : the model and its groups.  against : the model it is compared with; "" for none.
+    name : as people and tidy rows call it, "pass@10"; k : its k, or None.
+    estimate : value and limits, or why there are none.  se : standard error; inside the estimate
+        as well where that is what is shown.
+    size : what it rests on.  method : of the interval.  level : of the interval; None without.
+    flaw : what is special about the interval, or why there is none.
+    p, p_adjusted, verdict : of the test, where there is one.
+    more : further tidy columns of its command.
+    values : the values it is the mean of, where it is one.
+    """
+
+    series: Series
+    name: str
+    k: int | None
+    estimate: Estimate
+    se: float | None = None
+    size: Size = NO_SIZE
+    method: str = "none"
+    level: float | None = None
+    flaw: str = ""
+    against: str = ""
+    p: float | None = None
+    p_adjusted: float | None = None
+    verdict: str = ""
+    more: Mapping[str, Cell] = field(default_factory=dict)
+    values: TaskValues | None = None
+
+    @property
+    def note(self) -> str:
+        """What qualifies the number, in one line."""
+        return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
+
+
+def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> Table:
+    """The facts as rows of the one schema that all commands share.
+
+    model, against?, <groups>, metric, k, estimate, se, low, high, level, interval, population,
+    p?, p_adjusted?, verdict?, tasks, n_min, n_max, <more>, note; those with ? where some fact has
+    one, and `more` in the order in which facts bring them.
+    """
+    paired = any(fact.against for fact in facts)
+    tested = any(fact.p is not None or fact.verdict for fact in facts)
+    more = list(dict.fromkeys(name for fact in facts for name in fact.more))
+    names = [
+        "model", *["against"] * paired, *group_names, "metric", "k", "estimate", "se", "low",
+        "high", "level", "interval", "population",
+        *["p", "p_adjusted", "verdict"] * tested, "tasks", "n_min", "n_max", *more, "note",
+    ]  # fmt: skip
+    rows = []
+    for fact in facts:
+        e, against = fact.estimate, [fact.against] * paired
+        tests = [fact.p, fact.p_adjusted, fact.verdict] * tested
+        rows.append(
+            (fact.series[0], *against, *fact.series[1:], fact.name, fact.k, e.value, fact.se, e.low,
+             e.high, fact.level, fact.method, population, *tests, *fact.size,
+             *(fact.more.get(name) for name in more), fact.note)
+        )  # fmt: skip
+    return Table(tuple(Column(name) for name in names), tuple(rows))

@@ -1,0 +1,109 @@
+"""Which metrics, at which k: the ones asked for, or those the data supports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from passk_cli.errors import ParameterError
+from passk_cli.option import Option
+from passk_cli.study.words import plural
+
+if TYPE_CHECKING:
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+
+SHORT_TASKS = ("empty", "drop")
+
+
+def parse_metrics(given: Any) -> tuple[Metric, ...]:
+    """Metrics from their names: "pass@10,pass^4", or a list of such texts."""
+    from passk_cli.metrics.registry import parse_list
+
+    return parse_list(given if isinstance(given, str) else ",".join(given))
+
+
+def parse_k(given: Any) -> tuple[int, ...]:
+    """k's from "1,10", a number, or a list of either."""
+    from passk_cli.metrics.registry import parse_ks
+
+    parts = given if isinstance(given, list | tuple) else [given]
+    return parse_ks(",".join(map(str, parts)))
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Which metrics, and what becomes of tasks with too few attempts."""
+
+    k: Annotated[
+        tuple[int, ...],
+        Option(
+            "-k",
+            "1,10,100",
+            "pass@k and pass^k for these k. Default: those of 1, 10, 100 that every task of some"
+            " model supports; fewer than two: 1, 2, 4, … and n.",
+            parse=parse_k,
+        ),
+    ] = ()
+    # Metric stays unimported for the help's sake, so it is not named here.
+    metrics: Annotated[
+        tuple[Any, ...],
+        Option("-m --metric", "NAMES", "Metrics by name, as pass@10,pass^4.", parse=parse_metrics),
+    ] = ()
+    short_tasks: Annotated[
+        str,
+        Option(
+            "--short-tasks",
+            help="A metric some tasks have too few attempts for: empty, or without those tasks.",
+            choices=SHORT_TASKS,
+        ),
+    ] = "empty"
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What reading has to find out of the attempts for these metrics."""
+        from passk_cli.metrics.registry import needs, scores_only
+
+        only = not self.k and scores_only(self.metrics)
+        return {"attempts": needs(self.metrics), "scores_only": only}
+
+    def of(self, counts: Counts) -> tuple[Metric, ...]:
+        """The metrics for this data; ParameterError for one that no task supports."""
+        return choose_metrics(counts, self.k, self.metrics)
+
+    def hint(self, counts: Counts) -> str:
+        """Which of the usual k's the data does not support, when no others were asked for."""
+        from passk_cli.metrics.registry import USUAL_K
+
+        if self.k or self.metrics:
+            return ""
+        missing = [k for k in USUAL_K if k > supported_k(counts)]
+        return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
+
+
+def choose_metrics(
+    counts: Counts, ks: Sequence[int] = (), metrics: Sequence[Metric] = ()
+) -> tuple[Metric, ...]:
+    """The metrics asked for, or the standard ones for the k's that the data supports.
+
+    Errors: ParameterError when a metric asked for is supported by no task at all.
+    """
+    from passk_cli.metrics.registry import default_ks, standard_metrics
+
+    chosen = tuple(metrics)
+    if ks or not chosen:
+        chosen = (*standard_metrics(ks or default_ks(supported_k(counts))), *chosen)
+    most = int(counts.n.max())
+    for metric in chosen:
+        if metric.k > most:
+            raise ParameterError(
+                f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
+                f" the most any task has is {most}"
+            )
+    return tuple(dict.fromkeys(chosen))
+
+
+def supported_k(counts: Counts) -> int:
+    """The largest k that every task of at least one model supports."""
+    return max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))

@@ -1,0 +1,182 @@
+"""Study: the data and what is asked of it, which every command starts from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.report.model import Chart, Estimate, Note, Report, Table
+from passk_cli.report.notes import reading_notes
+from passk_cli.report.signature import signature
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.fact import Fact, Size, tidy
+from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
+from passk_cli.study.words import span
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+
+
+@dataclass(frozen=True)
+class Study:
+    """Counts, and the questions about them that commands share.
+
+    metrics : the ones asked for.  short_tasks : what becomes of a metric that some tasks have too
+    few attempts for, "empty" or "drop".  hint : a word on metrics that are not there.
+    """
+
+    counts: Counts
+    metrics: tuple[Metric, ...] = ()
+    confidence: Confidence = field(default_factory=Confidence)
+    short_tasks: str = "empty"
+    hint: str = ""
+
+    @property
+    def best_first(self) -> list[int]:
+        """Series by their pass rate, the best first; equal ones by name."""
+        rates = self.pass_rates
+        return sorted(range(len(rates)), key=lambda s: (-rates[s], self.counts.series[s]))
+
+    @property
+    def pass_rates(self) -> list[float]:
+        """pass@1 of each series: the mean over its tasks of c/n, in [0, 1]."""
+        counts = self.counts
+        rows = map(counts.rows_of, range(len(counts.series)))
+        return [float((counts.c[cells] / counts.n[cells]).mean()) for cells in rows]
+
+    def values(
+        self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
+    ) -> list[TaskValues]:
+        """The values per task of each series × metric, in that order.
+
+        metrics : those of the study when None.  only : indices of series; None for all.
+        """
+        asked = self.metrics if metrics is None else metrics
+        return values_of(self.counts, asked, self.short_tasks, only)
+
+    def facts(
+        self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
+    ) -> list[Fact]:
+        """The same as numbers: means over tasks with their intervals."""
+        return [self.fact(values) for values in self.values(metrics, only)]
+
+    def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Fact:
+        """The mean of these values, with its standard error and interval.
+
+        confidence : instead of the study's.
+        """
+        confidence = confidence or self.confidence
+        metric, n = values.metric, values.n
+        size, share = Size(len(n), int(n.min()), int(n.max())), metric.unit == "share"
+        nothing = Estimate(None, reason=values.reason, share=share)
+        fact = Fact(
+            values.series, metric.name, metric.k, nothing, size=size,
+            method=confidence.method, level=confidence.level_shown, values=values,
+        )  # fmt: skip
+        if not values.there:
+            return fact
+        sample = values.sample(confidence)
+        se = sample.se
+        if confidence.population == THESE_TASKS:
+            variance = float(values.within.sum())
+            se = None if math.isnan(variance) else math.sqrt(variance) / len(n)
+        return _with_limits(fact, sample, se, confidence)
+
+    def mean(
+        self,
+        series: Series,
+        name: str,
+        values: NDArray[np.float64],
+        tasks: NDArray[np.int64],
+        n: NDArray[np.int64],
+        *,
+        bounds: tuple[float, float] = (0.0, 1.0),
+        fixed: str = "no interval for these tasks",
+    ) -> Fact:
+        """The mean of any value per task, with its interval.
+
+        values : one per task, within the bounds; NaN where a task has none, which leaves it out.
+        tasks, n : the tasks' indices and their attempts.
+        fixed : why there is no interval where the tasks are all it is about.
+        """
+        known = ~np.isnan(values)
+        confidence, share = self.confidence, bounds == (0.0, 1.0)
+        size = Size(int(known.sum()), int(n.min()), int(n.max()))
+        nothing = Estimate(None, share=share)
+        fact = Fact(
+            series, name, None, nothing, size=size, method=confidence.method,
+            level=confidence.level_shown,
+        )  # fmt: skip
+        if not known.any():
+            return replace(fact, estimate=replace(nothing, reason="no task has enough attempts"))
+        clusters = cluster_codes(self.counts, tasks[known])
+        sample = Sample(
+            values[known], *bounds, clusters=clusters, resamples=confidence.resamples,
+            seed=confidence.seed,
+        )  # fmt: skip
+        if confidence.population == THESE_TASKS:
+            return replace(fact, estimate=replace(nothing, value=sample.mean, reason=fixed))
+        return _with_limits(fact, sample, sample.se, confidence)
+
+    def notes(self, facts: Iterable[Fact]) -> list[Note]:
+        """What reading did, in sentences, and what is special about these numbers."""
+        from passk_cli.study.notes import flaw_notes, short_notes
+
+        listed = list(facts)
+        measured = [fact for fact in listed if fact.values is not None]
+        return [
+            *reading_notes(self.counts),
+            *short_notes(measured, self.short_tasks),
+            *flaw_notes(listed),
+        ]
+
+    def sizes(self, facts: Iterable[Fact]) -> str:
+        """How many tasks and attempts the numbers rest on: "800 tasks, 10 attempts each"."""
+        tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
+        shown = f"{span(min(tasks), max(tasks))} task{'s' * (max(tasks) != 1)}"
+        n = span(min(fewest), max(most))
+        return f"{shown}, {n} attempt{'s' * (n != '1')} each"
+
+    def report(
+        self,
+        facts: Sequence[Fact],
+        tables: Iterable[Table],
+        *,
+        caption: Iterable[str] = (),
+        notes: Iterable[Note] = (),
+        charts: Iterable[Chart] = (),
+        **decided: object,
+    ) -> Report:
+        """The report: tables for people, the facts as tidy rows, notes and signature.
+
+        decided : what else the numbers depend on, for the signature; None leaves an entry out.
+        """
+        short = None if self.short_tasks == "empty" else self.short_tasks
+        entries = {**self.confidence.signature(), "short tasks": short, **decided}
+        return Report(
+            tables=tuple(tables),
+            data=tidy(facts, self.counts.group_names, self.confidence.population),
+            caption=" · ".join(filter(None, caption)),
+            notes=tuple(dict.fromkeys(notes)),
+            signature=signature(self.counts, self.metrics, **entries),
+            charts=tuple(charts),
+        )
+
+
+def _with_limits(fact: Fact, sample: Sample, se: float | None, confidence: Confidence) -> Fact:
+    """The fact with the sample's mean, and its limits, or its error where those are not asked."""
+    estimate = replace(fact.estimate, value=sample.mean)
+    if confidence.method == "none":
+        return replace(fact, estimate=replace(estimate, se=se), se=se)
+    limits = interval(sample, confidence.method, confidence.level, confidence.population)
+    estimate = replace(estimate, low=limits.low, high=limits.high)
+    return replace(fact, estimate=estimate, se=se, method=limits.method, flaw=limits.reason)

@@ -1,0 +1,196 @@
+"""Counts → the values per task behind each number: one `TaskValues` per series × metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.attempts import share_within, within_variance, within_variance_of
+from passk_cli.inference.intervals import Sample
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.weights import attempt_means
+from passk_cli.metrics.registry import Metric, Multisets, needs, task_values
+from passk_cli.study.words import plural, series_name, span
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.study.confidence import Confidence
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+Series = tuple[str, ...]
+NOTHING: Floats = np.empty(0)
+
+
+@dataclass(frozen=True)
+class TaskValues:
+    """One series (a model and its groups) × metric: the values of its tasks.
+
+    tasks : indices of the tasks used into Counts.tasks.  n, c : their attempts and passes.
+    values : one per task; none at all where the metric is left empty, and then
+    reason : says why: which tasks are short of attempts, or were left out.
+    clusters : a code 0 … G−1 per task, or None.
+    attempts : what the metric needs to know of their attempts besides counts.
+    """
+
+    series: Series
+    metric: Metric
+    tasks: Ints
+    n: Ints
+    c: Ints
+    values: Floats
+    reason: str = ""
+    clusters: Ints | None = None
+    attempts: Multisets | None = None
+
+    @property
+    def there(self) -> bool:
+        """Whether there are values."""
+        return bool(len(self.values))
+
+    @property
+    def name(self) -> str:
+        """The model and its groups, for people."""
+        return series_name(self.series)
+
+    @property
+    def mean(self) -> float:
+        """The estimate: every task counts once; −∞ where there are no values, for sorting."""
+        return float(self.values.mean()) if self.there else -math.inf
+
+    @property
+    def within(self) -> Floats:
+        """Variance of each value over repeated attempts; NaN where n ≤ k."""
+        if not self.metric.kind.exchangeable or not self.there:
+            return np.full(len(self.n), np.nan)
+        if self.attempts is None:
+            return within_variance(self.metric, self.n, self.c)
+        return within_variance_of(self.metric, self.attempts, self.values)
+
+    @property
+    def share_within(self) -> float | None:
+        """Share of the variance that too few attempts are to blame for; None where unknown.
+
+        It is not asked of metrics that need more than counts, where it would cost more than they.
+        """
+        if not self.there or self.attempts is not None:
+            return None
+        return share_within(self.values, self.within)
+
+    def bounds(self, confidence: Confidence) -> tuple[float, float]:
+        """What no value can pass; infinite where that is not known."""
+        return self.metric.bounds or confidence.bounds or (-math.inf, math.inf)
+
+    def sample(self, confidence: Confidence) -> Sample:
+        """What the interval methods take; only where there are values."""
+        fixed = confidence.population == THESE_TASKS
+        low, high = self.bounds(confidence)
+        if self.metric.bounds is None and self.attempts is not None:
+            _require_inside(self.name, self.attempts.value, low, high)
+        repeated = fixed and confidence.method == "percentile"
+        return Sample(
+            self.values,
+            low=low,
+            high=high,
+            attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
+            within=self.within if fixed else None,
+            clusters=self.clusters,
+            draws=self.attempt_draws(confidence) if repeated else None,
+            resamples=confidence.resamples,
+            seed=confidence.seed,
+        )
+
+    def attempt_draws(self, confidence: Confidence) -> Floats:
+        """Means of the metric when the same tasks are attempted again: (resamples,).
+
+        Errors: ParameterError for a metric that needs more than counts.
+        """
+        if self.attempts is not None:
+            raise ParameterError(
+                f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can"
+            )
+        sizes = np.unique(self.n).tolist()
+        tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
+        purpose, draws = " ".join(self.series), (confidence.resamples, confidence.seed)
+        return attempt_means(self.n, self.c, [np.concatenate(tables)], *draws, purpose)[:, 0]
+
+
+def values_of(
+    counts: Counts,
+    metrics: Sequence[Metric],
+    short_tasks: str = "empty",
+    only: Sequence[int] | None = None,
+) -> list[TaskValues]:
+    """Every series × metric, in that order.
+
+    short_tasks : what becomes of a metric that some tasks have n < k for: "empty", or "drop" to
+        compute it on the others.
+    only : indices of the series; None for all.
+    """
+    chosen = range(len(counts.series)) if only is None else only
+    return [one for s in chosen for one in _of_series(counts, metrics, short_tasks, s)]
+
+
+def _of_series(
+    counts: Counts, metrics: Sequence[Metric], short_tasks: str, s: int
+) -> Iterator[TaskValues]:
+    series, rows = counts.series[s], counts.rows_of(s)
+    n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
+    attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
+    clusters = cluster_codes(counts, tasks)
+    for metric, values in zip(metrics, task_values(metrics, n, c, attempts), strict=True):
+        bag, enough = attempts.get(metric.kind.needs), n >= metric.k
+        if enough.all():
+            yield TaskValues(series, metric, tasks, n, c, values, "", clusters, bag)
+        elif short_tasks == "empty" or not enough.any():
+            reason = _short(n, metric.k)
+            yield TaskValues(series, metric, tasks, n, c, NOTHING, reason, clusters)
+        else:
+            kept = (tasks[enough], n[enough], c[enough], values[enough], _short(n, metric.k))
+            bag = bag and bag.take(np.flatnonzero(enough))
+            yield TaskValues(series, metric, *kept, cluster_codes(counts, tasks[enough]), bag)
+
+
+def _short(n: Ints, k: int) -> str:
+    few = n[n < k]
+    some = f"{len(few)} of {plural(len(n), 'task')}"
+    return f"n={span(int(few.min()), int(few.max()))} < k={k} on {some}"
+
+
+def _require_inside(name: str, scores: Floats, low: float, high: float) -> None:
+    if scores.min() < low or scores.max() > high:
+        raise ParameterError(
+            f"--bounds {low:g},{high:g}: scores of {name} go from {scores.min():g} to"
+            f" {scores.max():g}; widen the bounds, or leave rows out with --where"
+        )
+
+
+def attempts_of(counts: Counts, role: str, cells: slice) -> Multisets:
+    """What the attempts of neighbouring cells were: their scores, answers, solutions or order.
+
+    Errors: ParameterError when the counts were read without it.
+    """
+    if role not in counts.attempts:
+        raise ParameterError(
+            f"these counts were read without the {role} of each attempt;"
+            f" read them with read(…, attempts=[{role!r}])"
+        )
+    bag = counts.attempts[role]
+    ends = np.searchsorted(bag.cell, np.arange(cells.start, cells.stop + 1))
+    rows = slice(int(ends[0]), int(ends[-1]))
+    return Multisets(ends - ends[0], bag.value[rows], bag.count[rows], bag.passed[rows])
+
+
+def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:
+    """The clusters of these tasks as codes 0 … G−1; None without clusters."""
+    if counts.clusters is None:
+        return None
+    return np.unique(np.array(counts.clusters)[tasks], return_inverse=True)[1]
