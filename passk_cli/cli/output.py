@@ -85,7 +85,7 @@ class Charting:
         """Draw the report's charts where they were asked for."""
         if self.chart is None:
             return
-        if not report.charts:
+        if not report.drawn:
             raise ParameterError("--chart: there is nothing to draw, as no value could be computed")
         if self.in_terminal:
             from passk_cli.render.sketch import sketch

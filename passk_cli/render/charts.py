@@ -48,9 +48,7 @@ def picture(report: Report, suffix: str, theme: str = "light", percent: bool = F
     suffix : one of `passk_cli.render.PICTURES`.  theme : "light" or "dark"; html follows its
         reader instead.  percent : shares as percentages.
     """
-    charts = (
-        [Chart(_in_percent(chart.spec)) for chart in report.charts] if percent else report.charts
-    )
+    charts = [Chart(_in_percent(chart.spec)) for chart in report.drawn] if percent else report.drawn
     if suffix == ".json":
         spec = stacked(charts, theme)
         return (strict_json(spec, indent=2) + "\n").encode()
@@ -83,7 +81,7 @@ def stacked(charts: Sequence[Chart], theme: str) -> Spec:
 
 
 def config(theme: str) -> Spec:
-    """How every layer that `report.charts` makes looks; by their styles."""
+    """How every layer that `report.drawn` makes looks; by their styles."""
     look = THEMES[theme]
     accent = look.series[0]
     return {

@@ -77,7 +77,7 @@ def page(report: Report) -> str:
     specs = [
         {key: value for key, value in chart.spec.items() if key != "$schema"}
         | {"description": _name(chart.spec)}
-        for chart in report.charts
+        for chart in report.drawn
     ]
     colours = {
         f"{name}_{part}": getattr(theme, part)

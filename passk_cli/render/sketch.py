@@ -1,4 +1,4 @@
-"""Charts → a terminal: the layers that `report.charts` makes, drawn in characters by plotext."""
+"""Charts → a terminal: the layers that `report.drawn` makes, drawn in characters by plotext."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sketch(report: Report, style: Style) -> str:
     """Every chart of a report, as wide as the terminal (80 columns in a pipe)."""
     width = min(style.width or 80, _WIDEST)
     style = replace(style, width=width)
-    return "\n".join(_drawn(chart, style) for chart in report.charts)
+    return "\n".join(_drawn(chart, style) for chart in report.drawn)
 
 
 def _drawn(chart: Chart, style: Style) -> str:

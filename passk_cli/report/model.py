@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from passk_cli.errors import ParameterError
@@ -118,7 +119,7 @@ class Chart:
     """A picture of a result.
 
     spec : a Vega-Lite specification with its data inside and without a theme; made by
-        `report.charts`, whose named layers the terminal's drawing understands.
+        `report.drawn`, whose named layers the terminal's drawing understands.
     """
 
     spec: Mapping[str, Any]
@@ -144,7 +145,12 @@ class Report:
     notes: tuple[Note, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
-    charts: tuple[Chart, ...] = ()
+    charts: tuple[Chart, ...] | Callable[[], tuple[Chart, ...]] = ()
+
+    @cached_property
+    def drawn(self) -> tuple[Chart, ...]:
+        """The charts, made when they are first asked for."""
+        return self.charts() if callable(self.charts) else self.charts
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.data.columns]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -127,16 +127,17 @@ class Study:
             return replace(fact, estimate=replace(nothing, value=sample.mean, reason=fixed))
         return _with_limits(fact, sample, sample.se, confidence)
 
-    def notes(self, facts: Iterable[Fact]) -> list[Note]:
-        """What reading did, in sentences, and what is special about these numbers."""
+    def notes(self, facts: Sequence[Fact], short: Sequence[Fact] | None = None) -> list[Note]:
+        """What reading did, in sentences, and what is special about these numbers.
+
+        short : the facts whose lack of attempts is told; all of them when None.
+        """
         from passk_cli.study.notes import flaw_notes, short_notes
 
-        listed = list(facts)
-        measured = [fact for fact in listed if fact.values is not None]
         return [
             *reading_notes(self.counts),
-            *short_notes(measured, self.short_tasks),
-            *flaw_notes(listed),
+            *short_notes(facts if short is None else short, self.short_tasks),
+            *flaw_notes(facts),
         ]
 
     def sizes(self, facts: Iterable[Fact]) -> str:
@@ -153,11 +154,12 @@ class Study:
         *,
         caption: Iterable[str] = (),
         notes: Iterable[Note] = (),
-        charts: Iterable[Chart] = (),
+        charts: Callable[[], tuple[Chart, ...]] = tuple,
         **decided: object,
     ) -> Report:
         """The report: tables for people, the facts as tidy rows, notes and signature.
 
+        charts : draws when called, since drawing may take long.
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
         """
         short = None if self.short_tasks == "empty" else self.short_tasks
@@ -168,7 +170,7 @@ class Study:
             caption=" · ".join(filter(None, caption)),
             notes=tuple(dict.fromkeys(notes)),
             signature=signature(self.counts, self.metrics, **entries),
-            charts=tuple(charts),
+            charts=charts,
         )
 
 

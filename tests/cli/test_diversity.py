@@ -111,7 +111,7 @@ def test_similar_solutions_of_different_tasks_stay_apart(passk: Passk, write: Wr
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--normalise", "java"], 2, "normalise='java'; it is one of none, space, python"),
+        (["--normalise", "java"], 2, "--normalise java: it is one of none, space, python"),
         (["--similarity", "0"], 2, "--similarity 0: it lies above 0, at most at 1"),
         (["--similarity", "1.5"], 2, "--similarity 1.5"),
         (["-k", "0"], 2, "k must be a whole number"),

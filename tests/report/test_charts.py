@@ -73,7 +73,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = choose_metrics(counts, (1, 10))
     report = compare_report(counts, metrics, Uncertainty(resamples=200), Rules(margin=0.02))
-    (chart,) = report.charts
+    (chart,) = report.drawn
     points = chart.spec["data"]["values"]
     assert len(points) == len(report.data.rows) == 36
     for point, row in zip(points, records(report), strict=True):
@@ -95,7 +95,7 @@ def test_densities_hold_estimates_intervals_and_no_draws() -> None:
     report = bootstrap_report(
         counts, metrics, how, ("percentile", "guard"), lines, found, "multinomial"
     )
-    (chart,) = report.charts
+    (chart,) = report.drawn
     values = chart.spec["data"]["values"]
     points = [v for v in values if v["drawn"] == "point"]
     rows = [r for r in records(report) if r["interval"] == "percentile"]
@@ -115,7 +115,7 @@ def test_no_value_no_chart() -> None:
     lines, found = distributions(counts, choose_metrics(counts, (1,)), Uncertainty(), ("guard",))
     assert found
     report = bootstrap_report(counts, (), Uncertainty(), ("guard",), lines, [], "multinomial")
-    assert report.charts == ()
+    assert report.drawn == ()
 
 
 @pytest.mark.parametrize("turned", [False, True])

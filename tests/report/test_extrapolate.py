@@ -64,7 +64,7 @@ def test_each_model_alone_is_told_of_few_series_and_drawn_of_a_lone_one() -> Non
     assert column(report, "fit", 1)[0] == column(report, "fit")[0]
     weights = [w for w in column(report, "weight", 1) if isinstance(w, float)]
     assert weights == sorted(weights, reverse=True)
-    values = report.charts[0].spec["data"]["values"]
+    values = report.drawn[0].spec["data"]["values"]
     assert {v["series"] for v in values} >= {"weighed", "smooth"}
     assert {v["drawn"] for v in values} == {"line", "point"}
     assert max(v["x"] for v in values if v["drawn"] == "point") == 20
