@@ -21,7 +21,8 @@ from passk_cli.files.solutions import (
     solution_sql,
     unparsed,
 )
-from passk_cli.outcomes.counts import Attempts, Counts
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.counts import Counts
 
 if TYPE_CHECKING:
     import duckdb
@@ -90,7 +91,8 @@ def _attempts(
     valueless = int(count[value == -1].sum()) if role in ("answer", "solution") else 0
     python = role == "solution" and statement.request.normalise == "python"
     fell_back = unparsed(value, count) if python else 0
-    return Attempts(cell, value, count, passed, valueless, fell_back)
+    cells = len(counts.n)
+    return Attempts.of_rows(cell, value, count, passed, cells, valueless, fell_back)
 
 
 def _merged(
@@ -104,12 +106,11 @@ def _merged(
         + "SELECT cell, value, text FROM known WHERE value >= 0"
     )
     value = known.value.copy()
-    ends = np.searchsorted(known.cell, np.arange(int(known.cell.max(initial=-1)) + 2))
     for cell, texts in by_cell(_fetched(con)):
         same = near_duplicates(texts, request.similarity, request.normalise)
-        rows = slice(int(ends[cell]), int(ends[cell + 1]))
+        rows = slice(int(known.start[cell]), int(known.start[cell + 1]))
         value[rows] = [same.get(key, key) for key in value[rows].tolist()]
-    return replace(known, value=value).moved(np.arange(len(ends) - 1))
+    return replace(known, value=value).moved(np.arange(len(known.start) - 1), len(known.start) - 1)
 
 
 def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

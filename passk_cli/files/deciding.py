@@ -12,7 +12,8 @@ from passk_cli.errors import DataError
 from passk_cli.files.fields import OF_ATTEMPTS, candidates, find
 from passk_cli.files.request import Request
 from passk_cli.files.tables import Batch, Tally
-from passk_cli.outcomes.counts import Counts, InputFacts, ReadFacts
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import InputFacts, ReadFacts
 
 
 def decide(

@@ -34,10 +34,10 @@ def parse_fields(given: Any) -> Mapping[str, str]:
 
 def parse_thresholds(given: Any) -> tuple[float, ...]:
     """Thresholds from "0.2,0.5", a number or several, in order; ParameterError for what is none."""
+    several = given if isinstance(given, list | tuple) else [given]
     try:
-        parts = given.split(",") if isinstance(given, str) else given
-        numbers = {float(part) for part in (parts if isinstance(parts, list | tuple) else [parts])}
-    except (TypeError, ValueError):
+        numbers = {float(part) for one in several for part in str(one).split(",")}
+    except ValueError:
         numbers = {math.nan}
     if any(math.isnan(number) for number in numbers):
         raise ParameterError(f"--threshold {given}: write a number, or 0.2,0.5,0.8")

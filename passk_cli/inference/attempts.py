@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.metrics.pass_k import unique_pairs
-from passk_cli.metrics.registry import Metric, Multisets
+from passk_cli.metrics.registry import Metric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.outcomes.attempts import Attempts
 
 # Rows of multisets at once: bounds the memory of a block to about 64 MB.
 _BLOCK_ROWS = 1 << 20
@@ -68,7 +69,7 @@ def jackknife_variance(
 
 
 def within_variance_of(
-    metric: Metric, attempts: Multisets, values: NDArray[np.float64]
+    metric: Metric, attempts: Attempts, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """`within_variance` for a metric that needs more of the attempts than counts.
 

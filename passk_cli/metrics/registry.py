@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,38 +25,7 @@ from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, unique_pai
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-@dataclass(frozen=True)
-class Multisets:
-    """What the attempts of each cell were: its distinct values, and how often each came.
-
-    start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i, sorted by value.
-    value : scores, codes of answers or solutions (−1 for none), or numbers that order attempts.
-    count : int, attempts of the cell with this value.  passed : how many of those passed.
-    """
-
-    start: NDArray[np.int64]
-    value: NDArray[Any]
-    count: NDArray[np.int64]
-    passed: NDArray[np.int64]
-
-    def take(self, cells: NDArray[np.int64]) -> Multisets:
-        """Those of some cells, in the order given; a cell may come more than once.
-
-        >>> bag = Multisets(np.array([0, 2, 3]), np.array([1, 5, 7]), np.ones(3), np.ones(3))
-        >>> bag.take(np.array([1, 0])).value.tolist()
-        [7, 1, 5]
-        """
-        sizes = np.diff(self.start)[cells]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
-        return Multisets(start, self.value[rows], self.count[rows], self.passed[rows])
-
-    def without_empty(self) -> Multisets:
-        """The same without values that no attempt has."""
-        there = self.count > 0
-        start = np.concatenate([[0], np.cumsum(there)])[self.start]
-        return Multisets(start, self.value[there], self.count[there], self.passed[there])
+    from passk_cli.outcomes.attempts import Attempts
 
 
 @dataclass(frozen=True)
@@ -64,7 +33,7 @@ class Family:
     """A kind of metric, of which there is one at each k.
 
     values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
-        for those that need to know more of the attempts; see Multisets.
+        for those that need to know more of the attempts; see Attempts.
     needs : what that is: "score", "answer", "solution" or "attempt" (their order); "" for counts.
     bounds : k → what values cannot pass; None where that depends on the scores.
     counted : whether there is one at each k; otherwise k is 1 and not part of the name.
@@ -149,7 +118,7 @@ class Metric:
         share = () if self.share is None else (self.share,)
         return self.kind.values(n, c, self.k, *share)
 
-    def values_of(self, attempts: Multisets) -> NDArray[np.float64]:
+    def values_of(self, attempts: Attempts) -> NDArray[np.float64]:
         """The metric of each cell, for a family that needs more than counts; NaN where n < k."""
         a = attempts
         return self.kind.values(a.start, a.value, a.count, a.passed, self.k)
@@ -226,7 +195,7 @@ def task_values(
     metrics: Iterable[Metric],
     n: NDArray[np.int64],
     c: NDArray[np.int64],
-    attempts: Mapping[str, Multisets] | None = None,
+    attempts: Mapping[str, Attempts] | None = None,
 ) -> NDArray[np.float64]:
     """Values of several metrics for the same cells: (metrics × cells), computed per unique pair.
 

@@ -4,112 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.provenance import ReadFacts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _Name = TypeVar("_Name", str, tuple[str, ...])
-
-
-@dataclass(frozen=True)
-class InputFacts:
-    """What was understood of one input file, before anything was computed.
-
-    format : how the file is laid out and how that was recognised.
-    roles : role (task, outcome, attempt, model, n, c) → the column that plays it.
-    unused : columns nothing was read from.
-    offered : role → column that is there for what asks for it: score, answer, solution.
-    """
-
-    name: str
-    format: str
-    roles: dict[str, str]
-    unused: tuple[str, ...]
-    offered: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ReadFacts:
-    """What reading did to the data, so that nothing happens silently.
-
-    missing : outcomes that were null, and `missing_policy` what became of them.
-    duplicates : attempts that came more than once (extra rows), and `duplicates_policy`.
-    duplicates_checked : False where no attempt column allows the check.
-    unnumbered : attempts without a number in data that numbers its attempts.
-    skipped : lines that were not records, left out by --skip-bad.
-    emptied : (model, task) cells whose attempts were all dropped as missing.
-    not_understood : outcomes that are neither pass nor fail (only when describing).
-    pooled_unnumbered : several files hold attempts of one model and task, without numbers.
-    varying : setting columns (temperature …) with several values inside one cell.
-    """
-
-    inputs: tuple[InputFacts, ...] = ()
-    missing: int = 0
-    missing_policy: str = "error"
-    duplicates: int = 0
-    duplicates_policy: str = "error"
-    duplicates_checked: bool = True
-    unnumbered: int = 0
-    skipped: int = 0
-    emptied: int = 0
-    not_understood: int = 0
-    varying: tuple[str, ...] = ()
-    pooled_unnumbered: bool = False
-    where: str = ""
-    threshold: float | None = None
-    thresholds: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class Attempts:
-    """What the attempts of every cell were, besides passing: each distinct value and its count.
-
-    cell : int, index into the cells of the Counts; rows are sorted by cell, then value.
-    value : a score (float), the code of an answer or a solution (int, −1 for none), or what orders
-        the attempts: their number, or their time in seconds (float).
-    count : int ≥ 1, attempts of the cell with this value.
-    passed : int, how many of those passed.
-    valueless : attempts without a value, which have code −1.
-    unparsed : attempts whose solution is no Python though it was to be compared as such.
-    """
-
-    cell: NDArray[np.int64]
-    value: NDArray[Any]
-    count: NDArray[np.int64]
-    passed: NDArray[np.int64]
-    valueless: int = 0
-    unparsed: int = 0
-
-    def moved(self, to: NDArray[np.int64]) -> Attempts:
-        """The same for other cells: to[i] is the new index of cell i, or −1 to leave it out.
-
-        Cells moved to one place are put together.
-        """
-        keep = to[self.cell] >= 0
-        cell, value = to[self.cell[keep]], self.value[keep]
-        order = np.lexsort((value, cell))
-        cell, value = cell[order], value[order]
-        first = np.ones(len(cell), dtype=bool)
-        first[1:] = (np.diff(cell) != 0) | (value[1:] != value[:-1])
-        at = np.flatnonzero(first)
-        count, passed = (
-            np.add.reduceat(a[keep][order], at) if len(at) else a[:0]
-            for a in (self.count, self.passed)
-        )
-        return replace(self, cell=cell[first], value=value[first], count=count, passed=passed)
-
-    @classmethod
-    def together(cls, parts: Sequence[Attempts]) -> Attempts:
-        """Those of different cells as one; what is said of the whole is the first one's."""
-        order = np.argsort(np.concatenate([a.cell for a in parts]), kind="stable")
-        cell, value, count, passed = (
-            np.concatenate([getattr(a, column) for a in parts])[order]
-            for column in ("cell", "value", "count", "passed")
-        )
-        return replace(parts[0], cell=cell, value=value, count=count, passed=passed)
 
 
 @dataclass(frozen=True)
@@ -234,7 +139,10 @@ class Counts:
             place_of = {cell: i for i, cell in enumerate(merged.cells)}
             tasks = (self.tasks[t] for t in self.task_codes.tolist())
             to = [place_of.get((one, task), -1) for one, task in zip(new, tasks, strict=True)]
-            moved = {r: known.moved(np.array(to)) for r, known in self.attempts.items()}
+            moved = {
+                role: attempts.moved(np.array(to), len(merged.n))
+                for role, attempts in self.attempts.items()
+            }
             merged = replace(merged, attempts=moved)
         if self.clusters is None:
             return merged
@@ -280,7 +188,7 @@ class Counts:
         to = [np.array([place_of[cell] for cell in part.cells]) for part in parts]
         attempts = {
             role: Attempts.together(
-                [p.attempts[role].moved(t) for p, t in zip(parts, to, strict=True)]
+                [p.attempts[role].moved(t, len(whole.n)) for p, t in zip(parts, to, strict=True)]
             )
             for role in parts[0].attempts
         }

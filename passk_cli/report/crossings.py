@@ -12,7 +12,8 @@ import numpy as np
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
-from passk_cli.metrics.registry import Metric, Multisets, task_values
+from passk_cli.metrics.registry import Metric, task_values
+from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.pairs import Comparison
 from passk_cli.report.samples import Uncertainty, cluster_codes
@@ -76,7 +77,7 @@ def _curve(
     metric: Metric,
     n: NDArray[np.int64],
     c: NDArray[np.int64],
-    attempts: Multisets | None,
+    attempts: Attempts | None,
     k_max: int,
 ) -> NDArray[np.float64]:
     """The metric's family at k = 1 … k_max: (tasks × k_max)."""

@@ -11,7 +11,8 @@ from passk_cli.report.notes import plural, reading_notes
 from passk_cli.report.signature import signature
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts, InputFacts
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.outcomes.provenance import InputFacts
 
 
 _FOR = {"score": "best@k, mean", "answer": "maj@k", "solution": "diversity, distinct@k"}

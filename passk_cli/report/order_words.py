@@ -15,7 +15,7 @@ from passk_cli.report.ordered import Findings
 from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import ReadFacts
+    from passk_cli.outcomes.provenance import ReadFacts
 
 DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "no trend seen", "unclear"
 ALIKE, ALTERNATING, UNRELATED = "alike", "alternating", "no link seen"

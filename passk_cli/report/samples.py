@@ -21,13 +21,14 @@ from passk_cli.inference.intervals import (
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import attempt_means
-from passk_cli.metrics.registry import Metric, Multisets, needs, task_values
+from passk_cli.metrics.registry import Metric, needs, task_values
 from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.outcomes.attempts import Attempts
     from passk_cli.outcomes.counts import Counts
 
 _SHORT_TASKS = ("empty", "drop")
@@ -148,7 +149,7 @@ class Measured:
     c: NDArray[np.int64]
     values: NDArray[np.float64] | None
     reason: str = ""
-    attempts: Multisets | None = None
+    attempts: Attempts | None = None
 
     @property
     def name(self) -> str:
@@ -263,7 +264,7 @@ def measure(
     return found
 
 
-def multisets(counts: Counts, role: str, cells: slice) -> Multisets:
+def multisets(counts: Counts, role: str, cells: slice) -> Attempts:
     """What the attempts of neighbouring cells were: their scores, answers, solutions or order.
 
     Errors: ParameterError when the counts were read without it.
@@ -273,10 +274,7 @@ def multisets(counts: Counts, role: str, cells: slice) -> Multisets:
             f"these counts were read without the {role} of each attempt;"
             f" read them with read(…, attempts=[{role!r}])"
         )
-    known = counts.attempts[role]
-    ends = np.searchsorted(known.cell, np.arange(cells.start, cells.stop + 1))
-    rows = slice(int(ends[0]), int(ends[-1]))
-    return Multisets(ends - ends[0], known.value[rows], known.count[rows], known.passed[rows])
+    return counts.attempts[role].between(cells)
 
 
 def cluster_codes(counts: Counts, tasks: NDArray[np.int64]) -> NDArray[np.int64] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.counts import Attempts
+from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.compare import choose_pairs
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.pairs import Rules, compare_pairs
@@ -95,7 +95,8 @@ def _drawn(known: Attempts, n: NDArray[np.int64], rng: Generator) -> Attempts:
     row = np.repeat(np.arange(len(known.cell)), known.count)
     copy = np.arange(len(row)) - np.repeat(np.cumsum(known.count) - known.count, known.count)
     passed = copy < known.passed[row]
-    cell = known.cell[row]
+    cell_of = known.cell
+    cell = cell_of[row]
     order = np.lexsort((rng.random(len(row)), cell))
     sizes = np.bincount(cell, minlength=len(n))
     rank = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -103,7 +104,7 @@ def _drawn(known: Attempts, n: NDArray[np.int64], rng: Generator) -> Attempts:
     count = np.bincount(row[chosen], minlength=len(known.cell))
     passes = np.bincount(row[chosen], passed[chosen], len(known.cell)).astype(np.int64)
     left = count > 0
-    return Attempts(known.cell[left], known.value[left], count[left], passes[left])
+    return Attempts.of_rows(cell_of[left], known.value[left], count[left], passes[left], len(n))
 
 
 def _turned(verdict: str) -> str:

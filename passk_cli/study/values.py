@@ -14,12 +14,13 @@ from passk_cli.inference.attempts import share_within, within_variance, within_v
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import attempt_means
-from passk_cli.metrics.registry import Metric, Multisets, needs, task_values
+from passk_cli.metrics.registry import Metric, needs, task_values
 from passk_cli.study.words import plural, series_name, span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.outcomes.attempts import Attempts
     from passk_cli.outcomes.counts import Counts
     from passk_cli.study.confidence import Confidence
 
@@ -49,7 +50,7 @@ class TaskValues:
     values: Floats
     reason: str = ""
     clusters: Ints | None = None
-    attempts: Multisets | None = None
+    attempts: Attempts | None = None
 
     @property
     def there(self) -> bool:
@@ -173,7 +174,7 @@ def _require_inside(name: str, scores: Floats, low: float, high: float) -> None:
         )
 
 
-def attempts_of(counts: Counts, role: str, cells: slice) -> Multisets:
+def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
     """What the attempts of neighbouring cells were: their scores, answers, solutions or order.
 
     Errors: ParameterError when the counts were read without it.
@@ -183,10 +184,7 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> Multisets:
             f"these counts were read without the {role} of each attempt;"
             f" read them with read(…, attempts=[{role!r}])"
         )
-    bag = counts.attempts[role]
-    ends = np.searchsorted(bag.cell, np.arange(cells.start, cells.stop + 1))
-    rows = slice(int(ends[0]), int(ends[-1]))
-    return Multisets(ends - ends[0], bag.value[rows], bag.count[rows], bag.passed[rows])
+    return counts.attempts[role].between(cells)
 
 
 def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, estimate, read
-from passk_cli.outcomes.counts import Attempts, Counts
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.sensitivity import halved
 
 ROWS: list[dict[str, Any]] = [
@@ -211,7 +212,7 @@ def test_leaving_a_group_out_takes_its_attempts_along(tmp_path: Path) -> None:
 
 def test_half_the_attempts_are_some_of_them() -> None:
     known = Attempts(
-        np.array([0, 0, 1]), np.array([0.1, 0.2, 0.3]), np.array([3, 3, 4]), np.array([0, 3, 2])
+        np.array([0, 2, 3]), np.array([0.1, 0.2, 0.3]), np.array([3, 3, 4]), np.array([0, 3, 2])
     )
     counts = Counts.from_cells([("m", "a", 6, 3), ("m", "b", 4, 2)])
     counts = Counts(**{**counts.__dict__, "attempts": {"score": known}})

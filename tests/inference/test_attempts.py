@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.attempts import within_variance, within_variance_of
-from passk_cli.metrics.registry import Multisets, parse
+from passk_cli.metrics.registry import parse
+from passk_cli.outcomes.attempts import Attempts
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -18,7 +19,7 @@ def test_scores_of_zero_and_one_vary_as_passes_do(k: int) -> None:
     ]
     start = np.cumsum([0, *map(len, rows)])
     value, count, passed = np.array([row for cell in rows for row in cell]).T
-    scores = Multisets(start, value.astype(float), count, passed)
+    scores = Attempts(start, value.astype(float), count, passed)
     for graded, counted in ((f"best@{k}", f"pass@{k}"), (f"worst@{k}", f"pass^{k}")):
         metric = parse(graded)
         with np.errstate(invalid="ignore"):

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.attempts import within_variance, within_variance_of
-from passk_cli.metrics.registry import Multisets, parse, task_values
+from passk_cli.metrics.registry import parse, task_values
+from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import Passk
 
 NAMES = ("gpass@4:0.5", "mgpass@4", "first@2", "maj@3", "best@2", "worst@2", "mean", "distinct@2")
@@ -149,7 +150,7 @@ def test_these_tasks_cannot_resample_what_attempts_were(passk: Passk, graded: Pa
 def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
     n, c = np.array([5, 5, 4]), np.array([0, 2, 4])
     start = np.array([0, 1, 3, 4])
-    bag = Multisets(start, np.array([0.0, 0, 1, 1]), np.array([5, 3, 2, 4]), np.array([0, 0, 2, 4]))
+    bag = Attempts(start, np.array([0.0, 0, 1, 1]), np.array([5, 3, 2, 4]), np.array([0, 0, 2, 4]))
     metric, graded = parse("pass@2"), parse("best@2")
     values = task_values([graded], n, c, {"score": bag})[0]
     expected = within_variance(metric, n, c)
@@ -158,7 +159,7 @@ def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
 
 def test_leaving_attempts_out_of_a_majority_by_hand() -> None:
     answers = [7, 7, 8, 9, 8]  # 7 is right
-    bag = Multisets(np.array([0, 3]), np.array([7, 8, 9]), np.array([2, 2, 1]), np.array([2, 0, 0]))
+    bag = Attempts(np.array([0, 3]), np.array([7, 8, 9]), np.array([2, 2, 1]), np.array([2, 0, 0]))
     metric = parse("maj@3")
 
     def majority(places: list[int]) -> float:

@@ -12,7 +12,8 @@ import pytest
 
 from passk_cli import DataError, ParameterError, read
 from passk_cli.metrics.pass_k import pass_at_k
-from passk_cli.outcomes.counts import Attempts, Counts
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.order import order_report
 from passk_cli.report.ordered import choose_ks, examine, in_order
@@ -257,7 +258,7 @@ def test_attempts_at_one_time() -> None:
     counts = counted(m=[[1, 0, 0], [1, 1, 0]])
     # The last two of the first task fail, the first two of the second pass, each at one time.
     merged = Attempts(
-        np.array([0, 0, 1, 1]),
+        np.array([0, 2, 4]),
         np.array([0.0, 1.0, 0.0, 2.0]),
         np.array([1, 2, 2, 1]),
         np.array([1, 0, 2, 0]),

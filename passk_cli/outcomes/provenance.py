@@ -1,0 +1,54 @@
+"""Provenance: what reading found and decided; notes, `describe` and signatures are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """What was understood of one input file, before anything was computed.
+
+    format : how the file is laid out and how that was recognised.
+    roles : role (task, outcome, attempt, model, n, c) → the column that plays it.
+    unused : columns nothing was read from.
+    offered : role → column that is there for what asks for it: score, answer, solution.
+    """
+
+    name: str
+    format: str
+    roles: dict[str, str]
+    unused: tuple[str, ...]
+    offered: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReadFacts:
+    """What reading did to the data, so that nothing happens silently.
+
+    missing : outcomes that were null, and `missing_policy` what became of them.
+    duplicates : attempts that came more than once (extra rows), and `duplicates_policy`.
+    duplicates_checked : False where no attempt column allows the check.
+    unnumbered : attempts without a number in data that numbers its attempts.
+    skipped : lines that were not records, left out by --skip-bad.
+    emptied : (model, task) cells whose attempts were all dropped as missing.
+    not_understood : outcomes that are neither pass nor fail (only when describing).
+    pooled_unnumbered : several files hold attempts of one model and task, without numbers.
+    varying : setting columns (temperature …) with several values inside one cell.
+    """
+
+    inputs: tuple[InputFacts, ...] = ()
+    missing: int = 0
+    missing_policy: str = "error"
+    duplicates: int = 0
+    duplicates_policy: str = "error"
+    duplicates_checked: bool = True
+    unnumbered: int = 0
+    skipped: int = 0
+    emptied: int = 0
+    not_understood: int = 0
+    varying: tuple[str, ...] = ()
+    pooled_unnumbered: bool = False
+    where: str = ""
+    threshold: float | None = None
+    thresholds: tuple[float, ...] = ()
