@@ -11,6 +11,7 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option, declared, default_of, filled
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import Rules
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
@@ -31,6 +32,7 @@ class Asked:
     request: Request
     metrics: Metrics
     confidence: Confidence
+    rules: Rules
     data: bool = True
 
 
@@ -62,7 +64,7 @@ class Question:
         metrics = self.metrics(asked, counts)
         confidence = asked.confidence.knowing(metrics)
         hint = asked.metrics.hint(counts)
-        return Study(counts, metrics, confidence, asked.metrics.short_tasks, hint)
+        return Study(counts, metrics, confidence, asked.rules, asked.metrics.short_tasks, hint)
 
     def report(self, study: Study) -> Report:
         """What is found."""
@@ -73,8 +75,8 @@ class Question:
 class Command:
     """A question with the option groups it shares.
 
-    groups : of Request, Metrics, Confidence, those whose options it takes; a field of the question
-        stands instead of the group's field of the same name.
+    groups : of Request, Metrics, Confidence, Rules, those whose options it takes; a field of the
+        question stands instead of the group's field of the same name.
     without : fields of the groups that mean nothing to it.
     files : whether it needs files: "needed" or "optional".
     charts : whether its report can be drawn.
@@ -108,7 +110,8 @@ class Command:
             raise ParameterError("no files given")
         shared = {k: v for k, v in given.items() if k not in own}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
-        return question, Asked(request, metrics, filled(Confidence, shared), data)
+        confidence, rules = filled(Confidence, shared), filled(Rules, shared)
+        return question, Asked(request, metrics, confidence, rules, data)
 
 
 def answer(question: Question, asked: Asked, read: Read) -> Report:

@@ -64,7 +64,7 @@ COMMAND = Command(Estimate, (Request, Metrics, Confidence))
 
 def _mark_best(study: Study, facts: Sequence[Fact]) -> list[Fact]:
     """Mark the best model at each metric (of a group) when it is told apart from the second."""
-    from passk_cli.study.pairs import difference_interval, match
+    from passk_cli.study.comparison import difference_interval, match
 
     marked = list(facts)
     rivals: dict[tuple[object, ...], list[tuple[int, TaskValues]]] = {}

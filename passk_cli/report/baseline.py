@@ -15,7 +15,8 @@ from passk_cli.report.notes import plural
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.outcomes.counts import Counts, ReadFacts
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.outcomes.provenance import ReadFacts
 
 Series = tuple[str, ...]
 

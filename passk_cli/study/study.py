@@ -16,6 +16,7 @@ from passk_cli.report.notes import reading_notes
 from passk_cli.report.signature import signature
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, tidy
+from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
 from passk_cli.study.words import span
 
@@ -30,13 +31,15 @@ if TYPE_CHECKING:
 class Study:
     """Counts, and the questions about them that commands share.
 
-    metrics : the ones asked for.  short_tasks : what becomes of a metric that some tasks have too
-    few attempts for, "empty" or "drop".  hint : a word on metrics that are not there.
+    metrics : the ones asked for.  rules : how pairs are judged.
+    short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
+    "drop".  hint : a word on metrics that are not there.
     """
 
     counts: Counts
     metrics: tuple[Metric, ...] = ()
     confidence: Confidence = field(default_factory=Confidence)
+    rules: Rules = field(default_factory=Rules)
     short_tasks: str = "empty"
     hint: str = ""
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Series = tuple[str, ...]
 NOTHING: Floats = np.empty(0)
+NOWHERE: Ints = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,151 @@
+"""One model against another, task by task: the shared tasks, the difference and its interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import DataError
+from passk_cli.inference.intervals import Interval, Sample, interval
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.study.rules import ALL
+from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.study.confidence import Confidence
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One model against another at one metric, on the tasks both have.
+
+    first, second : the two; difference = first − second.  d : its value at each shared task.
+    at : places of the shared tasks among those of the first, and of the second.
+    only_first, only_second : tasks that the other one lacks, left out.
+    interval : of the mean difference.  p, adjusted : of no difference; NaN where there is none,
+    for the untested reason.  smallest : no p of this test can be smaller.  test : which it was.
+    family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
+    "secondary" one.
+    verdict : of the first: better, worse, equivalent, undecided; "" when nothing can be said.
+    """
+
+    first: TaskValues
+    second: TaskValues
+    tasks: NDArray[np.int64]
+    values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    at: tuple[NDArray[np.int64], NDArray[np.int64]]
+    only_first: int
+    only_second: int
+    clusters: NDArray[np.int64] | None = None
+    reason: str = ""
+    interval: Interval | None = None
+    p: float = math.nan
+    smallest: float = math.nan
+    adjusted: float = math.nan
+    test: str = ""
+    untested: str = ""
+    family: str = ALL
+    verdict: str = ""
+
+    @property
+    def d(self) -> NDArray[np.float64]:
+        """The difference at each shared task."""
+        return self.values[0] - self.values[1]
+
+    @property
+    def estimates(self) -> tuple[float | None, float | None]:
+        """Both means on the shared tasks."""
+        if self.reason:
+            return None, None
+        return float(self.values[0].mean()), float(self.values[1].mean())
+
+    @property
+    def n(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Attempts of both at each shared task."""
+        return self.first.n[self.at[0]], self.second.n[self.at[1]]
+
+    @property
+    def c(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Passes of both at each shared task."""
+        return self.first.c[self.at[0]], self.second.c[self.at[1]]
+
+    @property
+    def attempts_differ(self) -> bool:
+        """Whether one of the two made more attempts at some shared task."""
+        return not np.array_equal(*self.n)
+
+    @property
+    def testable(self) -> bool:
+        """Whether there is a p."""
+        return not math.isnan(self.p)
+
+    @property
+    def flaws(self) -> str:
+        """Why something is missing, or what qualifies it; often empty."""
+        limits = "" if self.interval is None else self.interval.reason
+        return "; ".join(filter(None, (self.reason, self.untested, limits)))
+
+    @property
+    def difference(self) -> float | None:
+        """The mean difference."""
+        return None if self.reason else float(self.d.mean())
+
+
+def difference_interval(comparison: Comparison, confidence: Confidence) -> Interval:
+    """The interval of the mean difference, which lies in ±(high − low)."""
+    low, high = comparison.first.bounds(confidence)
+    within = None
+    if confidence.population != NEW_TASKS:
+        shared = comparison.tasks
+        within = sum(
+            (m.within[np.isin(m.tasks, shared)] for m in (comparison.first, comparison.second)),
+            np.zeros(len(shared)),
+        )
+    sample = Sample(
+        comparison.d,
+        low=low - high,
+        high=high - low,
+        within=within,
+        clusters=comparison.clusters,
+        resamples=confidence.resamples,
+        seed=confidence.seed,
+    )
+    return interval(
+        sample, confidence.for_differences().method, confidence.level, confidence.population
+    )
+
+
+def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
+    """The two on the tasks both have; unpaired tasks are counted, or refused with "error"."""
+    shared = np.intersect1d(first.tasks, second.tasks)
+    only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
+    if any(only) and unpaired == "error":
+        raise DataError(
+            f"{' '.join(first.series)} against {' '.join(second.series)}",
+            f"{only[0]} tasks only the first has, {only[1]} only the second",
+            "compare on the shared ones with --unpaired drop",
+        )
+    reason = ""
+    for one in (first, second):
+        if not one.there:
+            reason = f"{' '.join(one.series)}: {one.reason}"
+    if not len(shared):
+        reason = "no task that both have"
+    if reason:
+        nothing = ((NOTHING, NOTHING), (NOWHERE, NOWHERE))
+        return Comparison(first, second, shared, *nothing, *only, reason=reason)
+    at = (np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared))
+    values = first.values[at[0]], second.values[at[1]]
+    return Comparison(first, second, shared, values, at, *only, _codes(first, at[0]))
+
+
+def _codes(first: TaskValues, at: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The clusters of the shared tasks, as codes without gaps."""
+    if first.clusters is None:
+        return None
+    return np.unique(first.clusters[at], return_inverse=True)[1]

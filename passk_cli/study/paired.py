@@ -1,0 +1,157 @@
+"""Which test a pair of models gets, and its p-value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.weights import cluster_totals
+from passk_cli.study.rules import INTERVAL, MID_P, SIGN_FLIP, WITHIN, T
+from passk_cli.study.words import span
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.study.comparison import Comparison
+    from passk_cli.study.confidence import Confidence
+
+MCNEMAR = "mcnemar"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a test.
+
+    name : of the test.  p : NaN where there is none, and why.  smallest : no p can be smaller.
+    """
+
+    name: str
+    p: float
+    smallest: float
+    reason: str = ""
+
+
+def run_tests(
+    comparisons: Sequence[Comparison], confidence: Confidence, test: str | None
+) -> list[Answer]:
+    """A test of each comparison; those over the same tasks share their draws.
+
+    test : its name; None for the one that is valid.
+    Errors: ParameterError for a test that is not valid for a comparison, with the reason.
+    """
+    together: dict[tuple[str, bytes, tuple[float, float]], list[int]] = {}
+    for i, comparison in enumerate(comparisons):
+        name = _choose(comparison, confidence, test)
+        key = (name, comparison.tasks.tobytes(), comparison.first.bounds(confidence))
+        together.setdefault(key, []).append(i)
+    answers: dict[int, Answer] = {}
+    for (name, *_), places in together.items():
+        group = [comparisons[i] for i in places]
+        known = (
+            _within(group, confidence) if name == WITHIN else _new_tasks(group, confidence, name)
+        )
+        answers |= dict(zip(places, known, strict=True))
+    return [answers[i] for i in range(len(comparisons))]
+
+
+def _choose(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
+    """The test asked for if it is valid here; the one that is valid when none was asked for."""
+    if confidence.population == THESE_TASKS:
+        if test in (None, WITHIN):
+            return WITHIN
+        raise ParameterError(
+            f"--test {test}: it asks about new tasks; for these tasks attempts are permuted within"
+            " tasks; leave --test out"
+        )
+    if test == WITHIN:
+        raise ParameterError(
+            f"--test {WITHIN}: it says nothing of new tasks; add --population these-tasks"
+        )
+    if test == INTERVAL or not comparison.attempts_differ:
+        return test or SIGN_FLIP
+    if test is None:
+        return INTERVAL
+    first, second = comparison.n
+    differ = int((first != second).sum())
+    raise ParameterError(
+        f"--test {test}: attempts differ at {differ} of {len(first)} shared tasks"
+        f" ({comparison.first.name} n={span(int(first.min()), int(first.max()))},"
+        f" {comparison.second.name} n={span(int(second.min()), int(second.max()))}), so the values"
+        " of equal models have different laws; leave --test out, or use --test interval"
+    )
+
+
+def _within(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
+    """Attempts permuted between the two models within each task."""
+    from passk_cli.inference.permutation import permutation_within_tasks
+
+    answers = []
+    for comparison in group:
+        metric = comparison.first.metric
+        if metric.kind.needs:
+            raise ParameterError(
+                f"{metric.name} for these tasks: the test permutes passes and failures between the"
+                f" models, and this metric needs the {metric.kind.needs} of each attempt as well;"
+                " use --population new-tasks, or metrics of counts"
+            )
+        (n_first, n_second), (c_first, c_second) = comparison.n, comparison.c
+        found = permutation_within_tasks(
+            metric, (n_first, c_first), (n_second, c_second),
+            resamples=confidence.resamples, seed=confidence.seed,
+        )  # fmt: skip
+        answers.append(Answer(WITHIN, found.p, found.smallest))
+    return answers
+
+
+def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -> list[Answer]:
+    """Tests on the differences of all tasks; the group has the same tasks and bounds."""
+    from passk_cli.inference.paired import interval_test, paired_t, sign_flip
+
+    d = np.stack([comparison.d for comparison in group], axis=1)
+    codes = group[0].clusters
+    if test == INTERVAL:
+        low, high = group[0].first.bounds(confidence)
+        if not math.isfinite(high - low):
+            return [_unbounded(comparison) for comparison in group]
+        found = interval_test(d, low, high, codes)
+        return _answers(INTERVAL, found.p, found.smallest)
+    totals = cluster_totals(d, codes)[0]
+    if test == T:
+        return _answers(T, paired_t(totals), np.zeros(len(group)))
+    flips = sign_flip(
+        totals, resamples=confidence.resamples, seed=confidence.seed, mid=test == MID_P
+    )
+    answers = _answers(test, flips.p, flips.smallest)
+    if test == SIGN_FLIP and codes is None:
+        answers = [_mcnemar(c) or one for c, one in zip(group, answers, strict=True)]
+    return answers
+
+
+def _answers(name: str, p: NDArray[np.float64], smallest: NDArray[np.float64]) -> list[Answer]:
+    pairs = zip(p.tolist(), smallest.tolist(), strict=True)
+    return [Answer(name, *pair) for pair in pairs]
+
+
+def _mcnemar(comparison: Comparison) -> Answer | None:
+    """McNemar's exact test, where both models passed or failed once at each task."""
+    from passk_cli.inference.paired import mcnemar
+
+    if comparison.first.metric.unit != "share" or max(int(n.max()) for n in comparison.n) > 1:
+        return None
+    d = comparison.d
+    plus, minus = int((d > 0).sum()), int((d < 0).sum())
+    return Answer(MCNEMAR, float(mcnemar(plus, minus)), min(1.0, 2.0 ** (1 - plus - minus)))
+
+
+def _unbounded(comparison: Comparison) -> Answer:
+    reason = (
+        f"no p for {comparison.first.metric.name} where attempts differ: the interval test needs"
+        " the lowest and highest possible score (--bounds LOW,HIGH)"
+    )
+    return Answer(INTERVAL, math.nan, math.nan, reason)

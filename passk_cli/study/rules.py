@@ -1,0 +1,71 @@
+"""How pairs are judged: options that mean the same wherever models are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from passk_cli.errors import ParameterError
+from passk_cli.option import Option
+
+TESTS = (SIGN_FLIP, MID_P, T, INTERVAL, WITHIN) = (
+    "sign-flip", "mid-p", "t", "interval", "within-tasks"
+)  # fmt: skip
+ADJUSTMENTS = ("holm", "bh", "none")
+UNPAIRED = ("drop", "error")
+FAMILIES = (PRIMARY, ALL) = ("primary", "all")
+SECONDARY = "secondary"
+
+
+def parse_margin(given: Any) -> float:
+    """A margin in [0, 1)."""
+    try:
+        margin = float(given)
+    except ValueError:
+        margin = -1.0
+    if not 0.0 <= margin < 1.0:
+        raise ParameterError(f"--margin {given}: it must lie in [0, 1), as 0.02 does")
+    return margin
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How pairs are judged.
+
+    test : None for the one that is valid: within tasks for these tasks, else sign flips, and the
+        interval test where attempts differ in number.
+    """
+
+    test: Annotated[
+        str | None,
+        Option(
+            "--test",
+            help="Paired by task. Default: sign-flip (McNemar's exact test where n = 1), interval"
+            " where attempts differ, within-tasks for these tasks. mid-p counts ties by half: more"
+            " power, less guarantee.",
+            choices=TESTS,
+        ),
+    ] = None
+    adjust: Annotated[
+        str,
+        Option(
+            "--adjust", help="Adjustment of p-values for the number of tests.", choices=ADJUSTMENTS
+        ),
+    ] = "holm"
+    family: Annotated[
+        str,
+        Option(
+            "--family",
+            help="Adjust over the pairs at the first metric, other metrics each by itself; or over"
+            " all metrics together.",
+            choices=FAMILIES,
+        ),
+    ] = PRIMARY
+    margin: Annotated[
+        float,
+        Option("--margin", "X", "Differences inside ±X are equivalent.", parse=parse_margin),
+    ] = 0.0
+    unpaired: Annotated[
+        str,
+        Option("--unpaired", help="Tasks that only one of two models has.", choices=UNPAIRED),
+    ] = "drop"
