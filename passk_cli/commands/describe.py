@@ -1,77 +1,85 @@
-"""What was understood of the files, before anything is computed."""
+"""passk describe: what was understood of the files, before anything is computed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
+from passk_cli.commands.command import Asked, Command, Question
+from passk_cli.files.request import Request
 from passk_cli.report.model import Cell, Column, Report, Table
-from passk_cli.report.notes import plural, reading_notes
-from passk_cli.report.signature import signature
+from passk_cli.study.words import plural
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import InputFacts
-
+    from passk_cli.study.study import Study
 
 _FOR = {"score": "best@k, mean", "answer": "maj@k", "solution": "diversity, distinct@k"}
 
 
-def describe_report(counts: Counts) -> Report:
-    """Formats, roles, sizes, what is missing or repeated, and the largest k each model supports."""
-    facts = counts.facts
-    about: list[tuple[Cell, ...]] = []
-    for one in facts.inputs:
-        about += _about_input(one)
-    ns = counts.n
+@dataclass(frozen=True)
+class Describe(Question):
+    """What was understood of the files, before computing.
+
+    Example: passk describe results.jsonl
+    """
+
+    tolerant: ClassVar[bool] = True
+
+    def metrics(self, asked: Asked, counts: Counts) -> tuple[Metric, ...]:
+        """None: nothing is computed."""
+        return ()
+
+    def report(self, study: Study) -> Report:
+        """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
+        from passk_cli.report.notes import reading_notes
+        from passk_cli.report.signature import signature
+        from passk_cli.study.pivot import head
+
+        counts = study.counts
+        columns = (
+            *head(counts.group_names), Column("tasks", "count"), Column("attempts"),
+            Column("pass rate", "share"), Column("every task supports"), Column("some support"),
+        )  # fmt: skip
+        series = range(len(counts.series))
+        names = (
+            "model", *counts.group_names, "tasks", "attempts", "n_min", "n_median", "n_max",
+            "pass_rate", "k_every_task", "k_some_task",
+        )  # fmt: skip
+        return Report(
+            tables=(
+                Table((Column("fact"), Column("what was understood")), tuple(_about(counts))),
+                Table(columns, tuple(_model_row(counts, s) for s in series)),
+            ),
+            data=Table(tuple(map(Column, names)), tuple(_data_row(counts, s) for s in series)),
+            caption="pass rate counts attempts, pass@1 counts tasks: they differ where n does",
+            notes=tuple(note for note in reading_notes(counts) if note.level == "warning"),
+            signature=signature(counts, ()),
+        )
+
+
+COMMAND = Command(Describe, (Request,))
+
+
+def _about(counts: Counts) -> list[tuple[Cell, ...]]:
+    """Fact by fact, the files first."""
+    facts, n = counts.facts, counts.n
+    about = [row for one in facts.inputs for row in _about_input(one)]
     about += [
         ("models", f"{len(counts.series):,}"),
         ("tasks", f"{len(counts.tasks):,}"),
-        ("attempts", f"{int(ns.sum()):,} in all; per task {_spread(ns)}"),
+        ("attempts", f"{int(n.sum()):,} in all; per task {_spread(n)}"),
         ("outcomes", _outcomes(counts)),
         ("repeats", _repeats(counts)),
     ]
     if facts.skipped:
         about.append(("skipped", f"{plural(facts.skipped, 'line')} without a record"))
-    rows = tuple(_model_row(counts, s) for s in range(len(counts.series)))
-    columns = (
-        Column("model"),
-        *(Column(g) for g in counts.group_names),
-        Column("tasks", "count"),
-        Column("attempts", "text"),
-        Column("pass rate", "share"),
-        Column("every task supports"),
-        Column("some support"),
-    )
-    data = Table(
-        tuple(
-            Column(name)
-            for name in (
-                "model",
-                *counts.group_names,
-                "tasks",
-                "attempts",
-                "n_min",
-                "n_median",
-                "n_max",
-                "pass_rate",
-                "k_every_task",
-                "k_some_task",
-            )
-        ),
-        tuple(_data_row(counts, s) for s in range(len(counts.series))),
-    )
-    return Report(
-        tables=(
-            Table((Column("fact"), Column("what was understood")), tuple(about)),
-            Table(columns, rows),
-        ),
-        data=data,
-        caption="pass rate counts attempts, pass@1 counts tasks: they differ where n does",
-        notes=tuple(n for n in reading_notes(counts) if n.level == "warning"),
-        signature=signature(counts, ()),
-    )
+    return about
 
 
 def _about_input(one: InputFacts) -> list[tuple[Cell, ...]]:
@@ -113,7 +121,9 @@ def _repeats(counts: Counts) -> str:
     return "none"
 
 
-def _spread(n: np.ndarray) -> str:
+def _spread(n: NDArray[np.int64]) -> str:
+    import numpy as np
+
     low, high = int(n.min()), int(n.max())
     if low == high:
         return str(low)
@@ -141,16 +151,10 @@ def _pass_rate(counts: Counts, rows: slice) -> float | None:
 
 
 def _data_row(counts: Counts, s: int) -> tuple[Cell, ...]:
+    from statistics import median
+
     rows = counts.rows_of(s)
     n = counts.n[rows]
-    return (
-        *counts.series[s],
-        len(n),
-        int(n.sum()),
-        int(n.min()),
-        float(np.median(n)),
-        int(n.max()),
-        _pass_rate(counts, rows),
-        int(n.min()),
-        int(n.max()),
-    )
+    least, most, middle = int(n.min()), int(n.max()), float(median(n.tolist()))
+    rate = _pass_rate(counts, rows)
+    return (*counts.series[s], len(n), int(n.sum()), least, middle, most, rate, least, most)
