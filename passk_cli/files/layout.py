@@ -29,7 +29,7 @@ _OBJECT_BYTES = 1 << 24
 class Layout:
     """How the rows of one or more equal files are laid out.
 
-    kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a formats.
+    kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a harness.
     how : how that was recognised, for people.
     columns : column → kinds of values seen in the first records.
     delimiter : of a delimited text.  packing : "none", "gzip", "zstd".
