@@ -1,1 +1,4 @@
-"""The command line: read → compute → build → render, one file per command."""
+"""The command line: declarations → typer, one runner for all commands, output and exit codes.
+
+typer lives here and nowhere else.  No command's knowledge, no arithmetic.
+"""

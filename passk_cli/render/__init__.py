@@ -1,4 +1,8 @@
-"""Report → text; the only place that rounds."""
+"""Report → text: one function per format, and one line each in the registry below.
+
+The only place that rounds (`style.py`) and that writes names for people.  It sees reports, and
+nothing of how they were computed.
+"""
 
 from __future__ import annotations
 
