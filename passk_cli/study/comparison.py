@@ -11,6 +11,8 @@ import numpy as np
 from passk_cli.errors import DataError
 from passk_cli.inference.intervals import Interval, Sample, interval
 from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.report.model import Cell, Estimate
+from passk_cli.study.fact import Fact, Size
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
 
@@ -85,15 +87,28 @@ class Comparison:
         return not math.isnan(self.p)
 
     @property
-    def flaws(self) -> str:
-        """Why something is missing, or what qualifies it; often empty."""
-        limits = "" if self.interval is None else self.interval.reason
-        return "; ".join(filter(None, (self.reason, self.untested, limits)))
-
-    @property
     def difference(self) -> float | None:
         """The mean difference."""
         return None if self.reason else float(self.d.mean())
+
+    def fact(self, confidence: Confidence, **more: Cell) -> Fact:
+        """The mean difference, first − second, as a number with its limits, test and verdict."""
+        metric, n = self.first.metric, np.concatenate(self.n)
+        method, tested = confidence.for_differences().method, self.testable
+        nothing = Interval(None, None, confidence.level, method, confidence.population)
+        limits = self.interval or nothing
+        estimate = Estimate(
+            self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
+            share=metric.unit == "share",
+        )  # fmt: skip
+        return Fact(
+            self.first.series, metric.name, metric.k, estimate, against=self.second.series[0],
+            size=Size(len(self.tasks), *((int(n.min()), int(n.max())) if len(n) else ())),
+            method=limits.method, level=limits.level,
+            flaw="; ".join(filter(None, (self.untested, limits.reason))),
+            p=self.p if tested else None, p_adjusted=self.adjusted if tested else None,
+            verdict=self.verdict, more={"test": self.test, **more},
+        )  # fmt: skip
 
 
 def difference_interval(comparison: Comparison, confidence: Confidence) -> Interval:

@@ -77,7 +77,7 @@ def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> 
     ]  # fmt: skip
     rows = []
     for fact in facts:
-        e, against = fact.estimate, [fact.against] * paired
+        e, against = fact.estimate, [fact.against or None] * paired
         tests = [fact.p, fact.p_adjusted, fact.verdict] * tested
         rows.append(
             (fact.series[0], *against, *fact.series[1:], fact.name, fact.k, e.value, fact.se, e.low,

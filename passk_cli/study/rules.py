@@ -12,6 +12,7 @@ TESTS = (SIGN_FLIP, MID_P, T, INTERVAL, WITHIN) = (
     "sign-flip", "mid-p", "t", "interval", "within-tasks"
 )  # fmt: skip
 ADJUSTMENTS = ("holm", "bh", "none")
+ADJUSTED = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"

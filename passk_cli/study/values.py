@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,6 +67,17 @@ class TaskValues:
     def mean(self) -> float:
         """The estimate: every task counts once; −∞ where there are no values, for sorting."""
         return float(self.values.mean()) if self.there else -math.inf
+
+    def on(self, tasks: Ints) -> TaskValues:
+        """The same on some of its tasks."""
+        at = np.searchsorted(self.tasks, tasks)
+        codes = None if self.clusters is None else _without_gaps(self.clusters[at])
+        values = self.values[at] if self.there else self.values
+        attempts = self.attempts and self.attempts.take(at)
+        return replace(
+            self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
+            attempts=attempts,
+        )  # fmt: skip
 
     @property
     def within(self) -> Floats:
@@ -192,4 +203,9 @@ def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:
     """The clusters of these tasks as codes 0 … G−1; None without clusters."""
     if counts.clusters is None:
         return None
-    return np.unique(np.array(counts.clusters)[tasks], return_inverse=True)[1]
+    return _without_gaps(np.array(counts.clusters)[tasks])
+
+
+def _without_gaps(names: NDArray[Any]) -> Ints:
+    """Codes 0 … G−1 of names, or of other codes, in their order."""
+    return np.unique(names, return_inverse=True)[1]

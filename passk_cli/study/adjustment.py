@@ -1,0 +1,76 @@
+"""How pairs were tested and adjusted, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.paired import MCNEMAR
+from passk_cli.study.rules import ADJUSTED, INTERVAL, PRIMARY, SECONDARY, SIGN_FLIP, WITHIN, Rules
+from passk_cli.study.words import plural
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """Comparisons that were judged together, at a level, by rules."""
+
+    comparisons: Sequence[Comparison]
+    level: float
+    rules: Rules
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """Tests of the first family that could reject at this level, and all of them."""
+        tested = [c for c in self.comparisons if c.testable and c.family != SECONDARY]
+        return sum(c.smallest <= 1 - self.level + 1e-12 for c in tested), len(tested)
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """test: "sign-flip"; adjust: "holm over 28", or "holm over 7 of 28" where the others cannot
+        reject."""
+        (could, tests), adjust = self.counted, self.rules.adjust
+        part = f"{could} of " if adjust == "holm" and could < tests else ""
+        return {
+            "test": tests_shown(c.test for c in self.comparisons),
+            "adjust": f"{adjust} over {part}{tests}",
+        }
+
+    @property
+    def words(self) -> str:
+        """For the caption: "Holm over the 7 of 28 tests of pass@1 that could reject"."""
+        (could, tests), adjust = self.counted, self.rules.adjust
+        secondary = any(c.family == SECONDARY for c in self.comparisons)
+        primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
+        if adjust == "none":
+            return "unadjusted" + f"; {primary} is primary, other metrics secondary" * secondary
+        of = f" of {primary}" if secondary else ""
+        part = adjust == "holm" and could < tests
+        words = (
+            f"{ADJUSTED[adjust]} over {f'the {could} of ' * part}{plural(tests, 'test')}{of}"
+            f"{' that could reject' * part}"
+        )
+        return words + "; other metrics are secondary, each adjusted by itself" * secondary
+
+    @property
+    def test_words(self) -> str:
+        """For the caption, where the test is not the usual one; else nothing."""
+        tested = [c for c in self.comparisons if c.test]
+        differ = sum(c.attempts_differ and c.test == INTERVAL for c in tested)
+        if any(c.test == WITHIN for c in tested):
+            return "test: attempts permuted within tasks"
+        if differ and differ < len(tested):
+            return f"attempts differ in {differ} of {plural(len(tested), 'test')}: interval test"
+        return "attempts differ: interval test" if differ else ""
+
+
+def tests_shown(tests: Iterable[str]) -> str:
+    """For the signature: "sign-flip", or "sign-flip, interval where attempts differ".
+
+    tests : names, one per comparison; empty ones are left out.
+    """
+    names = dict.fromkeys(SIGN_FLIP if test == MCNEMAR else test for test in tests if test)
+    usual = [name for name in names if name != INTERVAL]
+    # The interval test asked for is the only one: beside others it was chosen.
+    rest = f"{INTERVAL} where attempts differ" if usual else INTERVAL
+    return ", ".join([*usual, *([rest] if INTERVAL in names else [])])

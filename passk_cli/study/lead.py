@@ -1,0 +1,59 @@
+"""In which share of the resamples of the tasks each of several rivals is in the lead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.ranking import lead_shares
+from passk_cli.inference.weights import bootstrap_means
+from passk_cli.study.values import TaskValues
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.study.confidence import Confidence
+
+
+def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
+    """Each of them on the tasks that all have."""
+    shared = reduce(np.intersect1d, (one.tasks for one in rivals))
+    return [one.on(shared) for one in rivals]
+
+
+def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
+    """Whether all rivals made equally many attempts at each task that all of them have.
+
+    Where they did not, the one with fewer has coarser values, and is in the lead in more (or fewer)
+    resamples than its success rates give it: pass@10 of 1.0 from 10 attempts leads in all of them
+    against 0.9999 from 100.
+    """
+    first, *others = on_shared_tasks(rivals)
+    return all(np.array_equal(one.n, first.n) for one in others)
+
+
+def resampled_means(
+    rivals: Sequence[TaskValues], confidence: Confidence, kind: str = "multinomial"
+) -> NDArray[np.float64]:
+    """Means of each over the same resamples of the tasks: (resamples × rivals).
+
+    rivals : over the same tasks.  kind : of the weights, as of `bootstrap_means`.
+    """
+    return bootstrap_means(
+        np.stack([one.values for one in rivals], axis=1), confidence.resamples, confidence.seed,
+        kind=kind, clusters=rivals[0].clusters,
+    )  # fmt: skip
+
+
+def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[float | None]:
+    """Share of the resamples of the tasks that all have in which each rival is in the lead.
+
+    None for each where no task is shared, or attempts differ (`attempts_agree`).
+    """
+    shared = on_shared_tasks(rivals)
+    if not len(shared[0].tasks) or not attempts_agree(shared):
+        return [None] * len(rivals)
+    return list(lead_shares(resampled_means(shared, confidence)).tolist())
