@@ -28,7 +28,8 @@ def run_command(
     given : field → text, for the options that were set.
     """
     output.check(files, charting=charting)
-    question, asked = declaration.ask(given, data=bool(files))
+    once = any(file == "-" or file.endswith("=-") for file in files)
+    question, asked = declaration.ask(given, data=bool(files), once=once)
 
     def read(request: Request) -> Counts:
         from passk_cli.files.reading import load

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Asked:
     """The shared options, by group, as the user set them.
 
-    data : whether there is data to read.
+    data : whether there is data to read.  once : whether it can be read only once, as a pipe can.
     """
 
     request: Request
@@ -34,6 +34,7 @@ class Asked:
     confidence: Confidence
     rules: Rules
     data: bool = True
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,13 @@ class Command:
                     names.add(field.name)
                     yield field.name, option, kind, default_of(field)
 
-    def ask(self, given: Mapping[str, Any], *, data: bool = True) -> tuple[Question, Asked]:
+    def ask(
+        self, given: Mapping[str, Any], *, data: bool = True, once: bool = False
+    ) -> tuple[Question, Asked]:
         """The question and the shared options, from what was given for them.
 
         given : field → value, as text from the command line or as Python has it.
+        data : whether there is any.  once : whether it can be read only once.
         Errors: ParameterError for a value that an option does not know, or files that are missing.
         """
         own = declared(self.question)
@@ -111,7 +115,7 @@ class Command:
         shared = {k: v for k, v in given.items() if k not in own}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
-        return question, Asked(request, metrics, confidence, rules, data)
+        return question, Asked(request, metrics, confidence, rules, data, once)
 
 
 def answer(question: Question, asked: Asked, read: Read) -> Report:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,8 @@ class Study:
     metrics : the ones asked for.  rules : how pairs are judged.
     short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
     "drop".  hint : a word on metrics that are not there.
+    reading : what was done to the data besides what the counts know of.  decided : the same as
+    entries of the signature.
     """
 
     counts: Counts
@@ -42,6 +44,8 @@ class Study:
     rules: Rules = field(default_factory=Rules)
     short_tasks: str = "empty"
     hint: str = ""
+    reading: tuple[Note, ...] = ()
+    decided: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def best_first(self) -> list[int]:
@@ -139,6 +143,7 @@ class Study:
 
         return [
             *reading_notes(self.counts),
+            *self.reading,
             *short_notes(facts if short is None else short, self.short_tasks),
             *flaw_notes(facts),
         ]
@@ -166,7 +171,7 @@ class Study:
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
         """
         short = None if self.short_tasks == "empty" else self.short_tasks
-        entries = {**self.confidence.signature(), "short tasks": short, **decided}
+        entries = {**self.confidence.signature(), **decided, **self.decided, "short tasks": short}
         return Report(
             tables=tuple(tables),
             data=tidy(facts, self.counts.group_names, self.confidence.population),
