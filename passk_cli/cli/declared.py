@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from passk_cli.cli.output import Charting, Output
-from passk_cli.commands import command
+from passk_cli.commands import command_of
 from passk_cli.commands.command import Command
 from passk_cli.option import Option
 
@@ -20,7 +20,7 @@ _PLAIN = (bool, int, float, str)
 
 def function(name: str) -> Callable[..., None]:
     """The typer function of a command: its options, the shared ones, files, charts and output."""
-    declaration = command(name)
+    declaration = command_of(name)
     parameters = [_files(declaration), *map(_parameter, *zip(*declaration.options(), strict=True))]
     parts = [Output, Charting] if declaration.charts else [Output]
     parameters += [one for part in parts for one in _of_group(part)]

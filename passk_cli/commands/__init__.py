@@ -22,7 +22,7 @@ COMMANDS = {
 }
 
 
-def command(name: str) -> Command:
+def command_of(name: str) -> Command:
     """The declaration of a command; only its own module is imported."""
     declaration: Command = import_module(f"passk_cli.commands.{name}").COMMAND
     return declaration
