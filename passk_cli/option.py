@@ -1,14 +1,19 @@
 """Options as plain declarations: the command line, Python and their checks are made from them.
 
 A group of options is a frozen dataclass whose fields are annotated with an `Option`; a field
-without one is no option.  `filled` makes such a group from what a user gave.
+without one is no option.  `filled` makes such a group from what a caller gave, be it text from the
+command line or values from Python, which are checked by the same rules and refused in one wording.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
+import operator
+import os
+import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -25,7 +30,9 @@ class Option:
     metavar : what stands for its value in the help; the choices where there are some.
     help : one sentence; its default is added where it has one.
     choices : the values there are.  low, high : the range of a number.
-    parse : what is given (text; from Python other things too) → the field's value.
+    parse : what is given (text; from Python other things too) → the field's value; it gets a list
+        where the option can be given several times, which `several` says of a field that is no
+        tuple.
     """
 
     flags: str
@@ -35,11 +42,17 @@ class Option:
     low: float | None = None
     high: float | None = None
     parse: Callable[[Any], Any] | None = None
+    several: bool = False
 
     @property
     def name(self) -> str:
         """The flag that messages use: the last one, which is the long one where there is one."""
         return self.flags.split()[-1]
+
+    @property
+    def takes(self) -> str:
+        """What stands for its value in the help."""
+        return self.metavar or "|".join(self.choices)
 
 
 # Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
@@ -68,35 +81,113 @@ def default_of(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
+def options_of(
+    groups: Iterable[type], without: Iterable[str] = ()
+) -> Iterator[tuple[str, Option, Any, Any]]:
+    """(field, its Option, its type, its default) of every option of the groups in turn.
+
+    Of fields of one name the first counts.  without : fields that are left out.
+    """
+    names = set(without)
+    for group in groups:
+        for field in dataclasses.fields(group):
+            option, kind = declared(group).get(field.name, (None, None))
+            if option is not None and field.name not in names:
+                names.add(field.name)
+                yield field.name, option, kind, default_of(field)
+
+
+def base_type(kind: Any) -> Any:
+    """The type of an option's value without "or None": bool, int, float, str, tuple or Mapping."""
+    if isinstance(kind, types.UnionType):
+        (kind,) = (one for one in typing.get_args(kind) if one is not type(None))
+    return typing.get_origin(kind) or kind
+
+
+def repeatable(option: Option, kind: Any) -> bool:
+    """Whether it can be given several times: a tuple of any length, a mapping, or said to be."""
+    pair = base_type(kind) is tuple and typing.get_args(kind)[-1:] != (Ellipsis,)
+    return option.several or (base_type(kind) not in (bool, int, float, str) and not pair)
+
+
 def filled(group: type[Group], given: Mapping[str, Any]) -> Group:
-    """A group from what was given for its fields; the others keep their defaults.
+    """A group from what was given for its fields; what is None or holds nothing was not given.
 
     Errors: ParameterError for a value that an option does not know, is empty or out of range.
     """
-    defaults = {field.name: default_of(field) for field in dataclasses.fields(group)}  # type: ignore[arg-type]
+    values = {name: _plain(given[name]) for name in declared(group) if name in given}
     return group(
         **{
-            name: checked(option, given[name])
-            for name, (option, _) in declared(group).items()
-            if name in given and given[name] != defaults[name]
+            name: checked(option, kind, values[name])
+            for name, (option, kind) in declared(group).items()
+            if values.get(name) not in (None, [], {})
         }
     )
 
 
-def checked(option: Option, value: Any) -> Any:
+def checked(option: Option, kind: Any, value: Any) -> Any:
     """The value of an option: not empty, parsed, among its choices and in its range."""
-    if value is None or isinstance(value, bool):
-        return value
-    texts = value if isinstance(value, list | tuple) else [value]
-    if any(isinstance(text, str) and not text.strip() for text in texts):
+    several = repeatable(option, kind)
+    if several and not isinstance(value, list | Mapping):
+        value = [value]
+    parts = value if isinstance(value, list) else [value]
+    if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
-    if option.choices and value not in option.choices:
-        raise ParameterError(f"{option.name} {value}: it is one of {', '.join(option.choices)}")
-    value = value if option.parse is None else option.parse(value)
+    shown = f"{option.name} {', '.join(map(str, parts))}"
+    if option.choices and not all(part in option.choices for part in parts):
+        raise ParameterError(f"{shown}: it is one of {', '.join(option.choices)}")
+    parse = option.parse or _PARSE.get(base_type(kind), _texts if several else _text)
+    try:
+        value = parse(value)
+    except (TypeError, ValueError, AttributeError):
+        what = _WORDS.get(base_type(kind)) or f"write {option.takes or 'text'}"
+        raise ParameterError(f"{shown}: {what}") from None
     for limit, wrong, word in ((option.low, -1, "at least"), (option.high, 1, "at most")):
         if limit is not None and not (value - limit) * wrong <= 0:
-            raise ParameterError(f"{option.name} {value}: it must be {word} {limit:g}")
+            raise ParameterError(f"{shown}: it must be {word} {limit:g}")
     return value
+
+
+def _plain(value: Any) -> Any:
+    """What Python callers give as lists, numbers and text: arrays, ranges and paths as well."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return list(value)
+    return value
+
+
+def _whole(value: Any) -> int:
+    return int(value) if isinstance(value, str) else operator.index(value)
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if math.isnan(number):
+        raise ValueError
+    return number
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(_text, values))
+
+
+_PARSE: dict[Any, Callable[[Any], Any]] = {int: _whole, float: _number, bool: _flag}
+_WORDS = {int: "write a whole number", float: "write a number", bool: "it is True or False"}
 
 
 def changed(group: Any) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.option import Option, declared, default_of, filled
+from passk_cli.option import Option, declared, filled, options_of
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
@@ -91,13 +91,7 @@ class Command:
 
     def options(self) -> Iterator[tuple[str, Option, Any, Any]]:
         """(field, its Option, its type, its default) of every option, the question's own first."""
-        names = set(self.without)
-        for group in (self.question, *self.groups):
-            for field in fields(group):
-                option, kind = declared(group).get(field.name, (None, None))
-                if option is not None and field.name not in names:
-                    names.add(field.name)
-                    yield field.name, option, kind, default_of(field)
+        return options_of((self.question, *self.groups), self.without)
 
     def ask(
         self, given: Mapping[str, Any], *, data: bool = True, once: bool = False

@@ -25,29 +25,24 @@ ATTEMPTS = ("score", "answer", "solution", "attempt", "line")
 
 def parse_fields(given: Any) -> Mapping[str, str]:
     """Role → column, from ["task=id"] or a mapping."""
-    return (
-        given
-        if isinstance(given, Mapping)
-        else parse_overrides([given] if isinstance(given, str) else given)
-    )
+    pairs = given.items() if isinstance(given, Mapping) else ()
+    return parse_overrides([f"{role}={column}" for role, column in pairs] or given)
 
 
 def parse_thresholds(given: Any) -> tuple[float, ...]:
-    """Thresholds from "0.2,0.5", a number or several, in order; ParameterError for what is none."""
-    several = given if isinstance(given, list | tuple) else [given]
+    """Thresholds from several numbers or texts as "0.2,0.5", in order; ParameterError for others."""
+    text = ",".join(map(str, given))
     try:
-        numbers = {float(part) for one in several for part in str(one).split(",")}
+        numbers = {float(part) for part in text.split(",")}
     except ValueError:
         numbers = {math.nan}
     if any(math.isnan(number) for number in numbers):
-        raise ParameterError(f"--threshold {given}: write a number, or 0.2,0.5,0.8")
+        raise ParameterError(f"--threshold {text}: write a number, or 0.2,0.5,0.8")
     return tuple(sorted(numbers))
 
 
 def parse_where(given: Any) -> str:
     """One expression from several that all have to hold."""
-    if isinstance(given, str):
-        return given
     return " AND ".join(f"({one})" for one in given) if len(given) > 1 else "".join(given)
 
 
@@ -107,10 +102,11 @@ class Request:
             "EXPRESSION",
             "Keep rows, as in \"difficulty = 'hard'\". Several: all must hold.",
             parse=parse_where,
+            several=True,
         ),
     ] = ""
     models: Annotated[
-        tuple[str, ...], Option("--model", "NAME", "Keep this model. Repeatable.", parse=tuple)
+        tuple[str, ...], Option("--model", "NAME", "Keep this model. Repeatable.")
     ] = ()
     format: Annotated[
         str | None,

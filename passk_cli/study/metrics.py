@@ -18,18 +18,17 @@ SHORT_TASKS = ("empty", "drop")
 
 
 def parse_metrics(given: Any) -> tuple[Metric, ...]:
-    """Metrics from their names: "pass@10,pass^4", or a list of such texts."""
+    """Metrics from texts of their names, as "pass@10,pass^4"."""
     from passk_cli.metrics.registry import parse_list
 
-    return parse_list(given if isinstance(given, str) else ",".join(given))
+    return parse_list(",".join(given))
 
 
 def parse_k(given: Any) -> tuple[int, ...]:
-    """k's from "1,10", a number, or a list of either."""
+    """k's from numbers or texts as "1,10"."""
     from passk_cli.metrics.registry import parse_ks
 
-    parts = given if isinstance(given, list | tuple) else [given]
-    return parse_ks(",".join(map(str, parts)))
+    return parse_ks(",".join(map(str, given)))
 
 
 @dataclass(frozen=True)
