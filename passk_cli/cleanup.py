@@ -1,10 +1,14 @@
-"""What must be undone even when the process is ended from outside: temporary files, a spinner."""
+"""Files written whole or not at all; what is undone even when a process is ended from outside."""
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from passk_cli.errors import ParameterError
 
 _open: list[Callable[[], object]] = []
 
@@ -43,3 +47,38 @@ def undo_all() -> None:
     for undo in reversed(_open):
         with suppress(Exception):
             undo()
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write beside the file and move it into place, so that no half-written file is ever seen.
+
+    A link is followed, an existing file keeps its mode, and what is no plain file (a pipe, a
+    device) is written to directly.
+    """
+    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+    try:
+        if not stat.S_ISREG(mode_of(str(path))):
+            path.write_bytes(data)
+            return
+        path = Path(os.path.realpath(path))
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        with temporary_folder(".passk-", beside=path) as folder:
+            (folder / "output").write_bytes(data)
+            os.chmod(folder / "output", mode)
+            os.replace(folder / "output", path)
+    except BrokenPipeError:
+        # A pipe by its name, as /dev/stdout: its reader has gone.
+        return
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def mode_of(path: str) -> int:
+    """The mode of what is there, that of a plain file when nothing is."""
+    return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

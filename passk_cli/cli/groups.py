@@ -8,6 +8,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+from passk_cli.cli.declared import parameter
+from passk_cli.option import declared, filled
+
 
 @functools.cache
 def _hints(kind: type) -> dict[str, Any]:
@@ -37,6 +40,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
                 default = field.default
             elif field.default_factory is not dataclasses.MISSING:
                 default = field.default_factory()
+            if field.name in declared(kind):
+                parameters.append(parameter(field.name, *declared(kind)[field.name], default))
+                continue
             parameters.append(
                 inspect.Parameter(
                     field.name,
@@ -48,11 +54,16 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def call(**options: Any) -> None:
-        filled = {
-            group: kind(**{name: options[name] for name, of in owner.items() if of == group})
+        arguments = {
+            group: (filled if declared(kind) else _made)(
+                kind, {name: options[name] for name, of in owner.items() if of == group}
+            )
             for group, kind in groups.items()
         }
-        command(**filled)
+        command(**arguments)
+
+    def _made(kind: type, given: dict[str, Any]) -> Any:
+        return kind(**given)
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from passk_cli.cleanup import temporary_folder
-from passk_cli.cli.options import option
+from passk_cli.cleanup import mode_of, write_whole
 from passk_cli.cli.progress import working
 from passk_cli.errors import ParameterError
+from passk_cli.option import Option
 from passk_cli.render import FORMATS, PICTURES, SUFFIXES, THEMES, renderer
 
 if TYPE_CHECKING:
@@ -33,20 +33,15 @@ class Charting:
 
     chart: Annotated[
         str | None,
-        option(
+        Option(
             "--chart",
-            metavar="FILE|terminal",
-            help=f"Draw it: {', '.join(PICTURES)}, or in the terminal (also -).",
+            "FILE|terminal",
+            f"Draw it: {', '.join(PICTURES)}, or in the terminal (also -).",
         ),
     ] = None
     chart_theme: Annotated[
         str,
-        option(
-            "--chart-theme",
-            metavar="light|dark",
-            show_default=True,
-            help="Of the picture; html follows its reader.",
-        ),
+        Option("--chart-theme", help="Of the picture; html follows its reader.", choices=THEMES),
     ] = "light"
 
     @property
@@ -66,8 +61,6 @@ class Charting:
 
     def check(self) -> None:
         """Refuse before any work is done what cannot be drawn here."""
-        if self.chart_theme not in THEMES:
-            raise ParameterError(f"--chart-theme {self.chart_theme}: it is light or dark")
         if self.chart is None:
             return
         if not self.in_terminal and self.suffix not in PICTURES:
@@ -103,28 +96,23 @@ class Charting:
 class Output:
     """Where the result goes and how it looks."""
 
-    format: Annotated[
+    form: Annotated[
         str | None,
-        option(
-            "-f",
-            "--format",
-            metavar="NAME",
-            help=f"One of {', '.join(FORMATS)}. Default: by"
+        Option(
+            "-f --format",
+            "NAME",
+            f"One of {', '.join(FORMATS)}. Default: by"
             " the output file's suffix; table on a terminal, plain in a pipe.",
+            choices=tuple(FORMATS),
         ),
     ] = None
     output: Annotated[
         str | None,
-        option("-o", "--output", metavar="FILE", help="Write here, whole or not at all."),
+        Option("-o --output", "FILE", "Write here, whole or not at all."),
     ] = None
-    digits: Annotated[
-        int | None,
-        option("--digits", metavar="N", min=0, max=15, help="Decimals shown."),
-    ] = None
-    percent: Annotated[bool, option("--percent", help="Show shares as percentages.")] = False
-    quiet: Annotated[bool, option("-q", "--quiet", help="No notes on stderr; warnings stay.")] = (
-        False
-    )
+    digits: Annotated[int | None, Option("--digits", "N", "Decimals shown.", low=0, high=15)] = None
+    percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
+    quiet: Annotated[bool, Option("-q --quiet", help="No notes on stderr; warnings stay.")] = False
 
     def check(
         self,
@@ -136,9 +124,6 @@ class Output:
 
         inputs : the files that are read.  other, charting : further outputs of the same command.
         """
-        if self.format is not None and self.format not in FORMATS:
-            known = ", ".join(FORMATS)
-            raise ParameterError(f"-f {self.format}: no such format; there are {known}")
         from passk_cli.files.sources import read_paths
 
         charting = charting or Charting()
@@ -158,13 +143,13 @@ class Output:
         for place, target in zip(places, targets, strict=True):
             if places.count(place) > 1:
                 raise ParameterError(f"{target} is named for two outputs")
-        guessed = self._target is not None and self.format is None
-        if guessed and stat.S_ISREG(_mode(targets[0])) and self._suffix not in SUFFIXES:
+        guessed = self._target is not None and self.form is None
+        if guessed and stat.S_ISREG(mode_of(targets[0])) and self._suffix not in SUFFIXES:
             known = ", ".join(SUFFIXES)
             raise ParameterError(f"{targets[0]}: no format has this suffix; add -f, or use {known}")
-        if charting.in_terminal and self._target is None and self.format not in _FOR_PEOPLE:
+        if charting.in_terminal and self._target is None and self.form not in _FOR_PEOPLE:
             raise ParameterError(
-                f"--chart {charting.chart} would stand in the {self.format} on stdout;"
+                f"--chart {charting.chart} would stand in the {self.form} on stdout;"
                 " write that with -o FILE, or the chart to a file"
             )
 
@@ -186,7 +171,7 @@ class Output:
             if note.level == "warning" or not self.quiet:
                 print(f"passk: {note.level}: {printable(note.text)}", file=sys.stderr)
         terminal = self._target is None and sys.stdout.isatty()
-        name = self.format or SUFFIXES.get(self._suffix) or ("table" if terminal else "plain")
+        name = self.form or SUFFIXES.get(self._suffix) or ("table" if terminal else "plain")
         style = self._style(name == "table", terminal)
         text = renderer(name)(report, style)
         if self._target is None:
@@ -214,7 +199,7 @@ class Output:
         try:
             self.write(report)
             summary = os.environ.get("GITHUB_STEP_SUMMARY")
-            if self.format == "github" and summary:
+            if self.form == "github" and summary:
                 self.append(report, "markdown", summary)
         finally:
             line = printable(verdict(report, self._style(False, False)))
@@ -227,11 +212,11 @@ class Output:
         """
         from passk_cli.render.checks import github_failure, junit_failure
 
-        if self.format == "github":
+        if self.form == "github":
             _to_stdout(github_failure(problem))
-        elif self.format == "junit" and self._target is None:
+        elif self.form == "junit" and self._target is None:
             _to_stdout(junit_failure(problem))
-        elif self.format == "junit" and file and self._target is not None:
+        elif self.form == "junit" and file and self._target is not None:
             # The problem itself is what is reported, even when the file cannot be written.
             with suppress(ParameterError):
                 write_whole(Path(self._target), junit_failure(problem))
@@ -247,42 +232,7 @@ class Output:
             raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write beside the file and move it into place, so that no half-written file is ever seen.
-
-    A link is followed, an existing file keeps its mode, and what is no plain file (a pipe, a
-    device) is written to directly.
-    """
-    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-    try:
-        if not stat.S_ISREG(_mode(str(path))):
-            path.write_bytes(data)
-            return
-        path = Path(os.path.realpath(path))
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        with temporary_folder(".passk-", beside=path) as folder:
-            (folder / "output").write_bytes(data)
-            os.chmod(folder / "output", mode)
-            os.replace(folder / "output", path)
-    except BrokenPipeError:
-        # A pipe by its name, as /dev/stdout: its reader has gone.
-        return
-    except OSError as error:
-        raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
-
-
 def _to_stdout(text: str) -> None:
     """Print now: an exit code must not be settled before the result is out."""
     sys.stdout.write(text)
     sys.stdout.flush()
-
-
-def _mode(path: str) -> int:
-    """The mode of what is there, that of a plain file when nothing is."""
-    return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from passk_cli.cli.output import Charting, Output
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, answer
+from passk_cli.option import filled
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
     from passk_cli.outcomes.counts import Counts
 
 
-def run_command(
-    declaration: Command,
-    files: Sequence[str],
-    given: Mapping[str, Any],
-    output: Output,
-    charting: Charting,
-) -> None:
-    """Ask a command's question of these files, and write the report where it was wanted.
+def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Ask a command's question of these files, write the report where it was wanted; exit code.
 
-    given : field → text, for the options that were set.
+    given : field → text, a list of texts or True, of the options of the command and of output.
     """
+    output, charting = filled(Output, given), filled(Charting, given)
     output.check(files, charting=charting)
     once = any(file == "-" or file.endswith("=-") for file in files)
     question, asked = declaration.ask(given, data=bool(files), once=once)
@@ -39,5 +33,4 @@ def run_command(
 
     report = answer(question, asked, read)
     output.write(report, charting)
-    if any(check.failing for check in report.checks):
-        raise typer.Exit(1)
+    return int(any(check.failing for check in report.checks))

@@ -76,7 +76,7 @@ def read(
     """
     given = {
         "fields": fields, "threshold": threshold, "missing": missing, "duplicates": duplicates,
-        "skip_bad": skip_bad, "by": by, "where": where, "models": models, "format": format,
+        "skip_bad": skip_bad, "by": by, "where": where or None, "models": models, "format": format,
     }  # fmt: skip
     asked = filled(Request, {name: value for name, value in given.items() if value is not None})
     request = replace(

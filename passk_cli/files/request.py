@@ -30,7 +30,7 @@ def parse_fields(given: Any) -> Mapping[str, str]:
 
 
 def parse_thresholds(given: Any) -> tuple[float, ...]:
-    """Thresholds from several numbers or texts as "0.2,0.5", in order; ParameterError for others."""
+    """Thresholds from numbers or texts as "0.2,0.5", in order; ParameterError for others."""
     text = ",".join(map(str, given))
     try:
         numbers = {float(part) for part in text.split(",")}

@@ -93,7 +93,7 @@ def test_a_name_stays_a_name(
     if report.checks:
         assert_junit(renderer("junit")(report, WIDE), report)
         assert_github(renderer("github")(report, WIDE), report)
-    if report.charts:
+    if report.drawn:
         assert_lines(sketch(report, WIDE))
         assert_spec(json.loads(picture(report, ".json")))
 
