@@ -22,7 +22,7 @@ from passk_cli.files.solutions import (
     unparsed,
 )
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.counts import Counts, Numbering
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from passk_cli.files.tables import Statement
 from passk_cli.files.request import Request
+
+# Numbers beyond this are times or names.
+_MOST_MADE = 1_000_000
 
 
 def with_attempts(
@@ -40,8 +43,7 @@ def with_attempts(
     repeated : whether attempts came more than once, so that the policy for them applied.
     Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
     """
-    policy = statement.request.duplicates
-    keep = policy if repeated and policy in ("first", "last") else None
+    keep = _kept(statement, repeated)
     con.register("cells_", _cell_columns(counts))
     # How many rows a text file has is guessed far too low, and joins would hold them all instead of
     # the cells: the table on the right is held when nothing is guessed.
@@ -56,6 +58,52 @@ def with_attempts(
     return replace(counts, attempts=found)
 
 
+def with_numbering(
+    con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
+) -> Counts:
+    """The counts together with what the numbers (or times) of their attempts tell.
+
+    The files are read once more for it, so ask only where it may matter: see `numbers_matter`.
+    """
+    con.register("cells_", _cell_columns(counts))
+    statement.attempts_as = "VARCHAR"
+    rows: dict[str, Any] = con.execute(
+        _judged(statement, "attempt", _kept(statement, repeated))
+        + """
+SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
+       coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
+FROM known GROUP BY cell"""
+    ).fetchnumpy()
+    cell, numbered, passed = (np.ma.getdata(rows[c]) for c in ("cell", "numbered", "passed"))
+    lowest, highest = (np.ma.filled(rows[c].astype(float), np.nan) for c in ("lowest", "highest"))
+    last, made = np.full(len(counts.n), -1), counts.n.copy()
+    last[cell] = np.where(numbered, passed, -1)
+    # Times, and numbers that begin elsewhere, say which attempt was the last, not how many.
+    if numbered.all() and lowest.min(initial=0) in (0, 1) and highest.max(initial=0) < _MOST_MADE:
+        made[cell] = np.maximum(made[cell], np.floor(highest) + 1 - lowest.min())
+    return replace(counts, numbering=Numbering(made, last))
+
+
+def numbers_matter(counts: Counts, *, dense: bool) -> bool:
+    """Whether attempt numbers may tell that sampling stopped because of outcomes.
+
+    They may where they have holes (dense : 0 … n−1 or 1 … n at every task), and where a model's
+    n varies and none of its tasks has two passes.
+    """
+    if not dense:
+        return True
+    return any(
+        int(counts.n[rows].min()) < int(counts.n[rows].max()) and int(counts.c[rows].max()) == 1
+        for rows in map(counts.rows_of, range(len(counts.series)))
+    )
+
+
+def _kept(statement: Statement, repeated: bool) -> str | None:
+    """The policy that left attempts out, if it did."""
+    policy = statement.request.duplicates
+    return policy if repeated and policy in ("first", "last") else None
+
+
 def _attempts(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
@@ -64,7 +112,8 @@ def _attempts(
     keep: str | None,
 ) -> Attempts:
     """One role's values."""
-    con.execute("SET preserve_insertion_order = " + ("true" if role == "line" else "false"))
+    ordered = role == "line" or keep is not None
+    con.execute(f"SET preserve_insertion_order = {str(ordered).lower()}")
     # Numbers are read as such for the check of repeats; a time is none.
     statement.attempts_as = "VARCHAR"
     rows: dict[str, Any] = con.execute(_sql(statement, role, keep)).fetchnumpy()
@@ -138,7 +187,7 @@ def _judged(statement: Statement, role: str, keep: str | None, more: str = "") -
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
     return f"""
-WITH {statement.rows(keep)},
+WITH {statement.rows(keep, ordered=role == "line")},
 judged AS (
   SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
          {value} AS value, {statement.verdict()} AS verdict{more}
@@ -148,8 +197,10 @@ known AS (SELECT judged.*, cells_.cell FROM judged JOIN cells_ ON {match} {count
 
 def _score(request: Request) -> str:
     word = "lower(trim(score))"
+    number = "TRY_CAST(score AS DOUBLE)"
     return (
-        f"coalesce(TRY_CAST(score AS DOUBLE), CASE WHEN {word} IN {words_sql(PASS_WORDS)} THEN 1.0"
+        f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END,"
+        f" CASE WHEN {word} IN {words_sql(PASS_WORDS)} THEN 1.0"
         f" WHEN {word} IN {words_sql(FAIL_WORDS)} THEN 0.0 END)"
     )
 

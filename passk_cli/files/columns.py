@@ -14,11 +14,33 @@ if TYPE_CHECKING:
     import duckdb
 
 
+# A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
+# Where one of the first two would not be exact it ends with an error, and the next is tried.
+NUMBERS = (
+    "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
+    " ELSE {name} END AS DOUBLE)",
+    "CAST(CASE WHEN NOT regexp_full_match({name}, '[+-]?[0-9]+') THEN error('not a whole number')"
+    " ELSE {name} END AS HUGEINT)",
+    "CAST({name} AS DOUBLE)",
+)
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
 def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Layout]) -> list[str]:
-    """The columns a --where expression names; ParameterError when it is not one expression."""
+    """The columns a --where expression names; ParameterError when one of them is not there."""
+    names = names_in(con, where)
+    known = {c for layout in layouts for c in layout.kinds}
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise ParameterError(
+            f"--where {where}: no column {unknown[0]!r}; there are {', '.join(sorted(known))}"
+            " (text goes between single quotes)"
+        )
+    return names
+
+
+def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
+    """The names in a --where expression; ParameterError when it is not one expression."""
     if not where:
         return []
     tree = _parsed(con, where)
@@ -32,13 +54,6 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
         raise ParameterError(f"--where {where}: no SELECT and no tables here; {CONDITION}")
     names: list[str] = []
     _collect(tree, names)
-    known = {c for layout in layouts for c in layout.kinds}
-    unknown = [n for n in names if n not in known]
-    if unknown:
-        raise ParameterError(
-            f"--where {where}: no column {unknown[0]!r}; there are {', '.join(sorted(known))}"
-            " (text goes between single quotes)"
-        )
     return list(dict.fromkeys(names))
 
 
@@ -98,11 +113,15 @@ def list_sql(layout: Layout, column: str, nested: set[str]) -> str:
     return quote_name(name)
 
 
-def where_sql(layout: Layout, column: str, nested: set[str]) -> str:
-    """A column as an expression compares it: numbers as numbers, truth as truth."""
-    if layout.typed or column in nested:
-        return quote_name(column)
+def where_sql(layout: Layout, column: str, nested: set[str], numbers: str = NUMBERS[0]) -> str:
+    """A column as an expression compares it: numbers as numbers, truth as truth.
+
+    numbers : SQL of the number in {name}, one of NUMBERS.
+    """
+    name = quote_name(column)
     kinds = layout.kinds.get(column, set()) - {"null"}
-    if kinds in ({"number"}, {"bool"}):
-        return f"CAST({quote_name(column)} AS {'DOUBLE' if kinds == {'number'} else 'BOOLEAN'})"
-    return quote_name(column)
+    if layout.typed or column in nested or kinds not in ({"number"}, {"bool"}):
+        return name
+    if kinds == {"bool"}:
+        return f"CAST({name} AS BOOLEAN)"
+    return numbers.format(name=name)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.columns import CONDITION
 from passk_cli.files.fields import find, judge
-from passk_cli.files.layout import kind_of
+from passk_cli.files.layout import (
+    OBJECTS,
+    delimited_rows,
+    kind_of,
+    object_bytes,
+    of_objects,
+    parsed,
+    quote_name,
+)
 from passk_cli.files.sources import Source, open_bytes
+from passk_cli.limits import MOST_ATTEMPTS
+from passk_cli.outcomes.counts import TOO_MANY
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,10 +54,13 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
                 return DataError(
                     source.name, "the gzip stream is cut off or damaged", "copy the file again"
                 )
+    repeated_key = _repeated_key(message, batches)
+    if repeated_key is not None:
+        return repeated_key
     for batch in batches:
         for source in batch.sources:
             found = (
-                misshapen(source, batch)
+                misshapen(source, batch) or mixed_ends(source) or _untidy(source, message)
                 if batch.layout.kind == "csv"
                 else malformed(source, batch.layout.kind)
             ) or _not_a_list(source, batch)
@@ -56,12 +69,48 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
     if request.where and message.startswith("Invalid Input Error"):
         return _wrong_condition(message, request)
     first = re.sub(r"\s+", " ", message)[:300]
+    for batch in batches:
+        if batch.layout.kind == "parquet":
+            return damaged_parquet(batch.sources[0], message)
     return DataError(batches[0].sources[0].name, first, "passk describe FILE shows how it is read")
 
 
 def _wrong_condition(message: str, request: Request) -> ParameterError:
     problem = message.split("\n")[0].rstrip("!.")
     return ParameterError(f"--where {request.where}: {problem}; {CONDITION}")
+
+
+def _repeated_key(message: str, batches: Sequence[Batch]) -> DataError | None:
+    """The record with one of the needed keys twice, which DuckDB names by its place."""
+    told = re.search(
+        r'in file "(.*)", in (line|record/value) (\d+): .* has duplicate key "(.*?)"',
+        message,
+        re.DOTALL,
+    )
+    for source in (source for batch in batches for source in batch.sources):
+        if told is not None and source.path == told[1]:
+            place = f":{told[3]}" if told[2] == "line" else f": record {told[3]}"
+            problem = f'the key "{told[4]}" is there twice'
+            return DataError(f"{source.name}{place}", problem, "keep one")
+    return None
+
+
+def damaged_parquet(source: Source, message: str) -> DataError:
+    """What DuckDB says of a Parquet file, in short."""
+    reason = message.split("\n")[0].replace(source.path, source.name)[:200]
+    return DataError(
+        source.name, f"not readable as Parquet ({reason})", "damaged? copy the file again"
+    )
+
+
+def _untidy(source: Source, message: str) -> DataError | None:
+    """What DuckDB says of a delimited text, in short."""
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    if line is None and "state machine" not in message:
+        return None
+    place = source.name + (f":{line[1]}" if line is not None else "")
+    problem = "a quote without its partner" if line is not None else "mixed line ends, or quotes"
+    return DataError(place, problem, "write it once more with a CSV library")
 
 
 def malformed(source: Source, kind: str) -> DataError | None:
@@ -86,9 +135,9 @@ def malformed(source: Source, kind: str) -> DataError | None:
             return DataError(source.name, "nested too deeply", "is it an evaluation's result?")
         except json.JSONDecodeError as error:
             place = f"{source.name}:{error.lineno}"
-            return DataError(place, f"not JSON ({error.msg})", "is the file cut off?")
-        except (OSError, EOFError) as error:
-            return DataError(source.name, f"cannot be unpacked ({error})", "copy the file again")
+            cut = error.pos >= len(error.doc.rstrip())
+            remedy = "is the file cut off?" if cut or "Unterminated" in error.msg else "mend it"
+            return DataError(place, f"not JSON ({error.msg})", remedy)
     return None
 
 
@@ -100,6 +149,30 @@ def misshapen(source: Source, batch: Batch) -> DataError | None:
             return DataError(
                 f"{source.name}:{line}", f"{len(row)} fields; the header has {width}", SKIP
             )
+    return None
+
+
+def require_even_rows(source: Source, batch: Batch) -> None:
+    """DataError for the first row with an empty field too many, which DuckDB would pass over."""
+    width = len(batch.layout.columns)
+    for line, row in _csv_rows(source, batch.layout.delimiter):
+        if len(row) > width and not any(row[width:]):
+            problem = f"{len(row)} fields; the header has {width}"
+            raise DataError(f"{source.name}:{line}", problem, "remove the delimiter at its end")
+
+
+def mixed_ends(source: Source) -> DataError | None:
+    """The first line that ends in another way than the first one."""
+    with open_bytes(source) as stream:
+        first = stream.readline().endswith(b"\r\n")
+        for number, line in enumerate(stream, 2):
+            if line.endswith(b"\n") and line.endswith(b"\r\n") != first:
+                here, before = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
+                return DataError(
+                    f"{source.name}:{number}",
+                    f"ends in {here}, the lines before in {before}",
+                    "give all lines the same end, as dos2unix does",
+                )
     return None
 
 
@@ -116,7 +189,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
     def neither(record: Record, batch: Batch) -> bool:
         values = _outcomes(record, batch)
         return _as_text(_get(record, batch.roles.task)) == task and any(
-            isinstance(judge(v, request.bar), str) and _as_text(v) == example for v in values
+            isinstance(judge(v, request.bar), str) and _reads_as(v, example) for v in values
         )
 
     number = _is_number(example)
@@ -163,22 +236,27 @@ def no_name(batches: Sequence[Batch], role: str) -> DataError:
         column = getattr(batch.roles, role)
         return column is not None and _as_text(_get(record, column)) is None
 
-    place, _, record = _locate(batches, nameless, "")
+    place, batch, record = _locate(batches, nameless, "")
     shown = _shown(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
     remedy = (
-        f"a summary line? {SKIP}" if role == "task" else "name the file's model with label=path"
+        f"a summary line? {SKIP}"
+        if role == "task"
+        else f'others have one: leave these out with --where "{batch.roles.model} IS NOT NULL",'
+        " or name all of the file's records with label=path"
     )
     return DataError(place, f"no {role} in {shown}", remedy)
 
 
 def repeated(batches: Sequence[Batch], request: Request, tally: Tally) -> DataError:
     """Where the first attempt that comes twice stands, both times, and in what the two differ."""
+    from passk_cli.files.tables import in_order
+
     assert tally.repeated is not None
     cells, extra, first = tally.repeated
     model, *groups, task, attempt = first
     counts = all(b.roles.shape == "counts" for b in batches)
     places: list[tuple[str, Record]] = []
-    for batch in batches:
+    for batch in in_order(batches):
         for place, record in records(batch, task):
             same = _as_text(_get(record, batch.roles.task)) == task
             if batch.roles.shape == "attempts":
@@ -226,7 +304,7 @@ def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
             escaped = json.dumps(needle)[1:-1].encode()
             for number, line in _lines(source):
                 if needle.encode() in line or escaped in line:
-                    record = _parsed(line)
+                    record = parsed(line)
                     if isinstance(record, dict):
                         yield f"{source.name}:{number}", record
         elif layout.kind == "csv":
@@ -242,7 +320,9 @@ def _locate(
     batches: Sequence[Batch], wanted: Callable[[Record, Batch], bool], needle: str
 ) -> tuple[str, Batch, Record]:
     """The place and the record of the first one wanted; the first file when none is found."""
-    for batch in batches:
+    from passk_cli.files.tables import in_order
+
+    for batch in in_order(batches):
         for place, record in records(batch, needle):
             if wanted(record, batch):
                 return place, batch, record
@@ -252,23 +332,30 @@ def _locate(
 def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, Record]]:
     """Records of what has no lines (documents, Parquet), numbered from 1."""
     from passk_cli.files.connection import connect
-    from passk_cli.files.layout import object_bytes
 
     if batch.layout.kind == "frame":
         return
     con = connect([source.path])
-    needed = {name: "JSON" for name, _ in batch.layout.columns}
-    relation = batch.layout.relation([source.path], needed, object_bytes=object_bytes([source]))
-    found = con.execute(f"SELECT * EXCLUDE (filename) FROM {relation}")
-    names = [d[0] for d in found.description or []]
-    number = 0
-    while rows := found.fetchmany(1000):
-        for row in rows:
-            number += 1
-            values = row
-            if batch.layout.kind == "json":
-                values = tuple(None if v is None else json.loads(v) for v in row)
-            yield f"{source.name}: record {number}", dict(zip(names, values, strict=True))
+    if batch.layout.kind == "json":
+        con.execute(f"SELECT json FROM {OBJECTS}", of_objects(source, lines=False))
+        for number, (text,) in enumerate(_fetched(con), 1):
+            record = parsed(text)
+            if isinstance(record, dict):
+                yield f"{source.name}: record {number}", record
+        return
+    columns = [name for name, _ in batch.layout.columns]
+    relation = batch.layout.relation([source.path], {}, object_bytes=object_bytes([source]))
+    # As JSON, because Python needs further packages for some types, such as times with zones.
+    values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
+    con.execute(f"SELECT {values} FROM {relation}")
+    for number, row in enumerate(_fetched(con), 1):
+        cells = (None if value is None else json.loads(value) for value in row)
+        yield f"{source.name}: record {number}", dict(zip(columns, cells, strict=True))
+
+
+def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := con.fetchmany(1000):
+        yield from rows
 
 
 def _impossible_counts(batch: Batch) -> DataError | None:
@@ -282,8 +369,10 @@ def _impossible_counts(batch: Batch) -> DataError | None:
                 and 0 <= float(c) <= float(n)
             )
             fine = fine and float(n) >= 1
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             fine = False
+        if fine and float(n) > MOST_ATTEMPTS:
+            return DataError(place, f"{n_name} = {n}", TOO_MANY)
         if not fine:
             return DataError(
                 place,
@@ -331,24 +420,11 @@ def _line_problem(line: bytes) -> str | None:
     return None if isinstance(record, dict) else "not a JSON record"
 
 
-def _parsed(line: bytes) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """(line of its start, fields) of each row after the header."""
-    csv.field_size_limit(1 << 30)
     with open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        reader = csv.reader(text, delimiter=delimiter)
-        start = 1
-        for row in reader:
-            if start > 1:
-                yield start, row
-            start = reader.line_num + 1
+        yield from islice(delimited_rows(text, delimiter), 1, None)
 
 
 def _outcomes(record: Record, batch: Batch) -> list[Any]:
@@ -374,6 +450,13 @@ def _as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _reads_as(value: Any, text: str | None) -> bool:
+    """Whether the statement sees a value as this text: numbers may be spelled in several ways."""
+    if isinstance(value, float) and text is not None and _is_number(text):
+        return float(text) == value
+    return _as_text(value) == text
 
 
 def _is_number(text: str | None) -> bool:

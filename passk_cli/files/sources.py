@@ -9,10 +9,12 @@ import os
 import shutil
 import struct
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from errno import EACCES
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.text import decoded
@@ -20,6 +22,7 @@ from passk_cli.text import decoded
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 PACKED = ("", ".gz", ".zst")
 HEAD_BYTES = 1 << 18
+_PLACES, _PLACE_BYTES, _LINE_BYTES = 64, 1 << 11, 1 << 20
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -31,12 +34,14 @@ class Source:
     name : what the user calls it (stdin is read through a copy).
     label : the name given as `label=path`, or None.
     packing : "none", "gzip" or "zstd", from the file's first bytes, whatever it is called.
+    position : its place among all files, in the order of the arguments.
     """
 
     path: str
     name: str
     label: str | None
     packing: str
+    position: int = 0
 
     @property
     def stem(self) -> str:
@@ -70,7 +75,8 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
             raise ParameterError(f"{name} is given twice; its attempts would count double")
         seen.add(real)
     return [
-        _source(path, name, label, spool / str(i)) for i, (path, name, label) in enumerate(found)
+        replace(_source(path, name, label, spool / str(i)), position=i)
+        for i, (path, name, label) in enumerate(found)
     ]
 
 
@@ -134,25 +140,72 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
 
 def head(source: Source) -> bytes:
     """The first bytes of the file, unpacked; whole lines unless one line is longer than that."""
-    try:
-        with open_bytes(source) as stream:
-            data = stream.read(HEAD_BYTES)
-            if len(data) == HEAD_BYTES:
-                data += stream.readline()
-            return data
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
-        raise DataError(
-            source.name, f"cannot be unpacked ({error})", "is the file cut off?"
-        ) from None
+    with open_bytes(source) as stream:
+        data = stream.read(HEAD_BYTES)
+        if len(data) == HEAD_BYTES:
+            data += stream.readline()
+        return data
+
+
+def spread_lines(source: Source) -> list[bytes]:
+    """Whole lines from places spread evenly over what follows the head.
+
+    Empty for a packed file, in which there is no jumping.  Lines over 1 MB are passed over.
+    """
+    size = os.path.getsize(source.path)
+    if source.packing != "none" or size <= HEAD_BYTES:
+        return []
+    lines: list[bytes] = []
+    with open(source.path, "rb") as file:
+        for place in range(_PLACES):
+            file.seek(HEAD_BYTES + (size - HEAD_BYTES) * place // _PLACES)
+            if file.readline(_LINE_BYTES).endswith(b"\n"):
+                block = file.read(_PLACE_BYTES)
+                lines += (block + file.readline(_LINE_BYTES)).split(b"\n")
+    return lines
+
+
+def mentions(source: Source, text: bytes) -> bool:
+    """Whether the unpacked bytes of a file hold a short text."""
+    with open_bytes(source) as stream:
+        before = b""
+        while block := stream.read(1 << 20):
+            if text in before + block:
+                return True
+            before = block[-len(text) :]
+    return False
+
+
+def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
+    """Whether a row of a delimited text may end in a delimiter too many; quick, so it may err.
+
+    There is none where every line has its delimiters, or no line ends in one.
+    """
+    with open_bytes(source) as stream:
+        first = stream.readline()
+        end = delimiter + (b"\r\n" if first.endswith(b"\r\n") else b"\n")
+        delimiters, breaks, at_end, before = 0, 0, False, b""
+        while block := stream.read(1 << 20):
+            delimiters += block.count(delimiter)
+            breaks += block.count(b"\n")
+            at_end = at_end or end in before + block
+            before = block[-len(end) :]
+    lines = breaks + (before[-1:] not in (b"", b"\n"))
+    return (at_end or before.endswith(delimiter)) and delimiters != (columns - 1) * lines
 
 
 def open_bytes(source: Source) -> IO[bytes]:
-    """The unpacked bytes of a file as a stream."""
+    """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
+
+    The line ends of a zstd file all read as \\n.
+    """
     if source.packing == "gzip":
-        return cast("IO[bytes]", gzip.open(source.path, "rb"))
-    if source.packing == "zstd":
-        return io.BufferedReader(_Lines(_zstd_lines(source.path)))
-    return open(source.path, "rb")
+        chunks = _gzip_chunks(source.path)
+    elif source.packing == "zstd":
+        chunks = _zstd_lines(source.path)
+    else:
+        return open(source.path, "rb")
+    return io.BufferedReader(_Stream(source.name, chunks), 1 << 16)
 
 
 def require_whole(source: Source) -> None:
@@ -183,10 +236,7 @@ def _paths(path: str) -> list[str]:
     if path == "-":
         return []
     if os.path.isdir(path):
-        ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
-        inside = sorted(
-            str(p) for p in Path(path).rglob("*") if p.name.endswith(ends) and p.is_file()
-        )
+        inside = _result_files(path)
         if not inside:
             raise DataError(
                 path, "no result files in this directory", f"looked for {', '.join(SUFFIXES)}"
@@ -195,19 +245,65 @@ def _paths(path: str) -> list[str]:
     if os.path.exists(path):
         return [path]
     if glob.has_magic(path):
+        _require_readable(path)
         matches = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
         if matches:
             return matches
         raise DataError(path, "no file matches", "is the pattern quoted and the folder right?")
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise _unreadable(path, error) from None
+    except OSError:
+        pass
     raise DataError(path, "no such file", "check the path")
+
+
+def _result_files(folder: str) -> list[str]:
+    """The result files in a folder and below it, sorted; what cannot be looked at is an error.
+
+    A file that is no file any more (a broken link) is among them, to be refused when it is opened.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise _unreadable(str(error.filename), error)
+
+    ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
+    paths = (
+        str(Path(inner) / name)
+        for inner, _, names in os.walk(folder, onerror=refuse)
+        for name in names
+        if name.endswith(ends)
+    )
+    return sorted(path for path in paths if os.path.isfile(path) or not os.path.exists(path))
+
+
+def _require_readable(pattern: str) -> None:
+    """DataError for a folder that a pattern looks into and that is closed: glob passes it over."""
+    path = Path(pattern)
+    for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
+        if not glob.has_magic(str(folders / inside)):
+            return
+        for folder in glob.iglob(str(folders), recursive=True):
+            if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+                raise _unreadable(folder, PermissionError(EACCES, os.strerror(EACCES)))
+
+
+def _unreadable(path: str, error: OSError) -> DataError:
+    denied = isinstance(error, PermissionError)
+    remedy = "check its permissions" if denied else "check that it is there"
+    return DataError(path, f"cannot be read ({error.strerror})", remedy)
 
 
 def _seekable(path: str, copy: Path) -> str:
     """The path itself, or a copy of what comes through a pipe."""
     if os.path.isfile(path):
         return path
-    with open(path, "rb") as pipe:
-        return _spool(pipe, copy)
+    try:
+        with open(path, "rb") as pipe:
+            return _spool(pipe, copy)
+    except OSError as error:
+        raise _unreadable(path, error) from None
 
 
 def _spool(stream: IO[bytes], copy: Path) -> str:
@@ -222,9 +318,7 @@ def _source(path: str, name: str, label: str | None, copy: Path) -> Source:
         with open(path, "rb") as file:
             magic = file.read(4)
     except OSError as error:
-        raise DataError(
-            name, f"cannot be read ({error.strerror})", "check its permissions"
-        ) from None
+        raise _unreadable(name, error) from None
     packing = "none"
     if magic[:2] == b"\x1f\x8b":
         packing = "gzip"
@@ -259,21 +353,41 @@ def _without_suffixes(name: str) -> str:
     return name
 
 
-class _Lines(io.RawIOBase):
-    """Byte lines as a readable stream."""
+class _Stream(io.RawIOBase):
+    """Chunks of unpacked bytes as a readable stream; DataError when they cannot be unpacked."""
 
-    def __init__(self, lines: Iterator[bytes]) -> None:
-        self._lines, self._rest = lines, b""
+    def __init__(self, name: str, chunks: Iterator[bytes]) -> None:
+        self._name, self._chunks, self._rest = name, chunks, memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        if not self._rest:
-            self._rest = next(self._lines, b"")
+        while not self._rest:
+            chunk = self._next()
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
         count = min(len(buffer), len(self._rest))
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
+
+    def _next(self) -> bytes | None:
+        import duckdb
+
+        try:
+            return next(self._chunks, None)
+        except (EOFError, OSError, zlib.error, duckdb.Error) as error:
+            reason = str(error).split("\n")[0][:200]
+            problem = "not UTF-8" if "CSV Error" in reason else f"cannot be unpacked ({reason})"
+            remedy = "cut off or damaged? copy the file again"
+            raise DataError(self._name, problem, remedy) from None
+
+
+def _gzip_chunks(path: str) -> Iterator[bytes]:
+    with gzip.open(path, "rb") as file:
+        while chunk := file.read(1 << 16):
+            yield chunk
 
 
 def _zstd_lines(path: str) -> Iterator[bytes]:
@@ -283,7 +397,7 @@ def _zstd_lines(path: str) -> Iterator[bytes]:
     lines = connect([path]).execute(
         "SELECT text FROM read_csv($path, columns={'text': 'VARCHAR'}, delim=chr(1), quote='',"
         " escape='', header=false, auto_detect=false, null_padding=true, compression='zstd',"
-        " max_line_size=1073741824, parallel=false, hive_partitioning=false)",
+        " max_line_size=1073741824, parallel=false, strict_mode=false, hive_partitioning=false)",
         {"path": path},
     )
     while batch := lines.fetchmany(1000):

@@ -1,27 +1,46 @@
 """Tables of outcomes → one row per model and task, by one SQL statement in DuckDB.
 
 The statement reads only the columns that play a role, all as text, groups by them, and judges each
-distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the sum
-of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs. For that they are read as
-DOUBLE where they look like numbers (a tenth of the reading time): numbers that differ as DOUBLE
-differ as text, so the fingerprint cannot overlook a repeat, and the exact count reads text.
+distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the
+exclusive or of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs. For that they
+are read as DOUBLE where they look like numbers (a tenth of the reading time): numbers that differ
+as DOUBLE differ as text, so the fingerprint cannot overlook a repeat, and the exact count reads
+text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.columns import list_sql, text_sql, where_sql
-from passk_cli.files.fields import OF_ATTEMPTS, SETTINGS, Roles, find, reaches, verdict_sql
+from passk_cli.files.columns import NUMBERS, list_sql, text_sql, where_sql
+from passk_cli.files.fields import (
+    NAMES,
+    OF_ATTEMPTS,
+    SETTINGS,
+    Roles,
+    find,
+    reaches,
+    verdict_sql,
+)
+from passk_cli.files.formats.adapter import FILE_COLUMN
 from passk_cli.files.layout import Layout, object_bytes, quote_name, quote_text
 from passk_cli.files.request import Request
 from passk_cli.files.sources import Source
+from passk_cli.limits import MOST_ATTEMPTS
 
 if TYPE_CHECKING:
     import duckdb
+
+
+# What the statement says when a column that matters first appears further down.
+LATE = "passk: a column first appears further down"
+LIKELIEST = ("model", "model_name", "temperature")
 
 
 @dataclass(frozen=True)
@@ -31,6 +50,18 @@ class Batch:
     layout: Layout
     roles: Roles
     sources: tuple[Source, ...]
+
+
+def in_order(batches: Sequence[Batch]) -> list[Batch]:
+    """The same files in the order of the arguments: batches end where a file of another comes."""
+    files = sorted(
+        ((source, i) for i, batch in enumerate(batches) for source in batch.sources),
+        key=lambda file: file[0].position,
+    )
+    return [
+        replace(batches[i], sources=tuple(source for source, _ in run))
+        for i, run in groupby(files, key=itemgetter(1))
+    ]
 
 
 @dataclass(frozen=True)
@@ -72,6 +103,17 @@ class Statement:
         files = [s.path for b in batches for s in b.sources]
         self.only_file = files[0] if len(files) == 1 else None
         self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
+        self.numbers = 0
+
+    def widen(self) -> bool:
+        """Read numbers in a wider type, as one did not fit; False when there is no wider one."""
+        if self.where and self.numbers < len(NUMBERS) - 1:
+            self.numbers += 1
+        elif self.attempts_as == "DOUBLE":
+            self.attempts_as = "VARCHAR"
+        else:
+            return False
+        return True
 
     def tally(self, keep: str | None) -> str:
         """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
@@ -90,7 +132,7 @@ WITH {self.rows(keep)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{counted},
          count(*) AS rows, count(attempt) AS numbered,
-         sum(hash(attempt)) AS fingerprint{spans}
+         bit_xor(hash(attempt)) AS fingerprint{spans}
   FROM rows GROUP BY {keys}{counted}),
 judged AS (SELECT *, {self.verdict()} AS verdict FROM cells),
 totals AS (
@@ -99,11 +141,11 @@ totals AS (
          min(model) AS model_low, max(model) AS model_high,
          min(judged.file) AS file_low, max(judged.file) AS file_high,
          sum(numbered) AS numbered, sum(rows) AS attempts,
-         sum(fingerprint) AS fingerprint{wider}
+         bit_xor(fingerprint) AS fingerprint{wider}
   FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
 expected AS (
-  SELECT i + 1 AS count, sum(hash(i::{self.attempts_as})) OVER (ORDER BY i) AS from_0,
-         sum(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
+  SELECT i + 1 AS count, bit_xor(hash(i::{self.attempts_as})) OVER (ORDER BY i) AS from_0,
+         bit_xor(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR coalesce(fingerprint = from_0 OR fingerprint = from_1, false) AS unrepeated
@@ -126,7 +168,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
 
     def models(self) -> str:
         """The names of all models, whichever of them are to be kept."""
-        every = Statement(self.batches, self.names, replace(self.request, models=()), self.where)
+        every = copy(self)
+        every.request = replace(self.request, models=())
         return f"""
 WITH {every.rows(None)}
 SELECT DISTINCT coalesce(names.name, model) AS found
@@ -142,15 +185,20 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
             batch.layout.kind in ("json", "jsonl") and kinds == {"number"} and attempt not in asked
         )
 
-    def rows(self, keep: str | None) -> str:
-        """The CTEs `names` and `rows`: every file as the same narrow table."""
+    def rows(self, keep: str | None, *, ordered: bool = False) -> str:
+        """The CTEs `names` and `rows`: every file as the same narrow table.
+
+        keep : as in `tally`.  ordered : rows come in the order of the files and their lines, which
+        a connection must be set to preserve.
+        """
         names = (
             ", ".join(
                 f"({quote_text(path)}, {quote_text(name)})" for path, name in self.names.items()
             )
             or "(NULL, NULL)"
         )
-        rows = " UNION ALL ".join(self._batch(b) for b in self.batches)
+        batches = in_order(self.batches) if ordered or keep is not None else self.batches
+        rows = " UNION ALL ".join(map(self._batch, batches))
         both = f"names(file, name) AS (VALUES {names})"
         only = ", ".join(map(quote_text, self.request.models))
         wanted = f"WHERE coalesce(names.name, model) IN ({only})" if only else ""
@@ -176,13 +224,19 @@ rows AS (SELECT row.* FROM picked)"""
         paths = [s.path for s in batch.sources]
         document = layout.kind not in ("jsonl", "csv", "parquet", "frame")
         size = object_bytes(batch.sources) if document else self.object_bytes
-        relation = layout.relation(paths, needed, skip_bad=request.skip_bad, object_bytes=size)
+        late = self._late(batch, needed)
+        read = needed | dict.fromkeys(late, "VARCHAR")
+        relation = layout.relation(paths, read, skip_bad=request.skip_bad, object_bytes=size)
 
         def text(column: str | None) -> str:
             return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
 
+        if late:
+            absent = f"coalesce({', '.join(map(quote_name, late))}) IS NULL"
+            fine = f"CASE WHEN {absent} OR {text(roles.task)} IS NULL THEN true"
+            relation = f"(SELECT * FROM {relation} WHERE {fine} ELSE error('{LATE}') END)"
         roles_sql = {
-            "file": quote_text(paths[0]) if len(paths) == 1 else "filename",
+            "file": quote_text(paths[0]) if len(paths) == 1 else quote_name(FILE_COLUMN),
             "model": text(roles.model),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": text(roles.task),
@@ -192,7 +246,9 @@ rows AS (SELECT row.* FROM picked)"""
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, setting in enumerate(self.settings):
-            roles_sql[f"setting{i}"] = text(setting if setting in layout.kinds else None)
+            # An attempt without the setting was made under another one than those with it.
+            value = text(setting if setting in layout.kinds else None)
+            roles_sql[f"setting{i}"] = f"coalesce({value}, '')"
         if self.counted:
             is_count = roles.shape == "counts"
             roles_sql |= {
@@ -212,7 +268,8 @@ rows AS (SELECT row.* FROM picked)"""
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
             inner.append(f'{list_sql(layout, roles.outcome or "", nested)} AS "#list"')
-        inner += [f"{where_sql(layout, c, nested)} AS {quote_name(c)}" for c in self.where]
+        compared = {c: where_sql(layout, c, nested, NUMBERS[self.numbers]) for c in self.where}
+        inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
         if request.where:
@@ -236,6 +293,20 @@ rows AS (SELECT row.* FROM picked)"""
             + ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
             + f" FROM {source}"
         )
+
+    def _late(self, batch: Batch, needed: Mapping[str, str]) -> tuple[str, ...]:
+        """Columns that would matter and have not been seen so far: a record with one is an error.
+
+        Each costs 2 % of the reading time, so only the likeliest are watched for where the layout
+        rests on records from the whole file, and all names of models and settings elsewhere.
+        """
+        layout = batch.layout
+        if layout.complete:
+            return ()
+        watched = (*NAMES["model"][0], *SETTINGS) if layout.packing != "none" else LIKELIEST
+        known = {name.lower() for name in (*needed, *layout.kinds)}
+        of_models = () if batch.roles.model is None else NAMES["model"][0]
+        return tuple(name for name in watched if name not in known and name not in of_models)
 
     def _found(self, batch: Batch, column: str) -> tuple[str, list[str]]:
         """A column and the keys below it; DataError when there is none."""
@@ -284,7 +355,8 @@ rows AS (SELECT row.* FROM picked)"""
         if not self.counted:
             return judged
         n, c = _number("n_text"), _number("c_text")
-        whole = f"{n} = floor({n}) AND {c} = floor({c}) AND {n} >= 1 AND {c} BETWEEN 0 AND {n}"
+        whole = f"{n} = floor({n}) AND {c} = floor({c})"
+        whole += f" AND {n} BETWEEN 1 AND {MOST_ATTEMPTS} AND {c} BETWEEN 0 AND {n}"
         return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {judged} END"
 
     def _sums(self) -> str:
@@ -331,12 +403,11 @@ def _tally(
 
     try:
         return con.execute(statement.tally(keep)).fetchnumpy()
-    except duckdb.Error:
-        if statement.attempts_as == "VARCHAR":
+    except duckdb.Error as error:
+        # A number further down that does not fit, or another error once more.
+        if LATE in str(error) or not statement.widen():
             raise
-        # An attempt further down that is no number after all, or another error once more.
-        statement.attempts_as = "VARCHAR"
-        return con.execute(statement.tally(keep)).fetchnumpy()
+        return _tally(con, statement, keep)
 
 
 def _number(text: str) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
+import random
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import zstandard
 
@@ -24,6 +27,7 @@ def attempts(*outcomes: str) -> str:
     return "".join(f'{{"task_id": "t{i}", "passed": {o}}}\n' for i, o in enumerate(outcomes))
 
 
+DAMAGED_GZIP = gzip.compress((GOOD * 9).encode(), mtime=0)[:12] + b"\x00\xff\x13" * 9
 CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("empty file", "a.jsonl", "", [], "a.jsonl: the file is empty; expected JSONL"),
     ("blank file", "a.jsonl", "\n\n \n", [], "a.jsonl: the file is empty"),
@@ -122,10 +126,74 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "a.jsonl.gz: the gzip stream is cut off or damaged",
     ),
     (
+        "damaged gzip", "a.jsonl.gz", DAMAGED_GZIP, [],
+        "a.jsonl.gz: cannot be unpacked (Error -3 while decompressing data",
+    ),
+    (
         "truncated zstd", "a.jsonl.zst", zstandard.compress((GOOD * 40000).encode())[:-3], [],
         "a.jsonl.zst: the zstd stream is cut off",
     ),
+    (
+        "mixed line ends", "a.csv", "task,passed\r\na,1\r\nb,1\n", [],
+        r"a.csv:3: ends in \n, the lines before in \r\n; give all lines the same end",
+    ),
+    (
+        "mixed line ends in zstd", "a.csv.zst",
+        zstandard.compress(b"task,passed\r\na,1\r\nb,1\n"), [],
+        "a.csv.zst: mixed line ends, or quotes; write it once more with a CSV library",
+    ),
+    ("half a quote", "a.csv", 'task,passed\na,1\n"b"c,1\n', [], "a.csv:3: a quote without its"),
+    (
+        "delimiter at the end", "a.csv", "task,passed\na,1\nb,0,\n", [],
+        "a.csv:3: 3 fields; the header has 2; remove the delimiter at its end",
+    ),
+    (
+        "delimiter at the end of the file", "a.csv", "task,passed\r\na,1\r\nb,0,", [],
+        "a.csv:3: 3 fields; the header has 2; remove the delimiter at its end",
+    ),
+    (
+        "key twice", "a.jsonl", GOOD * 9 + '{"task_id": "a", "passed": 1, "passed": 0}\n', [],
+        'a.jsonl:10: the key "passed" is there twice; keep one',
+    ),
+    (
+        "key twice in a document", "a.json",
+        '[{"task": "a", "passed": 1},\n {"task": "a",\n "passed": 1, "passed": 0}]', [],
+        'a.json: record 2: the key "passed" is there twice; keep one',
+    ),
+    (
+        "another key twice", "a.json",
+        '[{"task": "a", "passed": 1, "x": 1, "x": 2}, {"task": "b", "passed": "maybe"}]', [],
+        'a.json: record 2: "passed" is "maybe"',
+    ),
+    (
+        "first line damaged", "a.jsonl", '{"task_id": "a\x0b", "passed": true}\n' + GOOD, [],
+        "a.jsonl:1: not JSON (Invalid control character at) in",
+    ),
+    (
+        "infinite score", "a.jsonl", attempts("true", "1e999"), [],
+        'a.jsonl:2: "passed" is 1e999; a score needs --threshold X',
+    ),
+    ("long names", "a.csv", "y" * 99 + ",passed\nx,1\n", [], "the columns are " + "y" * 39 + "…, "),
+    (
+        "number as a name", "a.jsonl", '{"task": 7, "passed": 1}\n{"task": 1e5, "passed": 1}\n', [],
+        'a.jsonl: "task" is the number 1e5, which reads as 100000.0; names are text',
+    ),
+    (
+        "number as a model", "a.json", '[{"task": 1.5, "model": 1.10, "passed": 1}]', [],
+        'a.json: "model" is the number 1.10, which reads as 1.1; names are text',
+    ),
+    ("superscript", "a.csv", "task,passed\na,²\n", [], 'a.csv:2: "passed" is "²"; expected'),
+    ("superscript count", "a.csv", "task,n,c\na,²,1\n", [], "a.csv:2: n = ² and c = 1 cannot be"),
     ("not Parquet", "a.parquet", b"PAR1 nonsense", [], "a.parquet: "),
+    (
+        "n above 10⁹", "a.csv", "task,n,c\na,10000000000,1\nb,5,1\n", [],
+        "a.csv:2: n = 10000000000; at most 1,000,000,000 of a model at a task",
+    ),
+    (
+        "sum above 10⁹", "a.csv", "model,task,n,c\nm,a,1000000000,1\nm,a,5,1\n",
+        ["--duplicates", "keep"], "m at task a: 1,000,000,005 attempts in all; at most 1,000,000,",
+    ),
+    ("n = 1e400", "a.csv", "task,n,c\na,1e400,1\n", [], "a.csv:2: n = 1e400 and c = 1 cannot be"),
     ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"], "too narrow"),
 ]  # fmt: skip
 
@@ -144,6 +212,11 @@ def test_bad_data(
 
 USAGE = [
     ("k = 0", ["-k", "0"], "k must be a whole number, at least 1"),
+    ("k = ²", ["-k", "²"], "-k ²: k must be a whole number, at least 1 and at most 1,000,000,000"),
+    ("k = ١", ["-m", "pass@١"], "no metric 'pass@١'"),
+    ("k above 10⁹", ["-k", "1000000001"], "k must be a whole number, at least 1 and at most 1,0"),
+    ("k of any length", ["-m", f"pass@{'9' * 5000}"], "at most 1,000,000,000"),
+    ("10⁹ resamples", ["--resamples", "1000000000"], "--resamples 1000000000: it must be at least"),
     ("metric without k", ["-m", "pass@"], "no metric 'pass@'; there are pass@K, pass^K"),
     ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
@@ -221,6 +294,37 @@ def test_files_that_are_not_there(passk: Passk, tmp_path: Path) -> None:
     assert (done.code, "is given twice" in done.err) == (2, True)
 
 
+def test_closed_folders_are_not_passed_over(
+    passk: Passk, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("open/a.jsonl", GOOD)
+    closed = write("closed/b.jsonl", GOOD).parent
+    real_scandir, real_access = os.scandir, os.access
+
+    def scandir(folder: object) -> object:
+        if str(folder) == str(closed):
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return real_scandir(folder)
+
+    # The test may run as somebody who can read everything.
+    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: str(path) != str(closed) and real_access(path, mode)
+    )
+    for argument in (tmp_path, tmp_path / "*" / "*.jsonl", tmp_path / "*" / "a.jsonl"):
+        done = passk("estimate", argument)
+        assert (done.code, done.out) == (3, "")
+        assert f"{closed}: cannot be read (Permission denied); check its permissions" in done.err
+
+
+def test_a_broken_link_in_a_folder_is_said(passk: Passk, write: Write, tmp_path: Path) -> None:
+    write("a.jsonl", GOOD)
+    (tmp_path / "b.jsonl").symlink_to(tmp_path / "gone")
+    done = passk("estimate", tmp_path)
+    assert (done.code, done.out) == (3, "")
+    assert "b.jsonl: cannot be read (No such file or directory); check that it is th" in done.err
+
+
 def test_an_output_never_takes_the_place_of_what_is_read(passk: Passk, write: Write) -> None:
     path = write("a.jsonl", GOOD)
     for command in (["estimate", path, "-o", path], ["estimate", f"m={path}", "-o", path]):
@@ -249,6 +353,61 @@ def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: P
     assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", pipe).code == 0
     assert reader.communicate()[0].startswith("model ")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def whole_files() -> dict[str, bytes]:
+    rows = [
+        {"model": m, "task_id": t, "sample": s, "passed": s > 1, "size": 0.2, "text": 'x, "é"\nz'}
+        for m in "ab" for t in ("007", "NA", "x,y") for s in range(4)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    table = frame.to_csv(index=False).encode()
+    return {
+        "a.jsonl": lines,
+        "a.json": json.dumps(rows, indent=1).encode(),
+        "a.csv": table,
+        "a.jsonl.gz": gzip.compress(lines, mtime=0),
+        "a.jsonl.zst": zstandard.compress(lines),
+        "a.csv.zst": zstandard.compress(table),
+        "a.parquet": frame.to_parquet(None),
+    }
+
+
+def damaged(whole: bytes, chance: random.Random) -> bytes:
+    """The bytes cut off, with one of them changed, some taken out, or others put in."""
+    place, other = chance.randrange(len(whole)), chance.randrange(len(whole))
+    sign = chance.choice([b"\0", b'"', b"\n", b"\r", b",", b"{", b"]", b"\\", b"\xff", b"1e999"])
+    return chance.choice(
+        [
+            whole[:place],
+            whole[:place] + bytes([chance.randrange(256)]) + whole[place + 1 :],
+            whole[:place] + whole[place + 3 :],
+            whole[:place] + sign + whole[place:],
+            whole[:place] + whole[other : other + 30] + whole[place:],
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", whole_files())
+def test_damaged_files_are_bad_data(passk: Passk, write: Write, name: str) -> None:
+    whole = whole_files()[name]
+    assert passk("estimate", write(name, whole)).code == 0
+    for seed in range(8):
+        done = passk("estimate", write(name, damaged(whole, random.Random(f"{name} {seed}"))))
+        assert done.code in (0, 3), (seed, done.err)
+        if done.code:
+            assert done.err.startswith("passk: "), seed
+            assert name in done.err, seed
+            assert done.err.count("\n") == 1, seed
+
+
+def test_times_with_zones_in_parquet(passk: Passk, tmp_path: Path) -> None:
+    times = pd.to_datetime(["2026-01-01T12:00Z", "2026-01-02T12:00Z"])
+    frame = pd.DataFrame({"task": ["a", "b"], "at": times, "passed": ["1", "maybe"]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    done = passk("estimate", tmp_path / "a.parquet")
+    assert (done.code, 'a.parquet: record 2: "passed" is "maybe"' in done.err) == (3, True)
 
 
 def test_input_through_a_pipe(passk: Passk, tmp_path: Path) -> None:

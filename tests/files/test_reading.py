@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 import random
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pytest
 import zstandard
@@ -19,6 +21,8 @@ from hypothesis import strategies as st
 
 from passk_cli import DataError, ParameterError, read
 from passk_cli.files.fields import FAIL_WORDS, PASS_WORDS
+from passk_cli.files.layout import sniff
+from passk_cli.files.sources import expand
 from tests.conftest import SAMPLES, Passk
 
 Write = Callable[[str, str | bytes], Path]
@@ -105,6 +109,64 @@ def test_quoted_newlines(write: Write) -> None:
     assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x7f"])
+def test_marks_that_end_no_line_of_json(write: Write, mark: str) -> None:
+    rows = [{"task": "a", "model": m, "text": f"x{mark}y", "passed": m == "B"} for m in "AB"]
+    text = jsonl(rows)
+    assert mark in text
+    assert cells(write("m.jsonl", text)) == {("A", "a"): (1, 0), ("B", "a"): (1, 1)}
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\x1e"])
+def test_marks_that_end_no_row_of_csv(write: Write, mark: str) -> None:
+    path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    assert sniff(duckdb.connect(), expand([path], path.parent)[0], None).kinds == {
+        f"te{mark}xt": {"text"}, "task": {"text"}, "passed": {"number"},
+    }  # fmt: skip
+
+
+def test_a_field_of_any_length(write: Write) -> None:
+    long = "y" * 200_000
+    path = write("m.csv", f'task,text,passed\na,"{long}",1\nb,{long},0\n')
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    bad = write("bad.csv", f"task,text,passed\na,{long},1\nb,{long}\n")
+    with pytest.raises(DataError, match=r"bad\.csv:3: 2 fields; the header has 3"):
+        read(bad)
+
+
+@pytest.mark.parametrize("text", [",task,passed\n0,a,1\n1,b,0\n", "task,passed,,\na,1,,\nb,0,,\n"])
+def test_columns_without_a_name(write: Write, text: str) -> None:
+    assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+def test_a_column_of_file_names(write: Write, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"task": ["a", "a"], "filename": ["x", "y"], "passed": [True, False]})
+    frame.to_parquet(tmp_path / "m.parquet")
+    write("m.csv", frame.to_csv(index=False))
+    write("m.jsonl", frame.to_json(orient="records", lines=True))
+    for end in ("parquet", "csv", "jsonl"):
+        path = tmp_path / f"m.{end}"
+        assert cells(path, by=["filename"]) == {("m", "x", "a"): (1, 1), ("m", "y", "a"): (1, 0)}
+
+
+def test_mixed_line_ends_in_zstd(write: Write) -> None:
+    text = '{"task": "a", "passed": true}\r\n{"task": "b", "passed": false}\n'
+    path = write("m.jsonl.zst", zstandard.compress(text.encode()))
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("value", ["nan", "-nan", "+NaN", " NAN "])
+def test_no_number_passes_no_threshold(write: Write, value: str) -> None:
+    path = write("m.csv", f"task,score\na,{value}\na,0.2\n")
+    for threshold in (None, 0.5):
+        with pytest.raises(DataError, match='"score" has no value' if threshold else "score"):
+            read(path, threshold=threshold)
+    assert cells(path, threshold=0.5, missing="fail") == {("m", "a"): (2, 0)}
+    with pytest.raises(DataError, match="attempts without a score"):
+        read(path, threshold=math.inf, missing="fail", attempts=["score"])
+
+
 def test_stdin(passk: Passk) -> None:
     for packed in (jsonl(ROWS).encode(), gzip.compress(jsonl(ROWS).encode())):
         done = passk("estimate", "-", "-k", "1", "-f", "tsv", stdin=packed)
@@ -168,6 +230,16 @@ def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
     assert cells(many, duplicates="last") == {("m", "a"): (1, 1)}
     assert cells(many[::-1], duplicates="first") == {("m", "a"): (1, 1)}
     assert cells(many, duplicates="first") == {("m", "a"): (1, 0)}
+    # A file of another layout between two of one.
+    three = write("c.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
+    for order in ([one, two, three], [one, three, two], [two, one, three]):
+        with pytest.raises(DataError, match=rf"{order[1].name}:\d: .* first at .*{order[0].name}:"):
+            read(order)
+        values = [int(path != two) for path in order]
+        assert cells(order, duplicates="first")["m", "a"] == (1, values[0])
+        assert cells(order, duplicates="last")["m", "a"] == (1, values[2])
+        lines = read(order, duplicates="keep", attempts=["line"]).attempts["attempt"]
+        assert lines.passed[lines.cell == 0].tolist() == values
 
 
 def test_a_record_longer_than_the_usual_buffer(write: Write) -> None:
@@ -259,6 +331,29 @@ def test_times_are_those_of_utc(tmp_path: Path) -> None:
     assert told == {f"{expected}\n[1]\n"}
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_large_whole_numbers_compare_exactly(write: Write, tmp_path: Path, suffix: str) -> None:
+    rows = [{"task": f"t{i}", "id": 2**53 + i, "passed": i == 1} for i in range(3)]
+    if suffix == "parquet":
+        pd.DataFrame(rows).to_parquet(tmp_path / "m.parquet")
+        path = tmp_path / "m.parquet"
+    else:
+        text = jsonl(rows) if suffix == "jsonl" else pd.DataFrame(rows).to_csv(index=False)
+        path = write(f"m.{suffix}", text)
+    assert cells(path, where=f"id = {2**53 + 1}") == {("m", "t1"): (1, 1)}
+    assert cells(path, where=f"id < {2**53}.5") == {("m", "t0"): (1, 0)}
+    assert len(cells(path, where="id / 3 > 0.5 AND id % 2 = 0")) == 2
+
+
+def test_fractions_further_down_are_not_rounded(write: Write) -> None:
+    sizes = (1, 2, None, 2.5, 10**20)
+    rows = [{"task": f"t{i}", "size": size, "passed": True} for i, size in enumerate(sizes)]
+    path = write("m.jsonl", jsonl(rows))
+    assert cells(path, where="size > 2") == {("m", "t3"): (1, 1), ("m", "t4"): (1, 1)}
+    assert cells(path, where="size IS NULL") == {("m", "t2"): (1, 1)}
+    assert cells(path, where="size = 2", models=["m"]) == {("m", "t1"): (1, 1)}
+
+
 def test_names_of_models(write: Write, passk: Passk) -> None:
     text = "task,passed\na,1\n"
     one, two = write("x/results.csv", text), write("y/results.csv", text)
@@ -326,3 +421,56 @@ def test_renaming_tasks_and_models_does_not_matter(
     other = jsonl([{"model": f"x{m}", "task": f"z{t}", "passed": p} for m, t, p in rows])
     one, two = cells(write("a.jsonl", plain)), cells(write("b.jsonl", other))
     assert {(f"x{m}", f"z{t}"): v for (m, t), v in one.items()} == two
+
+
+PLAIN = [{"task": f"t{i % 50}", "passed": i % 3 == 0, "pad": "x" * 30} for i in range(4000)]
+
+
+def later(key: str, value: object, at: slice = slice(-100, None)) -> list[dict[str, object]]:
+    """The same records, some of which have one more key, beyond what is read of a file first."""
+    rows: list[dict[str, object]] = [dict(row) for row in PLAIN]
+    for row in rows[at]:
+        row[key] = value
+    return rows
+
+
+def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
+    rows = later("model", "B")
+    last = later("model", "B", slice(-1, None))
+    document = PLAIN[:150] + rows[-1:]
+    packed = gzip.compress(jsonl(later("engine", "B")).encode())
+    for name, content in (
+        ("a.jsonl", jsonl(rows)), ("b.jsonl", jsonl(last)), ("c.jsonl", jsonl(rows[::-1])),
+        ("d.json", json.dumps(document)), ("e.jsonl.gz", packed),
+        ("f.jsonl", jsonl(later("Agent-Name", "B", slice(3800, None)))),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=r"no model in .* others have one: leave these out"):
+            read(write(name, content))
+    assert cells(write("a.jsonl", jsonl(rows)), where="model IS NOT NULL").keys() == {
+        ("B", f"t{i}") for i in range(50)
+    }
+
+
+def test_settings_and_attempts_that_appear_late(write: Write) -> None:
+    for name, content in (
+        ("a.jsonl", jsonl(later("temperature", 0.8, slice(-1, None)))),
+        ("b.jsonl", jsonl(later("temperature", 0.8, slice(10)))),
+        ("c.json", json.dumps(later("temperature", 0.8, slice(-1, None)))),
+    ):
+        assert read(write(name, content)).facts.varying == ("temperature",)
+    other = write("other.jsonl", '{"task": "t1", "passed": 1, "model": "m", "top_p": 0.9}\n')
+    plain = write("plain.jsonl", '{"task": "t1", "passed": 1, "model": "m"}\n')
+    assert read([plain, other]).facts.varying == ("top_p",)
+    with pytest.raises(DataError, match="attempt 7 of model 'd' at task"):
+        read(write("d.jsonl", jsonl(later("sample", 7, slice(3000, None)))))
+
+
+def test_columns_asked_for_that_appear_late(write: Write) -> None:
+    path = write("a.jsonl", jsonl(later("size", 9, slice(-1, None))))
+    assert cells(path, by=["size"])["a", "9", "t49"] == (1, 1)
+    assert cells(path, where="size > 8") == {("a", "t49"): (1, 1)}
+    assert cells(path, fields={"model": "size"}, where="size > 8") == {("9", "t49"): (1, 1)}
+    nested = write("n.jsonl", jsonl(later("run", {"id": 3}, slice(-1, None))))
+    assert cells(nested, by=["run.id"])["n", "3", "t49"] == (1, 1)
+    with pytest.raises(DataError, match="no column 'sise'"):
+        read(path, by=["sise"])
