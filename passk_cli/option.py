@@ -144,7 +144,7 @@ def checked(option: Option, kind: Any, value: Any) -> Any:
         raise ParameterError(f"{shown}: {what}") from None
     for limit, wrong, word in ((option.low, -1, "at least"), (option.high, 1, "at most")):
         if limit is not None and not (value - limit) * wrong <= 0:
-            raise ParameterError(f"{shown}: it must be {word} {limit:g}")
+            raise ParameterError(f"{shown}: it must be {word} {limit:,}")
     return value
 
 

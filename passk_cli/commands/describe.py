@@ -37,9 +37,9 @@ class Describe(Question):
 
     def report(self, study: Study) -> Report:
         """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
-        from passk_cli.report.notes import reading_notes
-        from passk_cli.report.signature import signature
+        from passk_cli.study.notes import reading_notes
         from passk_cli.study.pivot import head
+        from passk_cli.study.signature import signature
 
         counts = study.counts
         columns = (

@@ -1,4 +1,4 @@
-"""Counts and lists in sentences."""
+"""Small words that every sentence shares: counts with nouns, ranges, lists cut short, names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
+def span(low: int, high: int) -> str:
+    """One number, or two with a dash: "10", "1–3"."""
+    return str(low) if low == high else f"{low}–{high}"
+
+
 def first_few(names: Sequence[str]) -> str:
     """The first three, and how many more.
 
@@ -17,3 +22,8 @@ def first_few(names: Sequence[str]) -> str:
     'a, b, c and 2 more'
     """
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def series_name(series: Sequence[str]) -> str:
+    """A model and its groups, for people; an empty group value as two quotes."""
+    return " ".join(part or '""' for part in series)

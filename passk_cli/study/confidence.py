@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
+from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
 
 if TYPE_CHECKING:
@@ -65,7 +66,10 @@ class Confidence:
         Option("--cluster", "COLUMN", "Tasks that belong together, as one repository's."),
     ] = None
     resamples: Annotated[
-        int, Option("--resamples", "N", "Draws, where a method needs them.", low=100)
+        int,
+        Option(
+            "--resamples", "N", "Draws, where a method needs them.", low=100, high=MOST_RESAMPLES
+        ),
     ] = 10_000
     seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
     bounds: Annotated[

@@ -1,29 +1,5 @@
-"""Small words that every command shares: counts with nouns, ranges, lists cut short, names."""
+"""The words of reports, as commands know them."""
 
-from __future__ import annotations
+from passk_cli.report.words import first_few, plural, series_name, span
 
-from collections.abc import Sequence
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
-def span(low: int, high: int) -> str:
-    """One number, or two with a dash: "10", "1–3"."""
-    return str(low) if low == high else f"{low}–{high}"
-
-
-def first_few(names: Sequence[str]) -> str:
-    """The first three, and how many more.
-
-    >>> first_few("abcde")
-    'a, b, c and 2 more'
-    """
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-def series_name(series: Sequence[str]) -> str:
-    """A model and its groups, for people; an empty group value as two quotes."""
-    return " ".join(part or '""' for part in series)
+__all__ = ["first_few", "plural", "series_name", "span"]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import read
-from passk_cli.report.notes import reading_notes
+from passk_cli.study.notes import reading_notes
 from tests.conftest import Passk
 
 Write = Callable[[str, str | bytes], Path]
