@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from passk_cli.commands import command
+from passk_cli.commands import command_of
 from passk_cli.commands.command import answer
 from passk_cli.errors import PasskWarning
 from passk_cli.files.reading import read
@@ -88,7 +88,7 @@ def compare(
     >>> compare(frame, "pass@1")[["model", "against", "verdict", "p"]].values.tolist()
     [['a', 'b', 'better', 0.0078125]]
     """
-    question, asked = command("compare").ask(
+    question, asked = command_of("compare").ask(
         {
             "metrics": metrics, "baseline": baseline, "test": test, "adjust": adjust,
             "family": family, "margin": margin, "interval": interval, "level": level,
