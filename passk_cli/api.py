@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from passk_cli.commands import command_of
+from passk_cli.commands.command import answer
 from passk_cli.errors import PasskWarning
 from passk_cli.files.reading import read
 from passk_cli.metrics.registry import Metric, needs, parse_list, scores_only
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.compare import compare_report
 from passk_cli.report.estimate import choose_metrics, estimate_report
 from passk_cli.report.model import Report
-from passk_cli.report.pairs import Rules
 from passk_cli.report.samples import Uncertainty, check_short_tasks
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def compare(
     data, metrics, interval … short_tasks : as in `estimate`.
     baseline : compare each model with this one; all pairs when None.
     test, adjust, family, margin : as the options of the same names.
-    Returns columns model, against, <groups>, metric, difference, low, high, p, p_adjusted, verdict
-    and more; difference is model − against.
+    Returns columns model, against, <groups>, metric, estimate, low, high, p, p_adjusted, verdict
+    and more; estimate is the difference, model − against.
     Errors, warnings: as in `estimate`.
 
     >>> import pandas as pd
@@ -88,15 +88,16 @@ def compare(
     >>> compare(frame, "pass@1")[["model", "against", "verdict", "p"]].values.tolist()
     [['a', 'b', 'better', 0.0078125]]
     """
-    named = parse_list(_names(metrics))
-    counts = data if isinstance(data, Counts) else _read(data, named)
-    how = Uncertainty(interval, level, population, _clustered(counts), resamples, seed)
-    how = how.checked(required=True)
-    check_short_tasks(short_tasks)
-    rules = Rules(test, adjust, margin, family=family).checked()
-    chosen = choose_metrics(counts, (), named)
-    report = compare_report(counts, chosen, how, rules, baseline=baseline, short_tasks=short_tasks)
-    return _frame(report)
+    question, asked = command_of("compare").ask(
+        {
+            "metrics": metrics, "baseline": baseline, "test": test, "adjust": adjust,
+            "family": family, "margin": margin, "interval": interval, "level": level,
+            "population": population, "resamples": resamples, "seed": seed,
+            "short_tasks": short_tasks,
+        }
+    )  # fmt: skip
+    counts = data if isinstance(data, Counts) else _read(data, asked.metrics.metrics)
+    return _frame(answer(question, asked, lambda _: counts))
 
 
 def _read(data: pd.DataFrame, metrics: Sequence[Metric]) -> Counts:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 # Name → the section of the help it stands in; its module here has the declaration.
 COMMANDS = {
     "estimate": "Measure",
+    "compare": "Measure",
     "diversity": "Understand",
+    "temperature": "Understand",
     "describe": "Files",
 }
 

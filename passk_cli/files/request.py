@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from passk_cli.errors import ParameterError
@@ -143,6 +143,12 @@ class Request:
             raise ParameterError(
                 f"--by {reserved[0]}: the output has a column of that name; rename it in the data"
             )
+
+    def keeping(self, model: str | None) -> Request:
+        """The same, with a model among those that are kept, where not all are."""
+        if not self.models or model is None or model in self.models:
+            return self
+        return replace(self, models=(*self.models, model))
 
     @property
     def unjudged(self) -> bool:

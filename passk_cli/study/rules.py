@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -22,10 +23,11 @@ def parse_margin(given: Any) -> float:
     """A margin in [0, 1)."""
     try:
         margin = float(given)
-    except ValueError:
-        margin = -1.0
+    except (TypeError, ValueError):
+        margin = math.nan
     if not 0.0 <= margin < 1.0:
-        raise ParameterError(f"--margin {given}: it must lie in [0, 1), as 0.02 does")
+        shown = given if math.isnan(margin) else f"{margin:g}"
+        raise ParameterError(f"--margin {shown}: it must lie in [0, 1), as 0.02 does")
     return margin
 
 

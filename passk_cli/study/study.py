@@ -171,7 +171,8 @@ class Study:
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
         """
         short = None if self.short_tasks == "empty" else self.short_tasks
-        entries = {**self.confidence.signature(), **decided, **self.decided, "short tasks": short}
+        entries = {**self.confidence.signature(), **decided, **self.decided}
+        entries.setdefault("short tasks", short)
         return Report(
             tables=tuple(tables),
             data=tidy(facts, self.counts.group_names, self.confidence.population),

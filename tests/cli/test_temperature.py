@@ -75,7 +75,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         (["--toy", "gaussian", "--by", "x"], "leave out --by"),
         (["--toy", "gaussian", "--temperature", "t"], "leave out --temperature"),
         (["--toy", "gaussian", "--seed", "3"], "leave out --seed"),
-        (["--toy", "gaussian", "-m", "pass^2"], "has pass@k only; leave out -m"),
+        (["--toy", "gaussian", "-m", "pass^2"], "has pass@k only; leave out --metric"),
         (["--toy", "gaussian", "--gamma", "2"], "--gamma is for --toy power-law"),
         (["--toy", "gaussian", "--fit", "-k", "2"], "leave out -k and --spread"),
         (["--toy", "gaussian", "--fit", "--spread", "2"], "leave out -k and --spread"),

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, estimate, read
+from passk_cli.commands.compare.sensitivity import halved
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.sensitivity import halved
 
 ROWS: list[dict[str, Any]] = [
     {"model": m, "task": t, "trial": i, "score": s, "passed": s > 0.4, "answer": a, "code": a}

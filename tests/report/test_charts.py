@@ -10,16 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from passk_cli.commands.compare.report import compare_report
 from passk_cli.files.reading import load
 from passk_cli.files.tables import Request
 from passk_cli.report.bootstrap import bootstrap_report, distributions
 from passk_cli.report.charts import Rule, curves, densities, forest
 from passk_cli.report.charts.axes import Axis, apart, fitted
-from passk_cli.report.compare import compare_report
 from passk_cli.report.estimate import choose_metrics
 from passk_cli.report.model import Chart, Report
-from passk_cli.report.pairs import Rules
 from passk_cli.report.samples import Uncertainty
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
 from tests.conftest import SAMPLES
 
 SHARES = st.floats(0, 1)
@@ -72,7 +74,8 @@ def records(report: Report) -> list[dict[str, Any]]:
 def test_a_forest_holds_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = choose_metrics(counts, (1, 10))
-    report = compare_report(counts, metrics, Uncertainty(resamples=200), Rules(margin=0.02))
+    confidence = Confidence(resamples=200).for_differences()
+    report = compare_report(Study(counts, metrics, confidence, Rules(margin=0.02)))
     (chart,) = report.drawn
     points = chart.spec["data"]["values"]
     assert len(points) == len(report.data.rows) == 36
@@ -80,7 +83,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
         assert point["label"] == f"{row['model']} − {row['against']} · {row['temperature']}"
         assert point["panel"] == row["metric"]
         assert (point["x"], point["low"], point["high"]) == (
-            row["difference"], row["low"], row["high"],
+            row["estimate"], row["low"], row["high"],
         )  # fmt: skip
         assert point["told"] == (row["verdict"] in ("better", "worse"))
     rules = [la for la in chart.spec["spec"]["layer"] if la["mark"]["style"] == "reference"]

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
+from passk_cli.commands.temperature.rivals import Pairs, Rivals, heat, model_of
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Note, Table
-from passk_cli.report.notes import plural
-from passk_cli.report.pairs import BETTER, UNDECIDED, WORSE, Comparison
-from passk_cli.report.temperature.best import Pairs, Rivals, heat, model_of
-
-if TYPE_CHECKING:
-    from passk_cli.metrics.registry import Metric
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.report.samples import Measured
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.words import plural, series_name
 
 # More pairs of models than this are for programs to read.
 _PAIRS_SHOWN = 28
@@ -28,8 +25,8 @@ class Lead:
     same : at one temperature.  own : metric → each at its own best one, first − second.
     """
 
-    first: tuple[str, ...]
-    second: tuple[str, ...]
+    first: Series
+    second: Series
     same: tuple[Comparison, ...]
     own: dict[Metric, Comparison]
 
@@ -42,41 +39,47 @@ class Lead:
         """Whether each of the two leads somewhere."""
         return bool(self.where(BETTER) and self.where(WORSE))
 
+    @property
+    def turns(self) -> bool:
+        """Whether the sign of the difference changes, significantly or not."""
+        return len({c.difference > 0 for c in self.same if c.difference}) > 1
 
-def model_pairs(measured: Sequence[Measured], found: Sequence[Rivals]) -> Pairs:
+
+def model_pairs(values: Sequence[TaskValues], rivals: Sequence[Rivals]) -> Pairs:
     """Two models of a group at each metric: at the same temperature, and each at its best.
 
     The model that is better over all its metrics and temperatures comes first.
     """
-    alike: dict[tuple[Metric, tuple[str, ...]], list[Measured]] = {}
+    alike: dict[tuple[Metric, Series], list[TaskValues]] = {}
     means: dict[str, list[float]] = {}
-    for one in measured:
-        if one.values is not None:
+    for one in values:
+        if one.there:
             alike.setdefault((one.metric, one.series[1:]), []).append(one)
-            means.setdefault(one.series[0], []).append(float(one.values.mean()))
-    for rivals in found:
-        alike.setdefault((rivals.metric, ("best", *rivals.model[1:])), []).append(rivals.best)
-    order = {model: (-sum(values) / len(values), model) for model, values in means.items()}
-    pairs: dict[tuple[Metric, tuple[str, ...], tuple[str, ...]], tuple[Measured, Measured]] = {}
-    for (metric, _), mine in alike.items():
-        for a, b in combinations(sorted(mine, key=lambda one: order[one.series[0]]), 2):
+            means.setdefault(one.series[0], []).append(one.mean)
+    for model in rivals:
+        alike.setdefault((model.metric, ("best", *model.model[1:])), []).append(model.best)
+    order = {model: (-sum(each) / len(each), model) for model, each in means.items()}
+    pairs: dict[tuple[Metric, Series, Series], tuple[TaskValues, TaskValues]] = {}
+    for (metric, _), models in alike.items():
+        for a, b in combinations(sorted(models, key=lambda one: order[one.series[0]]), 2):
             pairs.setdefault((metric, a.series, b.series), (a, b))
     return list(pairs.values())
 
 
-def find_leads(compared: Sequence[Comparison], found: Sequence[Rivals]) -> list[Lead]:
+def find_leads(comparisons: Sequence[Comparison], rivals: Sequence[Rivals]) -> list[Lead]:
     """The comparisons of `model_pairs`, per pair of models; pairs that flip first."""
-    best = {(rivals.model, rivals.metric): rivals.best.series for rivals in found}
-    by_pair: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Comparison]] = {}
-    for c in compared:
-        by_pair.setdefault((model_of(c.first), model_of(c.second)), []).append(c)
+    best = {(one.model, one.metric): one.best.series for one in rivals}
+    by_pair: dict[tuple[Series, Series], list[Comparison]] = {}
+    for c in comparisons:
+        pair = (model_of(c.first.series), model_of(c.second.series))
+        by_pair.setdefault(pair, []).append(c)
     leads = []
-    for (first, second), mine in by_pair.items():
-        same = [c for c in mine if heat(c.first) == heat(c.second)]
+    for (first, second), each in by_pair.items():
+        same = [c for c in each if heat(c.first) == heat(c.second)]
         same.sort(key=lambda c: float(heat(c.first)))
         own = {
             c.first.metric: c
-            for c in mine
+            for c in each
             if best.get((first, c.first.metric)) == c.first.series
             and best.get((second, c.first.metric)) == c.second.series
         }
@@ -84,7 +87,9 @@ def find_leads(compared: Sequence[Comparison], found: Sequence[Rivals]) -> list[
     return sorted(leads, key=lambda lead: not lead.flips)
 
 
-def lead_tables(counts: Counts, metrics: Sequence[Metric], leads: Sequence[Lead]) -> list[Table]:
+def lead_tables(
+    groups: Sequence[str], metrics: Sequence[Metric], leads: Sequence[Lead]
+) -> list[Table]:
     """At which (k, T) each of two models leads, and with each at its own best temperature."""
     shown = [lead for lead in leads if len(leads) <= _PAIRS_SHOWN or lead.flips]
     rows: list[tuple[Cell, ...]] = []
@@ -99,8 +104,7 @@ def lead_tables(counts: Counts, metrics: Sequence[Metric], leads: Sequence[Lead]
             if where:
                 rows.append((model, sign, other, *group, where))
     columns = (
-        Column("model"), Column("verdict"), Column("against"),
-        *(Column(g) for g in counts.group_names[1:]), Column("at"),
+        Column("model"), Column("verdict"), Column("against"), *map(Column, groups), Column("at"),
     )  # fmt: skip
     title = "who leads where (own T*: each at its best temperature, chosen on the same tasks)"
     return [Table(columns, tuple(rows), title)] if rows else []
@@ -110,20 +114,21 @@ def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Note]:
     """The rank flips in words, and those that the data does not bear out."""
     notes = [
         Note(
-            f"rank flip: {spoken(lead.first)} leads at {places(lead, BETTER, metrics, own=False)};"
-            f" {spoken(lead.second)} at {places(lead, WORSE, metrics, own=False)}"
+            f"rank flip: {series_name(lead.first)} leads at"
+            f" {places(lead, BETTER, metrics, own=False)};"
+            f" {series_name(lead.second)} at {places(lead, WORSE, metrics, own=False)}"
         )
         for lead in leads
         if lead.flips
     ]
-    turned = [lead for lead in leads if not lead.flips and _order_changes(lead)]
+    turned = [lead for lead in leads if not lead.flips and lead.turns]
     if turned:
         one = turned[0]
         notes.append(
             Note(
                 f"the order of {plural(len(turned), 'pair')} of models changes over (k, T), but one"
-                f" of the two leads is not significant ({spoken(one.first)},"
-                f" {spoken(one.second)}): no flip"
+                f" of the two leads is not significant ({series_name(one.first)},"
+                f" {series_name(one.second)}): no flip"
             )
         )
     partial = {id(c) for lead in leads for c in (*lead.same, *lead.own.values())
@@ -137,13 +142,13 @@ def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Note]:
             )
         )
     if len(leads) > _PAIRS_SHOWN:
-        told = f"of {len(leads)} pairs of models only those that flip are listed"
+        text = f"of {len(leads)} pairs of models only those that flip are listed"
         if not any(lead.flips for lead in leads):
-            told = (
+            text = (
                 f"no pair of models changes places, of {len(leads)}, with both leads significant:"
                 " none is listed"
             )
-        notes.append(Note(f"{told}; -f csv or -f json holds them all"))
+        notes.append(Note(f"{text}; -f csv or -f json holds them all"))
     return notes
 
 
@@ -158,19 +163,9 @@ def places(lead: Lead, verdict: str, metrics: Sequence[Metric], *, own: bool = T
         same.setdefault(",".join(ks), []).append(temperature)
     own_ks = [_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict]
     k = "k=" if plain else ""
-    told = [f"T={','.join(temperatures)}, {k}{ks}" for ks, temperatures in same.items()]
-    return "; ".join([*told, *([f"own T*, {k}{','.join(own_ks)}"] if own and own_ks else [])])
+    texts = [f"T={','.join(temperatures)}, {k}{ks}" for ks, temperatures in same.items()]
+    return "; ".join([*texts, *([f"own T*, {k}{','.join(own_ks)}"] if own and own_ks else [])])
 
 
 def _short(metric: Metric, plain: bool) -> str:
     return str(metric.k) if plain else metric.name
-
-
-def spoken(model: tuple[str, ...]) -> str:
-    """The model and its groups, for people."""
-    return " ".join(part or '""' for part in model)
-
-
-def _order_changes(lead: Lead) -> bool:
-    signs = {(c.difference or 0.0) > 0 for c in lead.same if c.difference}
-    return len(signs) > 1

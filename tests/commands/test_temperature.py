@@ -14,21 +14,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from passk_cli.commands.temperature.names import by_temperature, in_name, written
+from passk_cli.commands.temperature.temperatures import temperature_report
+from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.laws.temperature import best_by_k, power_laws
 from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.report.pairs import Rules
-from passk_cli.report.samples import Uncertainty
-from passk_cli.report.temperature.names import by_temperature, in_name, written
-from passk_cli.report.temperature.report import temperature_report
-from passk_cli.report.temperature.toy import DEFAULT_KS, fit_report, toy_report
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.rules import ALL, Rules
+from passk_cli.study.study import Study
 from tests.conftest import CRUXEVAL, SAMPLES, Passk
 
 Write = Callable[[str, str | bytes], Path]
-FEW = Uncertainty(resamples=2000)
+FEW = Confidence(resamples=2000)
+
+
+def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
+    """The report on these metrics by temperature."""
+    return temperature_report(Study(counts, parse_list(metrics), confidence, Rules(family=ALL)))
 
 
 def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:
@@ -96,7 +102,7 @@ def test_a_rank_flip_is_said_in_words() -> None:
         cells += [("a", "0.2", f"t{t}", 10, sure), ("a", "0.8", f"t{t}", 10, sure)]
         cells += [("b", "0.2", f"t{t}", 10, 10 if t < 60 else 0)]
         cells += [("b", "0.8", f"t{t}", 10, 4 if t < 190 else 0)]
-    report = temperature_report(counts_of(cells), parse_list("pass@1,pass@5"), FEW, Rules())
+    report = answer(counts_of(cells), "pass@1,pass@5")
     said = [note.text for note in report.notes]
     assert "rank flip: a leads at T=0.2, k=1,5; T=0.8, k=1; b at T=0.8, k=5" in said
     table = report.tables[-1]
@@ -114,7 +120,7 @@ def test_equal_temperatures_cannot_be_told_apart() -> None:
     cells = [
         ("m", heat, f"t{t}", 4, t % 5) for heat in ("0.2", "0.5", "10", "2") for t in range(40)
     ]
-    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    report = answer(counts_of(cells), "pass@1")
     table = next(t for t in report.tables if t.title.startswith("best temperature"))
     row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
     assert (row["T*"], row["leads"], row["not told apart"]) == ("0.2", 0.25, "0.5, 2, 10")
@@ -131,7 +137,7 @@ def test_more_attempts_at_one_temperature_are_no_lead() -> None:
     for t, p in enumerate(rng.beta(9, 1, 50)):
         cells += [("m", "0.2", f"t{t}", 100, int(rng.binomial(100, p)))]
         cells += [("m", "0.8", f"t{t}", 10, int(rng.binomial(10, p)))]
-    report = temperature_report(counts_of(cells), parse_list("pass@10"), FEW, Rules())
+    report = answer(counts_of(cells), "pass@10")
     (row,) = facts(report, "temperatures")
     assert (row["test"], row["verdict"]) == ("interval", "undecided")
     assert [r["leads"] for r in facts(report, "estimate")] == [None, None]
@@ -147,7 +153,7 @@ def test_shares_of_the_lead_are_those_of_resampled_tasks() -> None:
     rng = np.random.default_rng(0)
     c = rng.binomial(20, 0.5, (2, 300))
     cells = [("m", h, f"t{t:03}", 20, int(c[i, t])) for i, h in enumerate("01") for t in range(300)]
-    report = temperature_report(counts_of(cells), parse_list("pass@1"), Uncertainty(), Rules())
+    report = answer(counts_of(cells), "pass@1", Confidence())
     d = (c[1] - c[0]) / 20
     expected = 0.5 * math.erfc(-d.mean() / (d.std() / math.sqrt(300)) / math.sqrt(2))
     found = {r["temperature"]: r["leads"] for r in facts(report, "estimate")}
@@ -158,7 +164,7 @@ def test_shares_of_the_lead_are_those_of_resampled_tasks() -> None:
 def test_power_law_of_the_toy_model_is_found_from_attempts() -> None:
     """2,000 Gaussian tasks, 64 attempts, seven temperatures: the exponent between k = 2 and 64."""
     counts = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0, 210.0], 64, 2000, seed=1)
-    report = temperature_report(counts, parse_list("pass@1,pass@64"), FEW, Rules())
+    report = answer(counts, "pass@1,pass@64")
     first, last = best_temperatures(gaussian(16.0), [2, 64])
     true = math.log(last.temperature / first.temperature) / math.log(32)
     (law,) = facts(report, "power law")
@@ -170,14 +176,14 @@ def test_power_law_of_the_toy_model_is_found_from_attempts() -> None:
 
 def test_no_power_law_without_three_temperatures_or_where_chance_makes_one() -> None:
     cold_and_warm = toy_counts([4.0, 60.0], 20, 2000, 0)
-    two = temperature_report(cold_and_warm, parse_list("pass@1"), FEW, Rules())
+    two = answer(cold_and_warm, "pass@1")
     (law,) = facts(two, "power law")
     assert law["estimate"] is None
     reason = "not fitted: T* takes 2 values (4, 60), and a power law needs 3 above 0"
     assert law["note"] == reason
     assert f"power law T*(k) of toy {reason}" in [note.text for note in two.notes]
     few = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0], 16, 60, seed=2)
-    report = temperature_report(few, parse_list("pass@1"), FEW, Rules())
+    report = answer(few, "pass@1")
     (law,) = facts(report, "power law")
     assert law["estimate"] is not None
     assert (law["low"], law["high"]) == (None, None)
@@ -254,7 +260,7 @@ def test_a_note_says_how_names_were_read() -> None:
 def test_models_come_best_first() -> None:
     cells = [(m, t, "a", 4, c) for m, t, c in (("a", "0.2", 1), ("a", "1", 1), ("b", "10", 0),
              ("b", "9", 3))]  # fmt: skip
-    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    report = answer(counts_of(cells), "pass@1")
     assert [row[:2] for row in report.tables[0].rows] == [
         ("b", "9"), ("b", "10"), ("a", "0.2"), ("a", "1"),
     ]  # fmt: skip
@@ -268,7 +274,7 @@ def test_many_pairs_are_listed_where_they_flip(flips: bool) -> None:
         for heat in (0.2, 0.8):
             rate = 8 - m if flips and heat > 0.5 and m in (0, 8) else m
             cells += [(f"m{m}", str(heat), f"t{t}", 8, rate) for t in range(60)]
-    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    report = answer(counts_of(cells), "pass@1")
     said = " ".join(note.text for note in report.notes)
     listed = [table for table in report.tables if "who leads" in table.title]
     assert bool(listed) == flips
@@ -336,10 +342,10 @@ def test_temperatures_must_be_numbers(text: str) -> None:
 def test_nothing_to_compare() -> None:
     one = counts_of([("m", "0.2", "a", 2, 1), ("n", "0.2", "a", 2, 1)])
     with pytest.raises(ParameterError, match=r"the only temperature is 0\.2"):
-        temperature_report(one, parse_list("pass@1"), FEW, Rules())
+        answer(one, "pass@1")
     short = counts_of([("m", "0", "a", 1, 1), ("m", "0.8", "a", 4, 2)])
     with pytest.raises(ParameterError, match="n=1 < k=4"):
-        temperature_report(short, parse_list("pass@4"), FEW, Rules())
+        answer(short, "pass@4")
 
 
 def test_greedy_attempts_take_part_where_they_can() -> None:
@@ -347,7 +353,7 @@ def test_greedy_attempts_take_part_where_they_can() -> None:
     cells = [("m", "0", f"t{t}", 1, int(t < 30)) for t in range(40)]
     cells += [("m", h, f"t{t}", 8, int(t < 20) * 8) for h in ("0.5", "1") for t in range(40)]
     cells += [("n", "1", f"t{t}", 8, 4) for t in range(40)]
-    report = temperature_report(counts_of(cells), parse_list("pass@1,pass@4"), FEW, Rules())
+    report = answer(counts_of(cells), "pass@1,pass@4")
     table = next(t for t in report.tables if t.title.startswith("best temperature"))
     assert [row[1:3] for row in table.rows] == [("pass@1", "0"), ("pass@4", "0.5")]
     said = [note.text for note in report.notes]
@@ -358,13 +364,13 @@ def test_greedy_attempts_take_part_where_they_can() -> None:
 def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
     cells = [("m", "0.2", f"t{t}", 4, 4 * (t < 5)) for t in range(10)]
     cells += [("m", "0.8", f"t{t}", 4, 4 * (t < 5)) for t in range(4, 14)]
-    report = temperature_report(counts_of(cells), parse_list("pass@1"), FEW, Rules())
+    report = answer(counts_of(cells), "pass@1")
     (pair,) = facts(report, "temperatures")
     assert (pair["tasks"], pair["estimate"]) == (6, 0.0)
     said = [note.text for note in report.notes]
     assert "T* of m rests on the 6 tasks that all its temperatures have, of 14" in said
     other = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
-    both = temperature_report(counts_of(cells + other), parse_list("pass@1"), FEW, Rules())
+    both = answer(counts_of(cells + other), "pass@1")
     said = [note.text for note in both.notes]
     assert "1 comparison of two models left out tasks that only one of them has" in said
 

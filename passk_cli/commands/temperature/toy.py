@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from passk_cli import __version__
 from passk_cli.errors import ParameterError
 from passk_cli.laws.toy_model import (
-    FAMILIES,
     GRID_KS,
     GRID_SCALES,
     KEPT,
@@ -24,7 +23,7 @@ from passk_cli.laws.toy_model import (
 )
 from passk_cli.report.charts import curves
 from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
-from passk_cli.report.notes import plural
+from passk_cli.study.words import plural
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
@@ -58,25 +57,6 @@ class Point:
         """Whether the regression takes it: where the article sees a power law."""
         scaling = self.family != "power-law" or self.k > _SCALING_FROM
         return scaling and KEPT[0] < self.best.pass_at_k < KEPT[1]
-
-
-def parse_toy(text: str) -> tuple[str, ...]:
-    """Families from "gaussian,power-law"; ParameterError says which there are."""
-    families = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    for family in families:
-        if family not in FAMILIES:
-            raise ParameterError(
-                f"--toy {text}: no family {family!r}; there are {', '.join(FAMILIES)}"
-            )
-    return families
-
-
-def parse_spreads(text: str) -> tuple[float, ...]:
-    """Spreads from "4,16"; ParameterError for anything but numbers."""
-    try:
-        return tuple(dict.fromkeys(float(part) for part in text.split(",")))
-    except ValueError:
-        raise ParameterError(f"--spread {text}: write numbers, as 4,16") from None
 
 
 def toy_report(

@@ -7,12 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Note
-from passk_cli.report.notes import first_few, plural
+from passk_cli.study.words import first_few, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from passk_cli.outcomes.counts import Counts
 
 TEMPERATURE = "temperature"
 #: The columns looked for when none is named.

@@ -1,0 +1,76 @@
+"""passk compare: which model is better, which cannot be told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from passk_cli.commands.command import Asked, Command, Question
+from passk_cli.files.request import Request
+from passk_cli.option import Option
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import Rules
+
+if TYPE_CHECKING:
+    from passk_cli.commands.command import Read
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
+    from passk_cli.study.study import Study
+
+
+@dataclass(frozen=True)
+class Compare(Question):
+    """Which model is better; which cannot be told apart.
+
+    Example: passk compare runs/*.jsonl --baseline gpt-4 -k 1,10 --margin 0.02
+    """
+
+    baseline: Annotated[
+        str | None, Option("--baseline", "NAME", "Compare each model with this one only.")
+    ] = None
+    crossings: Annotated[
+        bool, Option("--crossings", help="The k at which one model overtakes another.")
+    ] = False
+    sensitivity: Annotated[
+        str | None,
+        Option(
+            "--sensitivity",
+            "COLUMN",
+            "Do verdicts survive without each group, and with half the attempts?",
+        ),
+    ] = None
+
+    def request(self, asked: Asked) -> Request:
+        """What to read: the baseline as well, and the groups that are left out in turn."""
+        request = super().request(asked).keeping(self.baseline)
+        groups = (self.sensitivity,) if self.sensitivity else ()
+        return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
+
+    def metrics(self, asked: Asked, counts: Counts) -> tuple[Metric, ...]:
+        """The metrics, of those that the data as a whole supports."""
+        return super().metrics(asked, self._whole(counts))
+
+    def study(self, asked: Asked, read: Read) -> Study:
+        """The data and what is asked of it; the intervals are those of differences."""
+        confidence = asked.confidence.required().for_differences()
+        return super().study(replace(asked, confidence=confidence), read)
+
+    def report(self, study: Study) -> Report:
+        """Differences, tests and verdicts; a ranking where all pairs are compared."""
+        from passk_cli.commands.compare.report import compare_report
+        from passk_cli.commands.compare.sensitivity import sensitivity_table
+
+        tables = []
+        if self.sensitivity:
+            tables.append(sensitivity_table(study, self.sensitivity, self.baseline))
+        whole = replace(study, counts=self._whole(study.counts))
+        return compare_report(whole, self.baseline, crossings=self.crossings, further=tables)
+
+    def _whole(self, counts: Counts) -> Counts:
+        """The counts not split by the groups that are left out in turn."""
+        return counts.without_group(self.sensitivity) if self.sensitivity else counts
+
+
+COMMAND = Command(Compare, (Request, Metrics, Rules, Confidence), charts=True)

@@ -1,0 +1,210 @@
+"""Which pairs are compared, what is said of each, and the tables of differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from passk_cli.commands.compare.crossings import Crossing
+from passk_cli.commands.compare.ranking import Rank
+from passk_cli.errors import ParameterError
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import Cell, Column, Note, Table
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.fact import Fact
+from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from passk_cli.study.pivot import head
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.words import span
+
+# More pairs than this are for programs to read; the ranking says the rest.
+_PAIRS_SHOWN = 28
+_SIGNS = {UNDECIDED: "~", EQUIVALENT: "="}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two models at a metric: their difference, and where each of them stands.
+
+    ranks : of the model and of the one it is compared with, where there is a ranking.
+    crossing : where one overtakes the other, where that was asked.
+    """
+
+    comparison: Comparison
+    fact: Fact
+    ranks: tuple[Rank | None, Rank | None]
+    crossing: Crossing | None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric they are compared at."""
+        return self.comparison.first.metric
+
+    @property
+    def models(self) -> tuple[Series, Series]:
+        """The model, and the one it is compared with."""
+        return self.comparison.first.series, self.comparison.second.series
+
+    @property
+    def row(self) -> Fact:
+        """Its tidy row: the difference, and the columns that only this command has."""
+        more = {column.name: column.value(self) for column in COLUMNS if column.name}
+        return replace(self.fact, more={**self.fact.more, **more})
+
+    def of_rank(self, which: int, name: str) -> Cell:
+        """Something about the rank of one of the two; None without ranking."""
+        rank = self.ranks[which]
+        return None if rank is None else getattr(rank, name)
+
+    def of_crossing(self, name: str) -> Cell:
+        """Something about the crossing of the two; None where there is none."""
+        value = math.inf if self.crossing is None else getattr(self.crossing, name)
+        return value if math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class PairColumn:
+    """What is said of a pair: in tidy rows under a name, in tables for people under a title.
+
+    name : "" where the schema of all commands has it.  title : "" where no table has it; the first
+    column of a metric has the metric's name.
+    kind : of its cells; "" for the unit of the metric.  beside : only beside a baseline.
+    """
+
+    value: Callable[[Pair], Cell]
+    name: str = ""
+    title: str = ""
+    kind: str = ""
+    beside: bool = False
+
+
+# Every column of the tables of differences and of the tidy rows, in their order.
+COLUMNS = (
+    PairColumn(lambda p: p.comparison.estimates[0], "estimate_model", "estimate", beside=True),
+    PairColumn(lambda p: p.comparison.estimates[1], "estimate_against"),
+    PairColumn(
+        lambda p: replace(p.fact.estimate, verdict=_SIGNS.get(p.fact.verdict, "")),
+        title="difference",
+    ),
+    PairColumn(lambda p: p.fact.p_adjusted, title="p", kind="p"),
+    PairColumn(lambda p: p.comparison.family if p.comparison.test else None, "family"),
+    PairColumn(lambda p: p.comparison.only_first, "only_model"),
+    PairColumn(lambda p: p.comparison.only_second, "only_against"),
+    PairColumn(lambda p: p.of_rank(0, "letters"), "letters"),
+    PairColumn(lambda p: p.of_rank(1, "letters"), "letters_against"),
+    PairColumn(lambda p: p.of_rank(0, "leads"), "leads"),
+    PairColumn(lambda p: p.of_rank(1, "leads"), "leads_against"),
+    PairColumn(lambda p: p.of_rank(0, "low"), "rank_low"),
+    PairColumn(lambda p: p.of_rank(0, "high"), "rank_high"),
+    PairColumn(lambda p: p.of_crossing("k"), "crosses_at"),
+    PairColumn(lambda p: p.of_crossing("low"), "crosses_low"),
+    PairColumn(lambda p: p.of_crossing("high"), "crosses_high"),
+)
+
+
+def choose_pairs(study: Study, baseline: str | None) -> list[tuple[TaskValues, TaskValues]]:
+    """Every pair of models of the same group (better one first), or each against the baseline.
+
+    Errors: ParameterError for a baseline that is not there, or when there is nothing to pair.
+    """
+    names = sorted({series[0] for series in study.counts.series})
+    if baseline is not None and baseline not in names:
+        raise ParameterError(f"--baseline {baseline}: no such model; there are {', '.join(names)}")
+    values = study.values()
+    place = {one.series: -one.mean for one in values if one.metric == values[0].metric}
+    cells: dict[tuple[Metric, Series], list[TaskValues]] = {}
+    for one in values:
+        cells.setdefault((one.metric, one.series[1:]), []).append(one)
+    pairs: list[tuple[TaskValues, TaskValues]] = []
+    for rivals in cells.values():
+        rivals.sort(key=lambda one: (place[one.series], one.series))
+        base = [one for one in rivals if one.series[0] == baseline]
+        if baseline is None:
+            pairs += [(a, b) for i, a in enumerate(rivals) for b in rivals[i + 1 :]]
+        else:
+            pairs += [(one, b) for b in base for one in rivals if one is not b]
+    if not pairs:
+        raise ParameterError("nothing to compare: there is one model; give files of several")
+    return pairs
+
+
+def pair_table(study: Study, pairs: Sequence[Pair]) -> Table:
+    """The difference of every pair at every metric."""
+    model, *groups = head(study.counts.group_names)
+    columns = [column for column in COLUMNS if column.title and not column.beside]
+    rows = tuple(
+        (first[0], second[0], *first[1:], *_cells(own, columns))
+        for (first, second), own in _by_models(pairs).items()
+    )
+    headers = (model, Column("against"), *groups, *_headers(study, columns))
+    return Table(headers, rows, "differences, model − against")
+
+
+def baseline_table(study: Study, pairs: Sequence[Pair], baseline: str) -> Table:
+    """Each model beside the baseline, on shared tasks; the baseline itself on all its own."""
+    columns = [column for column in COLUMNS if column.title]
+    rows: list[tuple[Cell, ...]] = []
+    for group in dict.fromkeys(pair.fact.series[1:] for pair in pairs):
+        own = [pair for pair in pairs if pair.fact.series[1:] == group]
+        whole = list({pair.metric: pair.comparison.second for pair in own}.values())
+        base: list[Cell] = []
+        for one in whole:
+            base += [one.mean if one.there else None, *[""] * (len(columns) - 1)]
+        # The tasks of each row are said where some pair shares fewer than the baseline has.
+        fewer = any(pair.comparison.only_second for pair in own)
+        tasks = _range([len(one.tasks) for one in whole]) if fewer else ""
+        rows.append((baseline, *group, *base, tasks))
+        rows += [(*s, *_cells(at, columns)) for (s, _), at in _by_models(own).items()]
+    headers = (*head(study.counts.group_names), *_headers(study, columns))
+    return Table(headers, tuple(rows))
+
+
+def _by_models(pairs: Sequence[Pair]) -> dict[tuple[Series, Series], list[Pair]]:
+    """The two models → their pair at each metric."""
+    rows: dict[tuple[Series, Series], list[Pair]] = {}
+    for pair in pairs:
+        rows.setdefault(pair.models, []).append(pair)
+    return rows
+
+
+def _headers(study: Study, columns: Sequence[PairColumn]) -> Iterator[Column]:
+    for metric in study.metrics:
+        first, *others = columns
+        yield Column(metric.name, first.kind or metric.unit)
+        for column in others:
+            yield Column(column.title, column.kind or metric.unit, joined=True)
+    yield Column("tasks")
+
+
+def _cells(pairs: Sequence[Pair], columns: Sequence[PairColumn]) -> Iterator[Cell]:
+    for pair in pairs:
+        yield from (column.value(pair) for column in columns)
+    yield _range([len(pair.comparison.tasks) for pair in pairs])
+
+
+def _range(sizes: Sequence[int]) -> str:
+    return span(min(sizes), max(sizes))
+
+
+def listed(pairs: Sequence[Pair]) -> list[Pair]:
+    """All pairs, if a reader can look at so many; else the first that differ at some metric."""
+    if len({pair.models for pair in pairs}) <= _PAIRS_SHOWN:
+        return list(pairs)
+    differ = (pair.models for pair in pairs if pair.fact.verdict in (BETTER, WORSE))
+    shown = list(dict.fromkeys(differ))[:_PAIRS_SHOWN]
+    return [pair for pair in pairs if pair.models in shown]
+
+
+def listed_notes(pairs: Sequence[Pair]) -> list[Note]:
+    """How many pairs the tables leave out."""
+    every, shown = ({pair.models for pair in some} for some in (pairs, listed(pairs)))
+    if len(every) <= _PAIRS_SHOWN:
+        return []
+    return [
+        Note(
+            f"{len(shown)} of {len(every)} pairs are listed, those told apart first;"
+            " -f csv or -f json holds them all"
+        )
+    ]

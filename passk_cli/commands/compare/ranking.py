@@ -1,0 +1,96 @@
+"""The place of each model among its rivals: letters, ranks and shares of the lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.ranking import letters, rank_limits
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import Cell, Column, Note, Table
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.lead import shares_of_lead
+from passk_cli.study.pairs import BETTER, WORSE
+from passk_cli.study.pivot import head
+from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.words import span
+
+if TYPE_CHECKING:
+    from passk_cli.study.confidence import Confidence
+    from passk_cli.study.study import Study
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A model's place at one metric among those of its group.
+
+    leads : share of the resamples of the tasks in which it is in the lead; None where attempts
+        differ between the models, or no task is shared by all.
+    low, high : ranks that the tests leave open.
+    """
+
+    values: TaskValues
+    letters: str
+    leads: float | None
+    low: int
+    high: int
+
+
+def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
+    """Letters and ranks from the tests; shares of the lead from draws that models share."""
+    ahead = set()
+    cells: dict[tuple[Metric, Series], dict[Series, TaskValues]] = {}
+    for c in comparisons:
+        metric, pair = c.first.metric, (c.first.series, c.second.series)
+        if c.verdict in (BETTER, WORSE):
+            ahead.add((metric, pair if c.verdict == BETTER else pair[::-1]))
+        there = {one.series: one for one in (c.first, c.second) if one.there}
+        cells.setdefault((metric, pair[0][1:]), {}).update(there)
+    for (metric, _), by_series in cells.items():
+        rivals = sorted(by_series.values(), key=lambda one: (-one.mean, one.series))
+        if len(rivals) < 2:
+            continue
+        better = np.array(
+            [[(metric, (a.series, b.series)) in ahead for b in rivals] for a in rivals], dtype=bool
+        )
+        for one, letter, leads, limits in zip(
+            rivals, letters(better | better.T), shares_of_lead(rivals, confidence),
+            rank_limits(better).tolist(), strict=True,
+        ):  # fmt: skip
+            yield Rank(one, letter, leads, *limits)
+
+
+def ranking_tables(study: Study, ranks: Sequence[Rank]) -> Iterator[Table]:
+    """Models by their estimate, each on all its tasks, whose number is said where it differs."""
+    for metric in study.metrics:
+        ranked = [rank for rank in ranks if rank.values.metric == metric]
+        differ = len({rank.values.tasks.tobytes() for rank in ranked}) > 1
+        columns = (
+            *head(study.counts.group_names), Column(metric.name, metric.unit),
+            *[Column("tasks")] * differ, Column("not told apart"), Column("leads", "share"),
+            Column("rank"),
+        )  # fmt: skip
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (
+                *rank.values.series, rank.values.mean, *[str(len(rank.values.tasks))] * differ,
+                rank.letters, rank.leads, span(rank.low, rank.high),
+            )
+            for rank in ranked
+        )  # fmt: skip
+        if rows:
+            yield Table(columns, rows)
+
+
+def lead_notes(ranks: Sequence[Rank]) -> list[Note]:
+    """Why nobody is said to be in the lead, where that is so."""
+    if all(rank.leads is not None for rank in ranks):
+        return []
+    return [
+        Note(
+            "leads is empty where attempts differ between models (or no task is shared by all):"
+            " unequal attempts put one in the lead though nothing differs"
+        )
+    ]

@@ -1,0 +1,174 @@
+"""The report of a comparison: its tables, its chart, and what was left out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from passk_cli.commands.compare.crossings import crossing_table, find_crossings
+from passk_cli.commands.compare.pairs import (
+    Pair,
+    baseline_table,
+    choose_pairs,
+    listed,
+    listed_notes,
+    pair_table,
+)
+from passk_cli.commands.compare.ranking import find_ranks, lead_notes, ranking_tables
+from passk_cli.report.charts import Rule, forest
+from passk_cli.report.model import Chart, Note, Report, Table
+from passk_cli.study.adjustment import Adjustment
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
+from passk_cli.study.study import Study
+from passk_cli.study.words import plural, series_name, span
+
+
+def compare_report(
+    study: Study,
+    baseline: str | None = None,
+    *,
+    crossings: bool = False,
+    further: Sequence[Table] = (),
+) -> Report:
+    """Differences, p-values and verdicts; a ranking with letters when all pairs are compared.
+
+    crossings : also the k at which one model overtakes another.  further : tables to show as well.
+    """
+    confidence, rules = study.confidence, study.rules
+    comparisons = compare_pairs(choose_pairs(study, baseline), confidence, rules)
+    ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
+    crossed = find_crossings(comparisons, confidence) if crossings else {}
+    rank_of = {(rank.values.series, rank.values.metric): rank for rank in ranks}
+    pairs = [
+        Pair(
+            c, c.fact(confidence),
+            (rank_of.get((c.first.series, metric)), rank_of.get((c.second.series, metric))),
+            crossed.get((c.first.series, c.second.series, metric.family)),
+        )
+        for c in comparisons
+        for metric in [c.first.metric]
+    ]  # fmt: skip
+    tables: list[Table] = []
+    if baseline is not None:
+        tables.append(baseline_table(study, pairs, baseline))
+    else:
+        tables += ranking_tables(study, ranks)
+        tables += [pair_table(study, shown)] if (shown := listed(pairs)) else []
+    if crossings:
+        tables.append(crossing_table(study, crossed))
+    adjustment = Adjustment(comparisons, confidence.level, rules)
+    basis = _basis(study, comparisons, adjustment)
+    leads = (
+        f"leads: share of {confidence.resamples:,} resamples of the tasks in the lead · rank: what"
+        " the tests leave open"
+    )
+    margin = f"= equivalent: inside ±{rules.margin:g}" if rules.margin else ""
+    first, *others = basis
+    return study.report(
+        [pair.row for pair in pairs],
+        [*tables, *further],
+        caption=(f"~ {first}", margin, *others, leads if ranks else ""),
+        notes=(
+            *study.notes(()),
+            *_left_out(study, comparisons, baseline),
+            *lead_notes(ranks),
+            *_group_notes(study, comparisons),
+            *listed_notes(pairs),
+        ),
+        charts=partial(_differences, study, pairs, baseline, basis),
+        resamples=confidence.resamples,
+        seed=confidence.seed,
+        **adjustment.signature,
+        family=rules.family,
+        margin=rules.margin or None,
+        baseline=baseline,
+        unpaired=rules.unpaired,
+        **{"short tasks": None},
+    )
+
+
+def _basis(study: Study, comparisons: Sequence[Comparison], adjustment: Adjustment) -> list[str]:
+    """At what level, by which tests, on how many tasks, with which intervals."""
+    sizes = [len(c.tasks) for c in comparisons]
+    level = f"{100 * study.confidence.level:g} %"
+    return [
+        f"not significant at {level}, {adjustment.words}",
+        adjustment.test_words,
+        f"{span(min(sizes), max(sizes))} shared task{'s' * (max(sizes) != 1)}",
+        study.confidence.words(),
+    ]
+
+
+def _left_out(
+    study: Study, comparisons: Sequence[Comparison], baseline: str | None
+) -> Iterator[Note]:
+    """What is not compared or not tested, and intervals of another method than asked for."""
+    series = study.counts.series
+    lacking = {one[1:] for one in series} - {one[1:] for one in series if one[0] == baseline}
+    if baseline is not None and lacking:
+        where = ", ".join(map(series_name, sorted(lacking)[:4]))
+        yield Note(f"not compared: {baseline} is not in the groups {where}", "warning")
+    unpaired = [c for c in comparisons if c.only_first + c.only_second]
+    if unpaired:
+        most = max(unpaired, key=lambda c: c.only_first + c.only_second)
+        yield Note(
+            f"{plural(len(unpaired), 'comparison')} left out tasks that only one model has (at most"
+            f" {most.only_first + most.only_second}: {' '.join(most.first.series)} against"
+            f" {' '.join(most.second.series)})",
+            "warning",
+        )
+    for reason in dict.fromkeys(c.reason for c in comparisons if c.reason):
+        yield Note(f"not compared: {reason}", "warning")
+    method = study.confidence.method
+    others = [(c, c.interval) for c in comparisons if c.interval and c.interval.method != method]
+    if others:
+        metrics = ", ".join(dict.fromkeys(c.first.metric.name for c, _ in others))
+        yield Note(f"{metrics}: {others[0][1].reason}")
+    for reason in dict.fromkeys(c.untested for c in comparisons if c.untested):
+        yield Note(reason, "warning")
+
+
+def _group_notes(study: Study, comparisons: Sequence[Comparison]) -> list[Note]:
+    """How many groups were looked at, which is as many chances to find something."""
+    if not study.counts.group_names:
+        return []
+    groups = plural(len({c.first.series[1:] for c in comparisons}), "group")
+    if study.rules.adjust == "none":
+        return [Note(f"{groups} looked at without adjustment: expect false finds")]
+    return [Note(f"{groups} looked at; p-values are adjusted over all of them")]
+
+
+def _differences(
+    study: Study, pairs: Sequence[Pair], baseline: str | None, basis: Sequence[str]
+) -> tuple[Chart, ...]:
+    """A forest of all differences, a panel per metric; no chart when none could be computed."""
+    facts = [pair.fact for pair in pairs]
+    if all(fact.estimate.value is None for fact in facts):
+        return ()
+    rows = []
+    for fact in facts:
+        model, *groups = fact.series
+        names = model if baseline else f"{model} − {fact.against}"
+        rows.append(
+            {
+                "pair": " · ".join([names, *(group or '""' for group in groups)]),
+                "metric": fact.name,
+                "difference": fact.estimate.value,
+                "low": fact.estimate.low,
+                "high": fact.estimate.high,
+                "told": fact.verdict in (BETTER, WORSE),
+            }
+        )
+    margin = study.rules.margin
+    margins = [Rule(x=x) for x in (-margin, margin) if margin]
+    dashed = f"dashed: ±{margin:g}" if margin else ""
+    first, *others = basis
+    chart = forest(
+        rows, label="pair", value="difference", low="low", high="high", facet="metric",
+        told="told", rules=[Rule(x=0.0, dashed=False), *margins],
+        title=f"Difference to {baseline}" if baseline else "Differences between models",
+        subtitle=" · ".join(filter(None, [f"○ {first}", dashed, *others, "each by itself"])),
+        x_title="difference",
+    )  # fmt: skip
+    return (chart,)

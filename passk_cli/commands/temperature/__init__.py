@@ -1,0 +1,198 @@
+"""passk temperature: which temperature is best for which k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from passk_cli.commands.command import Asked, Command, Question
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.request import Request
+from passk_cli.option import Option, changed, split
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics, parse_k
+from passk_cli.study.rules import ALL, Rules
+
+if TYPE_CHECKING:
+    from passk_cli.commands.command import Read
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
+    from passk_cli.study.study import Study
+
+
+def parse_families(given: Any) -> tuple[str, ...]:
+    """Families of tasks from "gaussian,power-law"; ParameterError says which there are."""
+    from passk_cli.laws.toy_model import FAMILIES
+
+    families = split(given)
+    for family in families:
+        if family not in FAMILIES:
+            raise ParameterError(
+                f"--toy {','.join(families)}: no family {family!r}; there are {', '.join(FAMILIES)}"
+            )
+    return families
+
+
+def parse_spreads(given: Any) -> tuple[float, ...]:
+    """Spreads from "4,16", a number or several; ParameterError for anything else."""
+    parts = split([str(one) for one in given] if isinstance(given, list | tuple) else str(given))
+    try:
+        return tuple(dict.fromkeys(map(float, parts)))
+    except ValueError:
+        raise ParameterError(f"--spread {','.join(parts)}: write numbers, as 4,16") from None
+
+
+@dataclass(frozen=True)
+class Temperature(Question):
+    """Which temperature is best for which k; where two models change places.
+
+    Example: passk temperature runs/*.jsonl -k 1,5,10
+
+    Example: passk temperature --toy gaussian --spread 16 -k 2,8,64
+    """
+
+    k: Annotated[
+        tuple[int, ...],
+        Option(
+            "-k",
+            "1,10,100",
+            "pass@k for these k; pass^k with -m. Default: those of 1, 10, 100 that every task"
+            " of some model supports; of the toy model 1, 2, 4, … 16384.",
+            parse=parse_k,
+        ),
+    ] = ()
+    temperature: Annotated[
+        str | None,
+        Option(
+            "--temperature",
+            "COLUMN",
+            "The column of temperatures. Default: temperature or temp, else from the names of"
+            " files or labels, as T0.2 or gpt-4@T0.2.",
+        ),
+    ] = None
+    toy: Annotated[
+        tuple[str, ...],
+        Option(
+            "--toy",
+            "gaussian|exponential|power-law",
+            "No data: T*(k) of the toy model for tasks of this family; several by commas.",
+            parse=parse_families,
+        ),
+    ] = ()
+    spread: Annotated[
+        tuple[float, ...],
+        Option(
+            "--spread",
+            "S",
+            "Toy: standard deviations of the tasks, as 4,16. Default: 16.",
+            parse=parse_spreads,
+        ),
+    ] = ()
+    gamma: Annotated[
+        float | None,
+        Option("--gamma", "G", "Toy: exponent of the power law. Default: 2."),
+    ] = None
+    fit: Annotated[
+        bool,
+        Option("--fit", help="Toy: the regression of T* over the article's grid of k and spread."),
+    ] = False
+
+    def alone(self, asked: Asked) -> Report | None:
+        """The toy model, which needs no data."""
+        self._check_toy(asked)
+        if not self.toy:
+            if not asked.data:
+                raise ParameterError(
+                    "no FILE; give result files, or --toy gaussian for the toy model"
+                )
+            return None
+        from passk_cli.commands.temperature.toy import (
+            DEFAULT_GAMMA,
+            DEFAULT_KS,
+            DEFAULT_SPREADS,
+            fit_report,
+            toy_report,
+        )
+
+        gamma = DEFAULT_GAMMA if self.gamma is None else self.gamma
+        if self.fit:
+            return fit_report(self.toy, gamma)
+        return toy_report(self.toy, self.spread or DEFAULT_SPREADS, gamma, self.k or DEFAULT_KS)
+
+    def _check_toy(self, asked: Asked) -> None:
+        """ParameterError for options of data beside --toy, or options of the toy without it."""
+        own = [name for name in changed(self) if name not in ("-k", "--temperature")]
+        if not self.toy:
+            if own:
+                raise ParameterError(f"{own[0]} is for the toy model; add --toy gaussian")
+            return
+        needless = ["[FILE...]"] * asked.data
+        needless += [name for name in changed(self) if name == "--temperature"]
+        for group in (asked.request, asked.rules, asked.confidence, asked.metrics):
+            needless += changed(group)
+        if needless:
+            raise ParameterError(
+                f"--toy reads no data, draws nothing and has pass@k only; leave out {needless[0]}"
+            )
+        if self.gamma is not None and "power-law" not in self.toy:
+            raise ParameterError("--gamma is for --toy power-law; leave it out")
+        if self.fit and (self.spread or self.k):
+            raise ParameterError(
+                "--fit takes the k's and spreads of the article's grid; leave out -k and --spread"
+            )
+
+    def metrics(self, asked: Asked, counts: Counts) -> tuple[Metric, ...]:
+        """pass@k, and what is named."""
+        chosen = asked.metrics.of(counts)
+        return tuple(m for m in chosen if m.family == "pass@" or m in asked.metrics.metrics)
+
+    def study(self, asked: Asked, read: Read) -> Study:
+        """The data by temperature; all pairs are one family of tests."""
+        from passk_cli.commands.temperature.names import TEMPERATURE, by_temperature
+        from passk_cli.study.study import Study
+
+        confidence = asked.confidence.required()
+        asked = replace(asked, metrics=replace(asked.metrics, k=self.k))
+        counts, column = self._read(self.request(asked), read, asked.once)
+        counts, naming = by_temperature(counts, column)
+        return Study(
+            counts,
+            self.metrics(asked, counts),
+            confidence,
+            replace(asked.rules, family=ALL),
+            asked.metrics.short_tasks,
+            reading=tuple(naming),
+            decided={} if column == TEMPERATURE else {"temperature": column or "names"},
+        )
+
+    def _read(self, request: Request, read: Read, once: bool) -> tuple[Counts, str | None]:
+        """The counts by the column of temperatures, and its name; None where there is none."""
+        from passk_cli.commands.temperature.names import COLUMNS
+
+        wanted = COLUMNS if self.temperature is None else (self.temperature,)
+        others = tuple(name for name in request.by if name not in wanted)
+        for name in wanted:
+            try:
+                return read(replace(request, by=(*others, name))), name
+            except DataError as error:
+                # What comes through a pipe cannot be read a second time.
+                last = self.temperature is not None or once
+                if last or error.problem != f"no column {name!r}":
+                    raise
+        return read(replace(request, by=others)), None
+
+    def report(self, study: Study) -> Report:
+        """Estimates by temperature, the best ones, who leads where, and the power law."""
+        from passk_cli.commands.temperature.temperatures import temperature_report
+
+        return temperature_report(study)
+
+
+COMMAND = Command(
+    Temperature,
+    (Request, Metrics, Rules, Confidence),
+    without=("test", "family", "margin", "unpaired"),
+    files="optional",
+    charts=True,
+)
