@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "estimate": "Measure",
     "compare": "Measure",
+    "order": "Understand",
     "diversity": "Understand",
     "temperature": "Understand",
     "describe": "Files",

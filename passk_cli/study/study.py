@@ -94,8 +94,7 @@ class Study:
         sample = values.sample(confidence)
         se = sample.se
         if confidence.population == THESE_TASKS:
-            variance = float(values.within.sum())
-            se = None if math.isnan(variance) else math.sqrt(variance) / len(n)
+            se = _repeated_se(values.within)
         return _with_limits(fact, sample, se, confidence)
 
     def mean(
@@ -107,16 +106,22 @@ class Study:
         n: NDArray[np.int64],
         *,
         bounds: tuple[float, float] = (0.0, 1.0),
+        attempts: NDArray[np.int64] | None = None,
+        within: NDArray[np.float64] | None = None,
         fixed: str = "no interval for these tasks",
+        confidence: Confidence | None = None,
     ) -> Fact:
         """The mean of any value per task, with its interval.
 
         values : one per task, within the bounds; NaN where a task has none, which leaves it out.
         tasks, n : the tasks' indices and their attempts.
-        fixed : why there is no interval where the tasks are all it is about.
+        attempts : how many each value is the share of, where values are of passes and failures.
+        within : variance of each value over repeated attempts, where the tasks are all it is about;
+        fixed : else why there is no interval there.  confidence : instead of the study's.
         """
         known = ~np.isnan(values)
-        confidence, share = self.confidence, bounds == (0.0, 1.0)
+        confidence = confidence or self.confidence
+        share = bounds == (0.0, 1.0)
         size = Size(int(known.sum()), int(n.min()), int(n.max()))
         nothing = Estimate(None, share=share)
         fact = Fact(
@@ -126,13 +131,16 @@ class Study:
         if not known.any():
             return replace(fact, estimate=replace(nothing, reason="no task has enough attempts"))
         clusters = cluster_codes(self.counts, tasks[known])
+        spread = None if within is None else within[known]
         sample = Sample(
-            values[known], *bounds, clusters=clusters, resamples=confidence.resamples,
-            seed=confidence.seed,
+            values[known], *bounds, attempts=attempts, within=spread, clusters=clusters,
+            resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
-        if confidence.population == THESE_TASKS:
+        if confidence.population != THESE_TASKS:
+            return _with_limits(fact, sample, sample.se, confidence)
+        if spread is None:
             return replace(fact, estimate=replace(nothing, value=sample.mean, reason=fixed))
-        return _with_limits(fact, sample, sample.se, confidence)
+        return _with_limits(fact, sample, _repeated_se(spread), confidence)
 
     def notes(self, facts: Sequence[Fact], short: Sequence[Fact] | None = None) -> list[Note]:
         """What reading did, in sentences, and what is special about these numbers.
@@ -181,6 +189,12 @@ class Study:
             signature=signature(self.counts, self.metrics, **entries),
             charts=charts,
         )
+
+
+def _repeated_se(within: NDArray[np.float64]) -> float | None:
+    """The standard error of a mean over repeated attempts at the same tasks; None if unknown."""
+    variance = float(within.sum())
+    return None if math.isnan(variance) else math.sqrt(variance) / len(within)
 
 
 def _with_limits(fact: Fact, sample: Sample, se: float | None, confidence: Confidence) -> Fact:

@@ -67,9 +67,7 @@ def test_latitude_by_time(passk: Passk) -> None:
     """Eight models, 18 tasks with 3, 6 or 16 attempts each, and models that always pass."""
     done = passk("order", *BY_TIME, "-f", "json")
     document = json.loads(done.out)
-    verdicts = {
-        (r["model"], r["fact"]): r["verdict"] for r in document["rows"] if r["verdict"] is not None
-    }
+    verdicts = {(r["model"], r["metric"]): r["verdict"] for r in document["rows"] if r["verdict"]}
     for model in ("gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"):
         for fact in ("trend", "lag-1", "copies"):
             assert verdicts[model, fact] == "cannot tell"
@@ -78,7 +76,7 @@ def test_latitude_by_time(passk: Passk) -> None:
     assert "differ in mode and are pooled" in done.err
     assert document["signature"]["n"] == "2–16"
     apart = passk("order", *BY_TIME, "--by", "mode", "-f", "json")
-    assert {r["verdict"] for r in json.loads(apart.out)["rows"] if r["fact"] == "copies"} <= {
+    assert {r["verdict"] for r in json.loads(apart.out)["rows"] if r["metric"] == "copies"} <= {
         "none seen", "cannot tell",
     }  # fmt: skip
     undecided = passk("order", LATITUDE, "--field", "attempt=finishedAt")

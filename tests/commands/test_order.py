@@ -11,13 +11,19 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
+from passk_cli.commands.command import Asked
+from passk_cli.commands.order import Order
+from passk_cli.commands.order.evidence import examine, in_order
+from passk_cli.commands.order.tables import order_report
+from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.report.order import order_report
-from passk_cli.report.ordered import choose_ks, examine, in_order
-from passk_cli.report.samples import Uncertainty
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
 from tests.conftest import SAMPLES
 
 
@@ -32,8 +38,24 @@ def counted(cluster: str | None = None, **models: np.ndarray | list[list[int]]) 
     return read(pd.DataFrame(rows), attempts=["attempt"], cluster=cluster)
 
 
-def told(counts: Counts, **options: Any) -> Report:
-    return order_report(counts, choose_ks(counts, ()), **options)
+def study_of(
+    counts: Counts,
+    ks: tuple[int, ...] = (),
+    confidence: Confidence | None = None,
+    short_tasks: str = "empty",
+    adjust: str = "holm",
+) -> Study:
+    asked = Asked(
+        Request(),
+        Metrics(short_tasks=short_tasks),
+        confidence or Confidence(),
+        Rules(adjust=adjust),
+    )
+    return Order(k=ks).study(asked, lambda request: counts)
+
+
+def told(counts: Counts, ks: tuple[int, ...] = (), **options: Any) -> Report:
+    return order_report(study_of(counts, ks, **options), by_lines=False)
 
 
 def facts(report: Report, model: str = "m") -> dict[str, dict[str, Any]]:
@@ -41,7 +63,7 @@ def facts(report: Report, model: str = "m") -> dict[str, dict[str, Any]]:
     names = [column.name for column in report.data.columns]
     rows = [dict(zip(names, row, strict=True)) for row in report.data.rows]
     return {
-        " ".join(str(r[c]) for c in ("fact", "k", "k_to") if r[c] is not None): r
+        " ".join(str(r[c]) for c in ("metric", "k", "k_to") if r.get(c) is not None): r
         for r in rows
         if r["model"] == model
     }
@@ -93,16 +115,12 @@ def test_drift_is_seen_and_what_it_does_to_first_at_k(drift: float, word: str) -
 
 def test_every_p_is_adjusted_over_all_models() -> None:
     counts = counted(a=drawn(HARDNESS, 5), b=drawn(HARDNESS, 5, 1), c=[[1, 1]] * 164)
-    ks, how = choose_ks(counts, ()), Uncertainty()
-    raw = examine(counts, in_order(counts), ks, how, adjust="none")
-    holm = examine(counts, in_order(counts), ks, how)
+    raw, holm = examine(study_of(counts, adjust="none")), examine(study_of(counts))
     smallest = min(p for one in raw for p in one.p if not math.isnan(p))
     assert min(p for one in holm for p in one.p if not math.isnan(p)) == min(6 * smallest, 1.0)
     assert holm[0].ordered.name == "c"
     assert [math.isnan(p) for p in holm[0].p] == [True] * 3
     assert words(told(counts), "c") == ("cannot tell",) * 3
-    with pytest.raises(ParameterError, match="--adjust fdr: it is one of holm, bh, none"):
-        told(counts, adjust="fdr")
 
 
 def test_attempts_that_stick_are_alike_without_a_trend() -> None:
@@ -191,14 +209,14 @@ def test_unequal_attempts() -> None:
     assert any("tasks differ in how often they were attempted" in n.text for n in report.notes)
     assert [facts(report)[f"rate {i} {i}"]["tasks"] for i in (3, 4, 7)] == [40, 26, 13]
     # Every task has 3 attempts: k up to 3 by default, more where asked, with its tasks.
-    assert choose_ks(counts, ()) == (1, 2, 3)
-    empty = order_report(counts, (5,))
+    assert [m.k for m in study_of(counts).metrics] == [1, 2, 3] * 2
+    empty = told(counts, (5,))
     assert facts(empty)["first@5 5"]["estimate"] is None
     assert "n=3 < k=5 on 14 of 40 tasks" in warnings(empty)
-    dropped = order_report(counts, (5,), short_tasks="drop")
+    dropped = told(counts, (5,), short_tasks="drop")
     assert facts(dropped)["first@5 5"]["tasks"] == 26
     with pytest.raises(ParameterError, match="first@12 needs 12 attempts; the most any task has"):
-        choose_ks(counts, (12,))
+        study_of(counts, (12,))
 
 
 def test_many_positions_are_put_together() -> None:
@@ -213,7 +231,7 @@ def test_many_positions_are_put_together() -> None:
 def test_intervals_use_clusters_and_p_does_not() -> None:
     rng = np.random.default_rng(0)
     counts = counted("repo", m=drawn(rng.beta(0.5, 0.5, 7)[np.arange(70) % 7][:, None], 6))
-    one = facts(told(counts, how=Uncertainty(cluster="repo")))
+    one = facts(told(counts, confidence=Confidence(cluster="repo")))
     alone = Counts(**{**counts.__dict__, "clusters": None})
     two = facts(told(alone))
     for fact in ("rate 1 1", "first@2 2", "pass@2 2"):
@@ -224,18 +242,18 @@ def test_intervals_use_clusters_and_p_does_not() -> None:
 
 def test_these_tasks_and_other_methods() -> None:
     counts = counted(m=drawn(HARDNESS, 6))
-    fixed = facts(told(counts, how=Uncertainty(population="these-tasks")))
+    fixed = facts(told(counts, confidence=Confidence(population="these-tasks")))
     new = facts(told(counts))
     for fact in ("trend", "rate 1 1", "first@2 − pass@2 2"):
         assert fixed[fact]["interval"] == "jackknife"
         assert fixed[fact]["high"] - fixed[fact]["low"] < new[fact]["high"] - new[fact]["low"]
     assert fixed["first@2 2"]["low"] is None
     assert "or order matters" in fixed["first@2 2"]["note"]
-    plain = facts(told(counts, how=Uncertainty("none")))
+    plain = facts(told(counts, confidence=Confidence("none")))
     assert plain["trend"]["se"] > 0
     assert plain["trend"]["low"] is plain["trend"]["level"] is None
     with pytest.raises(ParameterError, match="percentile draws new attempts"):
-        told(counts, how=Uncertainty("percentile", population="these-tasks"))
+        told(counts, confidence=Confidence("percentile", population="these-tasks"))
 
 
 def test_variance_of_first_minus_pass_is_that_of_a_random_order() -> None:
@@ -248,8 +266,8 @@ def test_variance_of_first_minus_pass_is_that_of_a_random_order() -> None:
     assert weight @ apart == pytest.approx(0, abs=1e-15)
     assert weight @ apart**2 == pytest.approx(weight @ (value * (1 - value)), rel=1e-12)
     # All 32 as tasks: the mean difference is 0, and the limits are normal ones from that estimate.
-    how = Uncertainty(population="these-tasks")
-    row = facts(order_report(counted(m=tasks), (k,), how))[f"first@{k} − pass@{k} {k}"]
+    fixed = Confidence(population="these-tasks")
+    row = facts(told(counted(m=tasks), (k,), confidence=fixed))[f"first@{k} − pass@{k} {k}"]
     reach = 1.959963984540054 * np.sqrt((value * (1 - value)).sum()) / 32
     assert (row["low"], row["high"]) == pytest.approx((-reach, reach), rel=1e-9)
 
@@ -264,10 +282,10 @@ def test_attempts_at_one_time() -> None:
         np.array([1, 0, 2, 0]),
     )
     tied = Counts(**{**counts.__dict__, "attempts": {"attempt": merged}})
-    assert in_order(tied)[0].passed.tolist() == [1, 0, 0, 1, 1, 0]
+    assert in_order(tied, [0])[0].passed.tolist() == [1, 0, 0, 1, 1, 0]
     merged.passed[2] = 1
     with pytest.raises(DataError, match="m: attempts at task t001 came at the same time, some"):
-        in_order(tied)
+        in_order(tied, [0])
 
 
 def test_counts_without_order_are_refused() -> None:
@@ -310,7 +328,7 @@ def test_chart_shows_every_rate_with_its_interval() -> None:
 
 def test_attempts_used_are_empty_where_unsolved_tasks_have_fewer() -> None:
     counts = counted(m=[[0, 1, 1], [0], [1, 0, 0]], stops=[[0, 1, 1], [1], [1, 0, 0]])
-    report = order_report(counts, (1, 2))
+    report = told(counts, (1, 2))
     used = facts(report)["attempts used 2"]
     assert (used["estimate"], used["note"]) == (None, "n=1 < k=2 on 1 of 3 tasks")
     assert facts(report)["attempts used 1"]["estimate"] == 1
@@ -318,7 +336,7 @@ def test_attempts_used_are_empty_where_unsolved_tasks_have_fewer() -> None:
     stops = facts(report, "stops")
     assert stops["first@2 2"]["estimate"] is None
     assert stops["attempts used 2"]["estimate"] == pytest.approx(4 / 3)
-    dropped = facts(order_report(counts, (1, 2), short_tasks="drop"))["attempts used 2"]
+    dropped = facts(told(counts, (1, 2), short_tasks="drop"))["attempts used 2"]
     # Kaplan–Meier: two of three tasks remain after the first attempt.
     assert dropped["estimate"] == pytest.approx(1 + 2 / 3)
     assert "no interval" in dropped["note"]

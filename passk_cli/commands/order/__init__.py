@@ -1,0 +1,85 @@
+"""passk order: does the order of attempts matter, as pass@k assumes it does not?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from passk_cli.commands.command import Asked, Command, Question
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.option import Option
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics, parse_k
+from passk_cli.study.rules import Rules
+
+if TYPE_CHECKING:
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
+    from passk_cli.study.study import Study
+
+
+@dataclass(frozen=True)
+class Order(Question):
+    """Does the order of attempts matter: trend, neighbours, copies, first@k.
+
+    Example: passk order runs/*.jsonl --field attempt=trial -k 1,2,4
+    """
+
+    k: Annotated[
+        tuple[int, ...],
+        Option(
+            "-k",
+            "1,2,4",
+            "first@k beside pass@k for these k. Default: 1, 2, 4, … and the most attempts that"
+            " every task of some model has.",
+            parse=parse_k,
+        ),
+    ] = ()
+    order_from_lines: Annotated[
+        bool,
+        Option(
+            "--order-from-lines",
+            help="Attempts were made in the order of the lines (of the files, of a list). Default:"
+            " by attempt number or time; --field attempt=COLUMN names it.",
+        ),
+    ] = False
+
+    def request(self, asked: Asked) -> Request:
+        """What to read: the order of the attempts as well."""
+        role = "line" if self.order_from_lines else "attempt"
+        return replace(asked.request, cluster=asked.confidence.cluster, attempts=(role,))
+
+    def metrics(self, asked: Asked, counts: Counts) -> tuple[Metric, ...]:
+        """first@k and pass@k at each k; ParameterError for a k that no task has attempts for."""
+        from passk_cli.metrics.registry import Metric
+
+        ks = _ks(counts, self.k)
+        return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
+
+    def report(self, study: Study) -> Report:
+        """Trend, neighbours and copies tested for every model, and what stopping early costs."""
+        from passk_cli.commands.order.tables import order_report
+
+        return order_report(study, by_lines=self.order_from_lines)
+
+
+COMMAND = Command(
+    Order,
+    (Request, Metrics, Rules, Confidence),
+    without=("metrics", "test", "family", "margin", "unpaired"),
+    charts=True,
+)
+
+
+def _ks(counts: Counts, asked: tuple[int, ...]) -> tuple[int, ...]:
+    """The k's asked for, or 1, 2, 4, … and the most attempts that every task has."""
+    most = int(counts.n.max())
+    for k in asked:
+        if k > most:
+            raise ParameterError(f"first@{k} needs {k} attempts; the most any task has is {most}")
+    if asked:
+        return asked
+    top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
+    return tuple(dict.fromkeys([*(1 << i for i in range(top.bit_length()) if 1 << i < top), top]))

@@ -1,0 +1,295 @@
+"""Attempts in their order → rates by position, first@k, tests and estimates of every model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.order_laws import trend_variance
+from passk_cli.inference.order_tests import (
+    OrderTest,
+    Pairs,
+    copies_test,
+    neighbour_test,
+    trend_test,
+)
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.stopping import FIRST_PASS, LEVEL, stopping
+from passk_cli.metrics.order import (
+    attempts_used,
+    changes,
+    first_pass,
+    lag_of_trend,
+    lag_one,
+    rates_between,
+    trend_scores,
+    unsolved,
+)
+from passk_cli.report.model import Estimate
+from passk_cli.report.words import series_name
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series, attempts_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.outcomes.counts import Counts
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+# More positions than this are put together in so many stretches of equal length.
+_POSITIONS = 20
+# Outcomes that never vary within a task deserve a word from this many tasks on, when this many of
+# them always pass and as many never do.
+_TASKS, _OF_EITHER, _ATTEMPTS = 20, 5, 3
+STOPPED = "attempts were made until the first pass"
+THE_SAME = "k = n: they are the same"
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """One model (and group) with its attempts in the order they were made.
+
+    tasks : indices into Counts.tasks.  n, c : attempts and passes of each.
+    start, passed : rows of attempts, as in `metrics.order`.
+    """
+
+    series: Series
+    tasks: Ints
+    n: Ints
+    c: Ints
+    start: Ints
+    passed: Ints
+
+    @property
+    def name(self) -> str:
+        """The model and its groups, for people."""
+        return series_name(self.series)
+
+    @property
+    def size(self) -> Size:
+        """What its numbers rest on."""
+        return Size(len(self.n), int(self.n.min()), int(self.n.max()))
+
+    @property
+    def stopped(self) -> bool:
+        """Whether attempts were made until the first pass, by their order."""
+        end = stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
+        return end is not None and end.kind == FIRST_PASS and end.chance < LEVEL
+
+
+class Beside(NamedTuple):
+    """first@k beside pass@k, their difference, and the attempts used when one stops at success.
+
+    used : mean attempts with a budget of k; undefined where some unsolved task has fewer, unless
+        such tasks are dropped from the others: then it counts them until their last attempt.
+    """
+
+    first: Fact
+    any: Fact
+    difference: Fact
+    used: Fact
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the order of one model's attempts shows.
+
+    rates : pass rates by position; `more` has the last position of a stretch.
+    stopped : attempts were made until the first pass, so that nothing can be said about order.
+    slope : change of the pass rate per attempt.  lag : correlation of neighbours; None where no
+    task has both outcomes.  lag_of_trend : what of it a straight trend alone brings about.
+    p : adjusted p-values of trend, neighbours, copies; NaN where nothing can be said.
+    survival : share of tasks unsolved after 0, 1, … attempts.  never : tasks never solved.
+    """
+
+    ordered: Ordered
+    rates: tuple[Fact, ...]
+    beside: tuple[Beside, ...]
+    slope: Fact
+    trend: OrderTest
+    neighbours: OrderTest
+    lag: float | None
+    lag_of_trend: float | None
+    pairs: Pairs
+    stopped: bool
+    survival: Floats
+    never: int
+    p: tuple[float, float, float] = (math.nan, math.nan, math.nan)
+
+    @property
+    def mixed(self) -> int:
+        """Tasks with passes and failures."""
+        return self.trend.tasks
+
+    @property
+    def constant(self) -> bool:
+        """Outcomes never vary within a task, in more tasks than can be left without a word."""
+        n, c = self.ordered.n, self.ordered.c
+        often = n >= _ATTEMPTS
+        always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
+        enough = min(always, int(often.sum()) - ever) >= _OF_EITHER
+        return self.mixed == 0 and int(often.sum()) >= _TASKS and enough
+
+
+def in_order(counts: Counts, best: Sequence[int]) -> list[Ordered]:
+    """Series with their attempts in order.
+
+    best : indices of the series, in the order wanted.
+
+    Errors: DataError where attempts at the same time (or number) have different outcomes;
+    ParameterError when the counts were read without the order of attempts.
+    """
+    orders = []
+    for s in best:
+        series, rows = counts.series[s], counts.rows_of(s)
+        bag = attempts_of(counts, "attempt", rows)
+        tied = np.flatnonzero((bag.passed > 0) & (bag.passed < bag.count))
+        tasks, n, c = counts.task_codes[rows], counts.n[rows], counts.c[rows]
+        if len(tied):
+            task = tasks[np.searchsorted(bag.start, tied[0], side="right") - 1]
+            raise DataError(
+                series_name(series),
+                f"attempts at task {counts.tasks[task]} came at the same time, some passed and some"
+                " failed",
+                "name a column that tells them apart with --field attempt=…",
+            )
+        # Attempts at the same time that end alike may stand in any order.
+        passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)
+        start = np.concatenate([[0], np.cumsum(n)])
+        orders.append(Ordered(series, tasks, n, c, start, passed))
+    return orders
+
+
+def examine(study: Study) -> list[Evidence]:
+    """Every series examined, the best first; p-values adjusted over all tests of all of them.
+
+    Errors: DataError where the order is not known; ParameterError for an interval there is not.
+    """
+    confidence = study.confidence
+    if confidence.population == THESE_TASKS and confidence.method == "percentile":
+        raise ParameterError("percentile draws new attempts, which have no order; use jackknife")
+    edges, best = _edges(int(study.counts.n.max())), study.best_first
+    orders = in_order(study.counts, best)
+    evidence = [_examined(study, s, one, edges) for s, one in zip(best, orders, strict=True)]
+    raw = [
+        [math.nan] * 3 if one.stopped else [one.trend.p, one.neighbours.p, one.pairs.smallest]
+        for one in evidence
+    ]
+    adjusted = ADJUSTMENTS[study.rules.adjust](np.array(raw)).tolist()
+    return [replace(one, p=tuple(p)) for one, p in zip(evidence, adjusted, strict=True)]
+
+
+def _examined(study: Study, s: int, one: Ordered, edges: Ints) -> Evidence:
+    slope, stopped = _slope(study, one), one.stopped
+    lag = lag_one(changes(one.start, one.passed), one.n, one.c)
+    of_trend = lag_of_trend(slope.estimate.value or 0.0, one.n, one.c)
+    silent = stopped or math.isnan(lag)
+    facts = study.facts(only=[s])
+    half = len(facts) // 2
+    return Evidence(
+        one,
+        tuple(_rates(study, one, edges)),
+        tuple(_beside(study, one, *pair) for pair in zip(facts[:half], facts[half:], strict=True)),
+        replace(slope, estimate=Estimate(None, reason=STOPPED)) if stopped else slope,
+        trend_test(one.start, one.passed),
+        neighbour_test(one.start, one.passed),
+        None if silent else lag,
+        None if silent else of_trend,
+        copies_test(one.start, one.passed),
+        stopped,
+        unsolved(*first_pass(one.start, one.passed)),
+        int((one.c == 0).sum()),
+    )
+
+
+def _edges(longest: int) -> Ints:
+    """Where stretches of positions begin, and the end: one position each, or equal stretches."""
+    width = -(-longest // _POSITIONS)
+    return np.append(np.arange(0, longest, width), longest)
+
+
+def _rates(study: Study, one: Ordered, edges: Ints) -> Iterator[Fact]:
+    """The pass rate of the attempts at positions k … k_to, from 1."""
+    # An outcome's variance p(1−p), without bias from all attempts of its task.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = one.c * (one.n - one.c) / (one.n * (one.n - 1.0))
+    stretches = rates_between(one.start, one.passed, edges)
+    for (tasks, attempts, values), low, high in zip(stretches, edges, edges[1:], strict=False):
+        if not len(tasks):
+            break
+        within = spread[tasks] / attempts
+        rate = study.mean(
+            one.series, "rate", values, one.tasks[tasks], one.n, within=within, attempts=attempts
+        )
+        yield replace(rate, k=int(low) + 1, more={"k_to": int(high)})
+
+
+def _slope(study: Study, one: Ordered) -> Fact:
+    """ΣS/ΣQ as a mean over tasks, each weighted by Q: how much it can say about a slope."""
+    several = one.n > 1
+    if not several.any():
+        nothing = Estimate(None, reason="one attempt per task")
+        return Fact(one.series, "trend", None, nothing, size=one.size)
+    scores, sizes = (each[several] for each in trend_scores(one.start, one.passed))
+    n, c, scale = one.n[several], one.c[several], int(several.sum()) / sizes.sum()
+    # The steepest outcomes: failures first, passes last, half and half.
+    bound = float((n**2 // 4).max()) / 2 * scale
+    slope = study.mean(
+        one.series, "trend", scores * scale, one.tasks[several], n, bounds=(-bound, bound),
+        within=trend_variance(n, c) * scale**2, confidence=study.confidence.for_differences(),
+    )  # fmt: skip
+    return replace(slope, estimate=replace(slope.estimate, signed=True, share=True))
+
+
+def _used(study: Study, one: Ordered, any_k: Fact, k: int) -> Fact:
+    """Attempts per task when one stops at the first pass, or after k."""
+    attempts, solved = first_pass(one.start, one.passed)
+    value = attempts_used(unsolved(attempts, solved), k)
+    nothing = Estimate(None, reason="no task has so many attempts", share=False)
+    fact = Fact(one.series, "attempts used", k, nothing, size=one.size)
+    if math.isnan(value):
+        return fact
+    if not np.all(solved | (one.n >= k)):
+        if any_k.estimate.value is None:
+            return replace(fact, estimate=replace(nothing, reason=any_k.estimate.reason))
+        reason = "some tasks have fewer attempts: no interval"
+        return replace(fact, estimate=replace(nothing, value=value, reason=reason))
+    if k == 1:
+        return replace(fact, estimate=replace(nothing, value=value, reason="k = 1: always one"))
+    used = np.minimum(attempts, k).astype(np.float64)
+    mean = study.mean(
+        one.series, "attempts used", used, one.tasks, one.n, bounds=(1.0, float(k)),
+        within=np.full(len(used), np.nan),
+    )  # fmt: skip
+    return replace(mean, k=k)
+
+
+def _beside(study: Study, one: Ordered, first: Fact, any_k: Fact) -> Beside:
+    k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
+    difference = Fact(one.series, name, k, Estimate(None, reason=any_k.estimate.reason))
+    difference = replace(difference, size=any_k.size)
+    if first.values is not None and any_k.values is not None and any_k.values.there:
+        values, n = any_k.values.values, any_k.values.n
+        if np.all(n == k):
+            same = Estimate(0.0, reason=THE_SAME, signed=True)
+            difference = replace(difference, estimate=same)
+        else:
+            # Given c, first@k of a random order is 1 with probability pass@k.
+            mean = study.mean(
+                one.series, name, first.values.values - values, any_k.values.tasks, n,
+                bounds=(-1.0, 1.0), within=values * (1 - values),
+                confidence=study.confidence.for_differences(),
+            )  # fmt: skip
+            reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))
+            shown = replace(mean.estimate, reason=reason, signed=True, share=True)
+            difference = replace(mean, k=k, estimate=shown)
+    return Beside(first, any_k, difference, _used(study, one, any_k, k))

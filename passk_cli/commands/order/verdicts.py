@@ -1,0 +1,70 @@
+"""What the tests of order say, in a word each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from passk_cli.commands.order.evidence import Evidence
+from passk_cli.report.model import Estimate
+
+DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "no trend seen", "unclear"
+ALIKE, ALTERNATING, UNRELATED = "alike", "alternating", "no link seen"
+COPIES, AGREEING, NO_COPIES = "copies?", "agreeing", "none seen"
+CANNOT_TELL = "cannot tell"
+
+
+def trend_word(one: Evidence, level: float) -> str:
+    """declining, improving, no trend seen, or why neither can be said.
+
+    The test takes any order as likely as any other; where neighbours are alike, a trend is only
+    called one when its interval, which holds whatever ties attempts have, leaves out 0 as well.
+    """
+    p = one.p[0]
+    if math.isnan(p):
+        return CANNOT_TELL
+    if p > level:
+        return NO_TREND
+    if neighbour_word(one, level) == ALIKE and holds_zero(one.slope.estimate):
+        return UNCLEAR
+    return DECLINING if one.trend.statistic < 0 else IMPROVING
+
+
+def neighbour_word(one: Evidence, level: float) -> str:
+    """Whether neighbouring attempts are alike, alternate, or have no tie that shows."""
+    p = one.p[1]
+    if math.isnan(p):
+        return CANNOT_TELL
+    if p > level:
+        return UNRELATED
+    return ALIKE if one.neighbours.statistic < one.neighbours.mean else ALTERNATING
+
+
+def copies_word(one: Evidence, level: float) -> str:
+    """Whether some attempts look like copies of others, or at least agree too often."""
+    if one.constant:
+        return COPIES
+    if math.isnan(one.p[2]):
+        return CANNOT_TELL
+    if one.p[2] > level:
+        return NO_COPIES
+    close = one.pairs.adjusted <= level
+    return COPIES if bool((close & one.pairs.copied).any()) else AGREEING
+
+
+def agreeing_pairs(evidence: Iterable[Evidence], level: float) -> Iterator[tuple[Evidence, int]]:
+    """Pairs of attempts that agree more than chance has it, model by model."""
+    for one in evidence:
+        if one.p[2] <= level:
+            for i in np.flatnonzero(one.pairs.adjusted <= level).tolist():
+                yield one, i
+
+
+def holds_zero(slope: Estimate) -> bool:
+    """Whether the interval of a slope (two standard errors without one) includes 0."""
+    low, high = slope.low, slope.high
+    if slope.value is not None and slope.se is not None:
+        low, high = slope.value - 2 * slope.se, slope.value + 2 * slope.se
+    return low is not None and high is not None and low <= 0.0 <= high
