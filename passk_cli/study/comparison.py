@@ -114,18 +114,18 @@ class Comparison:
 def difference_interval(comparison: Comparison, confidence: Confidence) -> Interval:
     """The interval of the mean difference, which lies in ±(high − low)."""
     low, high = comparison.first.bounds(confidence)
-    within = None
+    within, mixed = None, np.zeros(len(comparison.tasks), dtype=bool)
     if confidence.population != NEW_TASKS:
-        shared = comparison.tasks
-        within = sum(
-            (m.within[np.isin(m.tasks, shared)] for m in (comparison.first, comparison.second)),
-            np.zeros(len(shared)),
-        )
+        within = np.zeros(len(comparison.tasks))
+        for one, at in zip((comparison.first, comparison.second), comparison.at, strict=True):
+            within += one.within[at]
+            mixed |= one.mixed[at]
     sample = Sample(
         comparison.d,
         low=low - high,
         high=high - low,
         within=within,
+        mixed=int(mixed.sum()),
         clusters=comparison.clusters,
         resamples=confidence.resamples,
         seed=confidence.seed,

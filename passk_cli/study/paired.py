@@ -12,6 +12,7 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
+from passk_cli.limits import refuse_many_steps
 from passk_cli.study.rules import INTERVAL, MID_P, SIGN_FLIP, WITHIN, T
 from passk_cli.study.words import span
 
@@ -101,6 +102,8 @@ def _within(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]
                 " use --population new-tasks, or metrics of counts"
             )
         (n_first, n_second), (c_first, c_second) = comparison.n, comparison.c
+        most = max(int(n_first.max()), int(n_second.max()))
+        refuse_many_steps("the test for these tasks", most, "use --population new-tasks")
         found = permutation_within_tasks(
             metric, (n_first, c_first), (n_second, c_second),
             resamples=confidence.resamples, seed=confidence.seed,

@@ -108,6 +108,7 @@ class Study:
         bounds: tuple[float, float] = (0.0, 1.0),
         attempts: NDArray[np.int64] | None = None,
         within: NDArray[np.float64] | None = None,
+        mixed: int = 0,
         fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
     ) -> Fact:
@@ -117,6 +118,7 @@ class Study:
         tasks, n : the tasks' indices and their attempts.
         attempts : how many each value is the share of, where values are of passes and failures.
         within : variance of each value over repeated attempts, where the tasks are all it is about;
+        mixed : tasks whose attempts differ, though that variance may not show it;
         fixed : else why there is no interval there.  confidence : instead of the study's.
         """
         known = ~np.isnan(values)
@@ -133,8 +135,8 @@ class Study:
         clusters = cluster_codes(self.counts, tasks[known])
         spread = None if within is None else within[known]
         sample = Sample(
-            values[known], *bounds, attempts=attempts, within=spread, clusters=clusters,
-            resamples=confidence.resamples, seed=confidence.seed,
+            values[known], *bounds, attempts=attempts, within=spread, mixed=mixed,
+            clusters=clusters, resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
         if confidence.population != THESE_TASKS:
             return _with_limits(fact, sample, sample.se, confidence)

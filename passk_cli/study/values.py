@@ -14,6 +14,7 @@ from passk_cli.inference.attempts import share_within, within_variance, within_v
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import attempt_means
+from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric, needs, task_values
 from passk_cli.study.words import plural, series_name, span
 
@@ -89,6 +90,12 @@ class TaskValues:
         return within_variance_of(self.metric, self.attempts, self.values)
 
     @property
+    def mixed(self) -> NDArray[np.bool_]:
+        """Tasks whose attempts differ: in passing, or in what else the metric looks at."""
+        passing: NDArray[np.bool_] = (self.c > 0) & (self.c < self.n)
+        return passing if self.attempts is None else np.diff(self.attempts.start) > 1
+
+    @property
     def share_within(self) -> float | None:
         """Share of the variance that too few attempts are to blame for; None where unknown.
 
@@ -96,6 +103,8 @@ class TaskValues:
         """
         if not self.there or self.attempts is not None:
             return None
+        if self.mixed.any() and not self.within.any():
+            return None  # too few attempts differ to show what they change
         return share_within(self.values, self.within)
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
@@ -117,6 +126,7 @@ class TaskValues:
             within=self.within if fixed else None,
             clusters=self.clusters,
             draws=self.attempt_draws(confidence) if repeated else None,
+            mixed=int(self.mixed.sum()) if fixed else 0,
             resamples=confidence.resamples,
             seed=confidence.seed,
         )
@@ -130,6 +140,9 @@ class TaskValues:
             raise ParameterError(
                 f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can"
             )
+        refuse_many_steps(
+            "percentile for these tasks", int(self.n.max()), "--interval jackknife can"
+        )
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         purpose, draws = " ".join(self.series), (confidence.resamples, confidence.seed)

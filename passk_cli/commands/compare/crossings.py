@@ -11,6 +11,7 @@ import numpy as np
 
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Cell, Column, Table
@@ -52,6 +53,7 @@ def find_crossings(comparisons: Sequence[Comparison], confidence: Confidence) ->
             continue
         both = [one.on(c.tasks) for one in (c.first, c.second)]
         k_max = min(int(one.n.min()) for one in both)
+        refuse_many_steps("--crossings", k_max, "leave it out")
         first, second = (_curve(one, k_max) for one in both)
         gap = first - second
         limits = (math.nan, math.nan) if c.attempts_differ else _limits(c, gap, confidence)

@@ -125,6 +125,12 @@ def _left_out(
     if others:
         metrics = ", ".join(dict.fromkeys(c.first.metric.name for c, _ in others))
         yield Note(f"{metrics}: {others[0][1].reason}")
+    empty: dict[str, list[str]] = {}
+    for c in comparisons:
+        if c.interval and c.interval.low is None:
+            empty.setdefault(c.interval.reason, []).append(c.first.metric.name)
+    for reason, names in empty.items():
+        yield Note(f"no interval of {', '.join(dict.fromkeys(names))}: {reason}")
     for reason in dict.fromkeys(c.untested for c in comparisons if c.untested):
         yield Note(reason, "warning")
 

@@ -287,6 +287,7 @@ def _beside(study: Study, one: Ordered, first: Fact, any_k: Fact) -> Beside:
             mean = study.mean(
                 one.series, name, first.values.values - values, any_k.values.tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),
+                mixed=int(any_k.values.mixed.sum()),
                 confidence=study.confidence.for_differences(),
             )  # fmt: skip
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))
