@@ -314,9 +314,9 @@ def test_python_gives_the_same_numbers(passk: Passk) -> None:
 
 def test_a_group_never_shares_a_name_with_a_column(passk: Passk, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("task,attempt,passed,fact\nt,1,1,g\nt,2,0,g\n")
-    assert passk("estimate", path, "--by", "fact").code == 0
-    done = passk("order", path, "--by", "fact")
+    path.write_text("task,attempt,passed,k_to\nt,1,1,g\nt,2,0,g\n")
+    assert passk("estimate", path, "--by", "k_to").code == 0
+    done = passk("order", path, "--by", "k_to")
     assert (done.code, done.out) == (2, "")
     assert "--by fact: the output has a column of that name; rename it in the data" in done.err
 
