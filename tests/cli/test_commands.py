@@ -318,7 +318,7 @@ def test_a_group_never_shares_a_name_with_a_column(passk: Passk, tmp_path: Path)
     assert passk("estimate", path, "--by", "k_to").code == 0
     done = passk("order", path, "--by", "k_to")
     assert (done.code, done.out) == (2, "")
-    assert "--by fact: the output has a column of that name; rename it in the data" in done.err
+    assert "--by k_to: the output has a column of that name; rename it in the data" in done.err
 
 
 ABSURD = [
