@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
     from passk_cli.outcomes.counts import Counts
 
-__version__ = "0.1.0"
+from passk_cli.version import __version__ as __version__
+
 __all__ = [
     "Counts",
     "DataError",

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from passk_cli import __version__
 from passk_cli.cli.groups import grouped
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS as DECLARED
 from passk_cli.errors import PasskError
 from passk_cli.text import printable
+from passk_cli.version import __version__
 
 EXIT_INTERNAL = 4
 

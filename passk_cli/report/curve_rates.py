@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli import __version__
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
 from passk_cli.metrics.registry import USUAL_K
@@ -16,6 +15,7 @@ from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, 
 from passk_cli.report.heterogeneity import Climb, Moment, Rates
 from passk_cli.report.model import Estimate, Note, Report
 from passk_cli.report.signature import span
+from passk_cli.version import __version__
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli import __version__
 from passk_cli.errors import ParameterError
 from passk_cli.limits import refuse_many_steps
 from passk_cli.report.basis import Basis, assumed_basis, check_reach, pilot_basis
@@ -19,6 +18,7 @@ from passk_cli.report.plan_charts import charts
 from passk_cli.report.plan_notes import few_note, left_out_notes, plan_notes
 from passk_cli.report.plan_pairs import correlation_source, possible, words
 from passk_cli.report.signature import short_names, signature, span
+from passk_cli.version import __version__
 
 if TYPE_CHECKING:
     from passk_cli.inference.design import BetaRates

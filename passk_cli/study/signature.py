@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from passk_cli import __version__
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.report.words import span
+from passk_cli.version import __version__
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from passk_cli import __version__
 from passk_cli.errors import ParameterError
 from passk_cli.laws.toy_model import (
     GRID_KS,
@@ -24,6 +23,7 @@ from passk_cli.laws.toy_model import (
 from passk_cli.report.charts import curves
 from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
 from passk_cli.study.words import plural
+from passk_cli.version import __version__
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
