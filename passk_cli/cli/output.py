@@ -117,18 +117,18 @@ class Output:
     def check(
         self,
         inputs: Sequence[str] = (),
-        other: str | None = None,
+        others: Sequence[str] = (),
         charting: Charting | None = None,
     ) -> None:
         """Refuse before any work is done what could not, or must not, be written afterwards.
 
-        inputs : the files that are read.  other, charting : further outputs of the same command.
+        inputs : the files that are read.  others, charting : further outputs of the same command.
         """
         from passk_cli.files.sources import read_paths
 
         charting = charting or Charting()
         charting.check()
-        targets = [t for t in (self._target, other, charting.file) if t is not None]
+        targets = [t for t in (self._target, *others, charting.file) if t is not None]
         for target in targets:
             folder = os.path.dirname(target) or "."
             if not os.path.isdir(folder):

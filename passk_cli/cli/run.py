@@ -21,9 +21,9 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
     given : field → text, a list of texts or True, of the options of the command and of output.
     """
     output, charting = filled(Output, given), filled(Charting, given)
-    output.check(files, charting=charting)
     once = any(file == "-" or file.endswith("=-") for file in files)
     question, asked = declaration.ask(given, data=bool(files), once=once)
+    output.check(files, question.exports, charting)
 
     def read(request: Request) -> Counts:
         from passk_cli.files.reading import load

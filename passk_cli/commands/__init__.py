@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "estimate": "Measure",
     "compare": "Measure",
+    "bootstrap": "Measure",
     "order": "Understand",
     "diversity": "Understand",
     "temperature": "Understand",

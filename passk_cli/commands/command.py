@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from passk_cli.errors import ParameterError
@@ -43,6 +44,11 @@ class Question:
 
     # Whether outcomes that are neither pass nor fail are counted instead of refused.
     tolerant: ClassVar[bool] = False
+
+    @property
+    def exports(self) -> tuple[str, ...]:
+        """Files of columns that are to be written beside the report."""
+        return ()
 
     def request(self, asked: Asked) -> Request:
         """What to read."""
@@ -113,6 +119,12 @@ class Command:
 
 
 def answer(question: Question, asked: Asked, read: Read) -> Report:
-    """The report of a question about what `read` finds."""
-    alone = question.alone(asked)
-    return question.report(question.study(asked, read)) if alone is None else alone
+    """The report of a question about what `read` finds; its exports are written."""
+    from passk_cli.files.export import export_format, write_columns
+
+    for path in question.exports:
+        export_format(Path(path))
+    report = question.alone(asked) or question.report(question.study(asked, read))
+    for path, columns in report.exports.items():
+        write_columns(Path(path), columns)
+    return report

@@ -136,6 +136,7 @@ class Report:
     signature : name → value, enough to reproduce the numbers.
     checks : the rules of a gate; empty for other reports.
     charts : pictures of the same facts, in reading order; drawn when asked for.
+    exports : file → its columns (name → array), which were asked for beside the report.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
@@ -146,6 +147,7 @@ class Report:
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     charts: tuple[Chart, ...] | Callable[[], tuple[Chart, ...]] = ()
+    exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def drawn(self) -> tuple[Chart, ...]:

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from passk_cli.commands.bootstrap.distribution import bootstrap_report
 from passk_cli.commands.compare.report import compare_report
 from passk_cli.files.reading import load
 from passk_cli.files.tables import Request
-from passk_cli.report.bootstrap import bootstrap_report, distributions
+from passk_cli.metrics.registry import parse_list
 from passk_cli.report.charts import Rule, curves, densities, forest
 from passk_cli.report.charts.axes import Axis, apart, fitted
 from passk_cli.report.estimate import choose_metrics
 from passk_cli.report.model import Chart, Report
-from passk_cli.report.samples import Uncertainty
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
@@ -93,11 +93,8 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
 def test_densities_hold_estimates_intervals_and_no_draws() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = choose_metrics(counts, (1,))
-    how = Uncertainty(resamples=2000)
-    lines, found = distributions(counts, metrics, how, ("percentile", "guard"))
-    report = bootstrap_report(
-        counts, metrics, how, ("percentile", "guard"), lines, found, "multinomial"
-    )
+    study = Study(counts, metrics, Confidence(resamples=2000))
+    report = bootstrap_report(study, ("percentile", "guard"))
     (chart,) = report.drawn
     values = chart.spec["data"]["values"]
     points = [v for v in values if v["drawn"] == "point"]
@@ -109,15 +106,13 @@ def test_densities_hold_estimates_intervals_and_no_draws() -> None:
     assert {(p["label"], p["panel"]): (p["x"], p["low"], p["high"]) for p in points} == expected
     assert [p["x"] for p in points] == sorted((p["x"] for p in points), reverse=True)
     area = [v for v in values if v["drawn"] == "area"]
-    assert len(area) == 97 * len(points) < how.resamples
+    assert len(area) == 97 * len(points) < study.confidence.resamples
     assert max(v["top"] - v["row"] for v in area) == pytest.approx(0.85)
 
 
 def test_no_value_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
-    lines, found = distributions(counts, choose_metrics(counts, (1,)), Uncertainty(), ("guard",))
-    assert found
-    report = bootstrap_report(counts, (), Uncertainty(), ("guard",), lines, [], "multinomial")
+    report = bootstrap_report(Study(counts, parse_list("pass@9")))
     assert report.drawn == ()
 
 

@@ -1,0 +1,300 @@
+"""The bootstrap distribution of every metric of every model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.inference.intervals import GUARDED, METHODS, check
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.ranking import lead_shares
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.charts import densities
+from passk_cli.report.model import Cell, Chart, Column, Limits, Note, Report, Table
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.fact import Fact
+from passk_cli.study.lead import attempts_agree, on_shared_tasks, resampled_means
+from passk_cli.study.notes import flaw_notes
+from passk_cli.study.pivot import head
+from passk_cli.study.study import Study
+from passk_cli.study.values import TaskValues
+from passk_cli.study.words import plural
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.outcomes.counts import Counts
+
+    Draws = NDArray[np.float64]
+
+USUAL = {NEW_TASKS: ("guard", "percentile", "bca", "t")}
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One model × metric: its draws and what follows from them.
+
+    estimates : its mean with the limits of each method.
+    best : share of the draws in which it is the best model at this metric (in its group), ties
+        shared; None where attempts differ between the models.
+    """
+
+    values: TaskValues
+    draws: Draws
+    estimates: tuple[Fact, ...]
+    best: float | None = None
+
+    @property
+    def rivals(self) -> tuple[object, ...]:
+        """What it shares with the models that it is compared with: the metric and the group."""
+        return (self.values.metric, *self.values.series[1:])
+
+    @property
+    def bias(self) -> float:
+        """Mean of the draws minus the estimate."""
+        return float(self.draws.mean()) - self.values.mean
+
+    @property
+    def se(self) -> float:
+        """Standard deviation of the draws."""
+        return float(self.draws.std(ddof=1))
+
+    @property
+    def shares(self) -> tuple[float | None, float | None]:
+        """Shares of the variance from tasks and from attempts; None where unknown."""
+        within = self.values.share_within
+        return (None if within is None else 1 - within), within
+
+    @property
+    def facts(self) -> Iterator[Fact]:
+        """Its tidy rows, one per method."""
+        tasks, attempts = self.shares
+        more = {"bias": self.bias, "best": self.best, "share_tasks": tasks,
+                "share_attempts": attempts}  # fmt: skip
+        return (replace(fact, se=self.se, more=more) for fact in self.estimates)
+
+
+def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
+    """The interval methods asked for: names, "all" that apply, or the usual ones when none."""
+    population, level = confidence.population, confidence.level
+    if tuple(names) == ("all",):
+        single = int(counts.n.max()) == 1 and counts.clusters is None
+        known = [m for m, method in METHODS.items() if population in method.populations]
+        return tuple(m for m in known if single or m not in ("wilson", "clopper-pearson"))
+    if not names:
+        return USUAL.get(population, ("jackknife", "percentile"))
+    return tuple(check(name, level, population) for name in names)
+
+
+def applicable(metric: Metric, methods: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
+    """The methods that can answer: without known bounds BCa stands in for those that need them."""
+    if metric.bounds is not None or confidence.bounds is not None:
+        return tuple(methods)
+    return tuple(dict.fromkeys("bca" if m in GUARDED else m for m in methods))
+
+
+def bootstrap_report(
+    study: Study, names: Sequence[str] = (), kind: str = "multinomial", target: str | None = None
+) -> Report:
+    """Estimate, bias, standard error, intervals side by side, and who is best.
+
+    names : of interval methods, see `choose_methods`.  kind : of the weights.
+    target : the file for the draws, if any.
+    """
+    confidence = study.confidence
+    methods = choose_methods(study.counts, names, confidence)
+    # The caption and the signature name all methods; a number by itself has none yet.
+    plain = replace(study, confidence=replace(confidence, interval="none"))
+    values = plain.values()
+    lines = [plain.fact(one) for one in values]
+    distributions = _distributions(study, values, methods, kind)
+    used = dict.fromkeys(fact.method for d in distributions for fact in d.estimates)
+    population = confidence.population.replace("-", " ")
+    clustered = f", clustered by {confidence.cluster}" if confidence.cluster else ""
+    caption = (
+        f"{study.sizes(lines)} · {confidence.resamples:,} {kind} resamples for"
+        f" {population}{clustered}, seed {confidence.seed} · {100 * confidence.level:g} %"
+    )
+    report = plain.report(
+        [fact for d in distributions for fact in d.facts],
+        _tables(study, distributions, methods),
+        caption=(f"{caption} intervals",),
+        notes=(*plain.notes(lines), *_notes(study, distributions, methods)),
+        charts=partial(_charts, study.metrics, distributions, f"{caption} {methods[0]} intervals"),
+        interval=None,
+        intervals=f"{','.join(used)} {confidence.level:g} {confidence.population}",
+        weights=kind,
+        cluster=confidence.cluster,
+        bounds=confidence.bounds_shown,
+        resamples=confidence.resamples,
+        seed=confidence.seed,
+    )
+    columns = {} if target is None else {target: draw_columns(study.counts, distributions)}
+    return replace(report, exports=columns)
+
+
+def _distributions(
+    study: Study, values: Iterable[TaskValues], methods: Sequence[str], kind: str
+) -> list[Distribution]:
+    """The distributions of what has a value, in its order."""
+    confidence = study.confidence
+    there = [one for one in values if one.there]
+    draws = _draws(there, confidence, kind)
+    distributions = []
+    for one, means in zip(there, draws, strict=True):
+        asked = applicable(one.metric, methods, confidence)
+        estimates = (study.fact(one, replace(confidence, interval=method)) for method in asked)
+        distributions.append(Distribution(one, means, tuple(estimates)))
+    return _with_best(distributions, confidence, kind)
+
+
+def _draws(values: Sequence[TaskValues], confidence: Confidence, kind: str) -> list[Draws]:
+    """Draws of each; those over the same tasks share their weights."""
+    if confidence.population != NEW_TASKS:
+        return [one.attempt_draws(confidence) for one in values]
+    together: dict[bytes, list[int]] = {}
+    for i, one in enumerate(values):
+        together.setdefault(one.tasks.tobytes(), []).append(i)
+    draws: dict[int, Draws] = {}
+    for places in together.values():
+        means = resampled_means([values[i] for i in places], confidence, kind)
+        draws |= dict(zip(places, means.T, strict=True))
+    return [draws[i] for i in range(len(values))]
+
+
+def _with_best(
+    distributions: Sequence[Distribution], confidence: Confidence, kind: str
+) -> list[Distribution]:
+    """The same with the share of the draws in which each is the best of its group at its metric.
+
+    Nothing where attempts differ between models: see `lead.attempts_agree`.
+    """
+    best: dict[int, float] = {}
+    for places in _rivals(distributions).values():
+        models = [distributions[i].values for i in places]
+        if len(places) < 2 or not attempts_agree(models):
+            continue
+        draws = np.stack([distributions[i].draws for i in places], axis=1)
+        if confidence.population == NEW_TASKS and len({m.tasks.tobytes() for m in models}) > 1:
+            shared = on_shared_tasks(models)
+            if not len(shared[0].tasks):
+                continue
+            draws = resampled_means(shared, confidence, kind)
+        best |= dict(zip(places, lead_shares(draws).tolist(), strict=True))
+    return [replace(d, best=best.get(i)) for i, d in enumerate(distributions)]
+
+
+def _rivals(distributions: Sequence[Distribution]) -> dict[tuple[object, ...], list[int]]:
+    """The places of those that are compared with each other."""
+    rivals: dict[tuple[object, ...], list[int]] = {}
+    for i, d in enumerate(distributions):
+        rivals.setdefault(d.rivals, []).append(i)
+    return rivals
+
+
+def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[str, Any]:
+    """The draws as columns: resample, model, groups, metric, value; one row per draw."""
+    count = len(distributions[0].draws) if distributions else 0
+
+    def repeated(texts: list[str]) -> NDArray[np.object_]:
+        return np.repeat(np.array(texts, dtype=object), count)
+
+    columns: dict[str, Any] = {"resample": np.tile(np.arange(count), len(distributions))}
+    for place, name in enumerate(("model", *counts.group_names)):
+        columns[name] = repeated([d.values.series[place] for d in distributions])
+    columns["metric"] = repeated([d.values.metric.name for d in distributions])
+    draws = [d.draws for d in distributions]
+    return {**columns, "value": np.concatenate(draws) if draws else np.empty(0)}
+
+
+def _notes(
+    study: Study, distributions: Sequence[Distribution], methods: Sequence[str]
+) -> Iterator[Note]:
+    """Which intervals are left out or special, and what it is asked of who is best."""
+    confidence = study.confidence
+    lacking = [m.name for m in study.metrics if applicable(m, methods, confidence) != methods]
+    if lacking:
+        guarded = ", ".join(m for m in methods if m in GUARDED)
+        why = f"{guarded} left out, which needs bounds of the scores (--bounds LOW,HIGH)"
+        yield Note(f"{', '.join(lacking)}: {why}")
+    estimates = [fact for d in distributions for fact in d.estimates if fact.flaw]
+    yield from flaw_notes([replace(f, flaw=f"{f.method}: {f.flaw}") for f in estimates])
+    if confidence.population == NEW_TASKS:
+        yield from _unshared_notes([d for d in distributions if d.best is not None])
+    alone = {rivals for rivals, places in _rivals(distributions).items() if len(places) < 2}
+    if any(d.best is None and d.rivals not in alone for d in distributions):
+        yield Note("best is empty where attempts differ between models: values are not alike then")
+
+
+def _unshared_notes(distributions: Sequence[Distribution]) -> list[Note]:
+    """A warning for each comparison of models, per metric and group, that leaves tasks out."""
+    lost: dict[str, list[str]] = {}
+    for places in _rivals(distributions).values():
+        models = [distributions[i].values for i in places]
+        tasks = [set(one.tasks.tolist()) for one in models]
+        every, shared = set.union(*tasks), set.intersection(*tasks)
+        if len(shared) < len(every):
+            group = models[0].series[1:]
+            place = f" in {' '.join(group)}" if group else ""
+            part = f"the {plural(len(shared), 'task')} that all models have{place}"
+            lost.setdefault(f"{part}, of {len(every):,}", []).append(models[0].metric.name)
+    return [
+        Note(f"best at {', '.join(names)} is asked of {part}", "warning")
+        for part, names in lost.items()
+    ]
+
+
+def _tables(
+    study: Study, distributions: Sequence[Distribution], methods: Sequence[str]
+) -> Iterator[Table]:
+    """A table per metric that some model has a value of, the best model first."""
+    for metric in study.metrics:
+        models = [d for d in distributions if d.values.metric == metric]
+        models.sort(key=lambda d: (-d.values.mean, d.values.series))
+        unit = metric.unit
+        fine = "fine" if unit == "share" else unit
+        asked = applicable(metric, methods, study.confidence)
+        columns = (
+            *head(study.counts.group_names), Column("estimate", unit), Column("bias", fine),
+            Column("se", fine), *(Column(method, unit) for method in asked),
+            Column("best", "share"), Column("from tasks", "share"),
+            Column("from attempts", "share"),
+        )  # fmt: skip
+        if models:
+            yield Table(columns, tuple(map(_row, models)), metric.name)
+
+
+def _row(d: Distribution) -> tuple[Cell, ...]:
+    limits = (Limits(f.estimate.low, f.estimate.high, f.flaw) for f in d.estimates)
+    return (*d.values.series, d.values.mean, d.bias, d.se, *limits, d.best, *d.shares)
+
+
+def _charts(
+    metrics: Sequence[Metric], distributions: Sequence[Distribution], caption: str
+) -> tuple[Chart, ...]:
+    """The densities of the draws, a panel per metric, with estimate and first interval."""
+    if not distributions:
+        return ()
+    first = {d.values.series: d for d in reversed(distributions)}
+    series = sorted(first, key=lambda s: (-first[s].values.mean, s))
+    place = {(d.values.series, d.values.metric): d for d in distributions}
+    rows = []
+    for d in (place.get((s, metric)) for metric in metrics for s in series):
+        if d is not None:
+            estimate = d.estimates[0].estimate
+            rows.append(
+                {
+                    "model": d.values.name, "metric": d.values.metric.name,
+                    "estimate": estimate.value, "low": estimate.low, "high": estimate.high,
+                    "draws": d.draws,
+                }
+            )  # fmt: skip
+    chart = densities(
+        rows, label="model", draws="draws", value="estimate", low="low", high="high",
+        facet="metric", title="Bootstrap distributions", subtitle=caption,
+    )  # fmt: skip
+    return (chart,)
