@@ -13,10 +13,10 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.inference.intervals import GUARDED, METHODS, NEW_TASKS, Interval, check, interval
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.inference.weights import KINDS, bootstrap_means
-from passk_cli.report.charts import densities
 from passk_cli.report.estimate import Line, evaluate, flaw_notes, short_notes, sizes_caption
-from passk_cli.report.model import Cell, Chart, Column, Limits, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Limits, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.plot import Plot, densities
 from passk_cli.report.resampled_lead import attempts_agree
 from passk_cli.report.samples import Measured, Uncertainty, cluster_codes, measure
 from passk_cli.report.signature import signature
@@ -148,7 +148,7 @@ def bootstrap_report(
         data=_tidy(counts, found, how),
         caption=f"{caption} intervals",
         notes=tuple(notes),
-        charts=_charts(metrics, found, f"{caption} {methods[0]} intervals"),
+        plots=_charts(metrics, found, f"{caption} {methods[0]} intervals"),
         signature=signature(
             counts,
             metrics,
@@ -301,7 +301,7 @@ def _table(
 
 def _charts(
     metrics: Sequence[Metric], found: Sequence[Distribution], caption: str
-) -> tuple[Chart, ...]:
+) -> tuple[Plot, ...]:
     """The densities of the draws, a panel per metric, with estimate and first interval."""
     if not found:
         return ()

@@ -120,7 +120,7 @@ def compare_report(
         tables=tuple(tables),
         data=_tidy(counts, found, ranks, turns, how),
         caption=_caption(found, how, rules, ranks),
-        charts=differences(found, rules, baseline, _judged(found, how, rules)),
+        plots=differences(found, rules, baseline, _judged(found, how, rules)),
         notes=(*reading_notes(counts), *_notes(counts, found, how, rules, baseline, ranks)),
         signature=signature(
             counts,

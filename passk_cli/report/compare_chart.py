@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from passk_cli.report.charts import Rule, forest
-from passk_cli.report.model import Chart
 from passk_cli.report.pairs import BETTER, WORSE, Comparison, Rules
+from passk_cli.report.plot import Plot, Rule, forest
 
 
 def differences(
     found: Sequence[Comparison], rules: Rules, baseline: str | None, judged: Sequence[str]
-) -> tuple[Chart, ...]:
+) -> tuple[Plot, ...]:
     """A forest of all differences, a panel per metric; no chart when none could be computed.
 
     judged : at what level, on how many tasks, with which intervals; for the subtitle.

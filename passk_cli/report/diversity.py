@@ -13,7 +13,6 @@ from passk_cli.metrics.diversity import agreement, distinct, duplicates
 from passk_cli.metrics.registry import Metric
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.inference.intervals import NEW_TASKS, Sample, interval
-from passk_cli.report.charts import curves
 from passk_cli.report.estimate import (
     Line,
     choose_metrics,
@@ -23,8 +22,9 @@ from passk_cli.report.estimate import (
     sizes_caption,
     supported_k,
 )
-from passk_cli.report.model import Cell, Chart, Column, Estimate, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
+from passk_cli.report.plot import Plot, curves
 from passk_cli.report.ranked import best_first
 from passk_cli.report.samples import Uncertainty, cluster_codes, measure, multisets
 from passk_cli.report.signature import signature
@@ -141,7 +141,7 @@ def diversity_report(
             **how.signature(),
             **{"short tasks": short_tasks if short_tasks != "empty" else None, "solutions": same},
         ),
-        charts=(_chart(counts, how, short_tasks),) if drawn else (),
+        plots=(_chart(counts, how, short_tasks),) if drawn else (),
     )
 
 
@@ -378,7 +378,7 @@ def _name(series: tuple[str, ...]) -> str:
     return " ".join(part or '""' for part in series)
 
 
-def _chart(counts: Counts, how: Uncertainty, short_tasks: str) -> Chart:
+def _chart(counts: Counts, how: Uncertainty, short_tasks: str) -> Plot:
     """distinct@k and distinct-correct@k over k."""
     top, points = supported_k(counts), np.arange(1, _CURVE_POINTS + 1)
     if top > _CURVE_POINTS:

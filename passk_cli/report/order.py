@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.metrics.registry import Metric
 from passk_cli.metrics.order import attempts_needed
-from passk_cli.report.charts import curves
-from passk_cli.report.model import Cell, Chart, Column, Estimate, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
 from passk_cli.report.order_words import (
     copies_word,
@@ -20,6 +19,7 @@ from passk_cli.report.order_words import (
     trend_word,
 )
 from passk_cli.report.ordered import STOPPED, Findings, examine, in_order
+from passk_cli.report.plot import Plot, curves
 from passk_cli.report.samples import Uncertainty
 from passk_cli.report.signature import signature, span
 
@@ -76,7 +76,7 @@ def order_report(
                 "short tasks": short_tasks if short_tasks != "empty" else None,
             },
         ),
-        charts=(_chart(found, how, by),),
+        plots=(_chart(found, how, by),),
     )
 
 
@@ -222,7 +222,7 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _chart(found: Sequence[Findings], how: Uncertainty, by: str) -> Chart:
+def _chart(found: Sequence[Findings], how: Uncertainty, by: str) -> Plot:
     rows = [
         {
             "attempt": (rate.first + rate.last) / 2,

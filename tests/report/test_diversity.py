@@ -214,9 +214,9 @@ def test_short_tasks_clusters_and_populations() -> None:
 
 
 def test_curves_are_drawn_when_asked_for(crux: Counts) -> None:
-    assert diversity_report(crux, (2,)).charts == ()
-    (chart,) = diversity_report(crux, (2,), drawn=True).charts
-    lines = [row for row in chart.spec["data"]["values"] if row["drawn"] == "line"]
+    assert diversity_report(crux, (2,)).plots == ()
+    (plot,) = diversity_report(crux, (2,), drawn=True).plots
+    lines = plot.rows
     assert len(lines) == 8 * 2 * 10
     first = [row for row in lines if row["panel"] == "distinct@k" and row["x"] == 1]
     assert {row["y"] for row in first} == {1.0}

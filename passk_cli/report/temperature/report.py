@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.charts import curves
 from passk_cli.report.estimate import (
     Line,
     evaluate,
@@ -17,7 +16,7 @@ from passk_cli.report.estimate import (
     short_notes,
     sizes_caption,
 )
-from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Note, Report, Table
 from passk_cli.report.notes import first_few, plural, reading_notes
 from passk_cli.report.pair_words import (
     adjustment_shown,
@@ -26,6 +25,7 @@ from passk_cli.report.pair_words import (
     tests_words,
 )
 from passk_cli.report.pairs import Comparison, Rules, compare_pairs
+from passk_cli.report.plot import Plot, curves
 from passk_cli.report.ranked import pass_rates
 from passk_cli.report.samples import Uncertainty, measure
 from passk_cli.report.signature import signature
@@ -102,7 +102,7 @@ def temperature_report(
         signature=signature(
             counts, metrics, **_decisions(how, rules, compared, short_tasks, source)
         ),
-        charts=(_chart(metrics, lines, how),),
+        plots=(_chart(metrics, lines, how),),
     )
 
 
@@ -281,7 +281,7 @@ def _choice_notes(lines: Sequence[Line], verdicts: Sequence[Verdict]) -> list[No
     return notes
 
 
-def _chart(metrics: Sequence[Metric], lines: Sequence[Line], how: Uncertainty) -> Chart:
+def _chart(metrics: Sequence[Metric], lines: Sequence[Line], how: Uncertainty) -> Plot:
     several = len({model_of(line.measured) for line in lines}) > 1
     rows = [
         {
