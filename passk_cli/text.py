@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import unicodedata
+from typing import Any
 
 # Signs that move the cursor, end a line, hide, or turn the direction of what follows.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 # Two of them are ordinary spelling: they part and join letters in Persian and Hindi, and emoji.
 _JOINERS = "\u200c\u200d"
+# Marks on the sign before them, and joiners.
+_WIDTHLESS = ("Mn", "Me", "Cf")
 
 
 def printable(text: str) -> str:
@@ -49,6 +53,26 @@ def decoded(name: str | os.PathLike[str]) -> str:
         f"\\x{ord(c) - 0xDC00:02x}" if "\udc80" <= c <= "\udcff" else c for c in os.fspath(name)
     )
     return "".join(bytes_shown).encode(errors="backslashreplace").decode()
+
+
+def cells_of(text: str) -> int:
+    """How many columns of a terminal a text takes: wide signs two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS)
+    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in standing)
+
+
+def strict_json(value: Any, indent: int | None = None) -> str:
+    """JSON with letters as they are, and what does not print as \\u codes, which mean the same.
+
+    >>> strict_json({"a": "é\x9b"})
+    '{"a": "é\\\\u009b"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    return "".join(json.dumps(c)[1:-1] if c != "\n" and unsafe(c) else c for c in text)
 
 
 def _code(character: str) -> str:

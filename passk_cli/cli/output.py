@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from passk_cli.charts import PICTURES
+from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import mode_of, write_whole
 from passk_cli.cli.progress import working
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
-from passk_cli.render import FORMATS, PICTURES, SUFFIXES, THEMES, renderer
+from passk_cli.render import FORMATS, SUFFIXES, renderer
 
 if TYPE_CHECKING:
     from passk_cli.render.style import Style
@@ -78,14 +80,14 @@ class Charting:
         """Draw the report's charts where they were asked for."""
         if self.chart is None:
             return
-        if not report.drawn:
+        if not report.plots:
             raise ParameterError("--chart: there is nothing to draw, as no value could be computed")
         if self.in_terminal:
-            from passk_cli.render.sketch import sketch
+            from passk_cli.charts.terminal import drawing
 
-            _to_stdout(f"\n{sketch(report, style)}")
+            _to_stdout(f"\n{drawing(report.plots, style.width, style.colour, style.percent)}")
             return
-        from passk_cli.render.charts import picture
+        from passk_cli.charts.picture import picture
 
         with working("drawing"):
             content = picture(report, self.suffix, self.chart_theme, style.percent)

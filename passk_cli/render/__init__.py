@@ -36,15 +36,6 @@ SUFFIXES = {
     ".tex": "latex",
     ".txt": "plain",
 }
-# Suffix of a picture → the module that draws it, None when none is needed.
-PICTURES: dict[str, str | None] = {
-    ".png": "vl_convert",
-    ".svg": "vl_convert",
-    ".pdf": "vl_convert",
-    ".html": "vl_convert",
-    ".json": None,
-}
-THEMES = ("light", "dark")
 
 
 def renderer(name: str) -> Callable[[Report, Style], str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from typing import Any
 
 from passk_cli.render.style import Style
 from passk_cli.report.model import Cell, Estimate, Limits, Report
-from passk_cli.text import unsafe
+from passk_cli.text import strict_json
 
 
 def csv_text(report: Report, style: Style) -> str:
@@ -38,18 +37,6 @@ def json_text(report: Report, style: Style) -> str:
 def jsonl_text(report: Report, style: Style) -> str:
     """One object per row."""
     return "".join(strict_json(record) + "\n" for record in _records(report))
-
-
-def strict_json(value: Any, indent: int | None = None) -> str:
-    """JSON with letters as they are, and what does not print as \\u codes, which mean the same.
-
-    >>> strict_json({"a": "é\x9b"})
-    '{"a": "é\\\\u009b"}'
-    """
-    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
-    if text.isascii():
-        return text.replace("\x7f", "\\u007f")
-    return "".join(json.dumps(c)[1:-1] if c != "\n" and unsafe(c) else c for c in text)
 
 
 def _records(report: Report) -> list[dict[str, Any]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from passk_cli.render.style import Style, parts, signature_line
-from passk_cli.report.model import Column, Estimate, Report, Table
+from passk_cli.render.style import Style, parts
+from passk_cli.report.model import Column, Estimate, Report, Table, signature_line
 from passk_cli.text import printable
 
 _LATEX = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from passk_cli.render.style import Style, aligned, cells_of, joined, padded, signature_line
-from passk_cli.report.model import Report, Table
-from passk_cli.text import printable
+from passk_cli.render.style import Style, aligned, joined, padded
+from passk_cli.report.model import Report, Table, signature_line
+from passk_cli.text import cells_of, printable
 
 GAP = "  "
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from dataclasses import dataclass, replace
 
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Table
-from passk_cli.text import printable
-
-# Marks on the sign before them, and joiners.
-_WIDTHLESS = ("Mn", "Me", "Cf")
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Table
+from passk_cli.text import cells_of, printable
 
 
 @dataclass(frozen=True)
@@ -111,14 +107,6 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
     return columns
 
 
-def cells_of(text: str) -> int:
-    """How many columns of a terminal a text takes: wide signs two, combining ones none."""
-    if text.isascii():
-        return len(text)
-    standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS)
-    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in standing)
-
-
 def padded(text: str, width: int, right: bool = False) -> str:
     """The text filled with blanks to a width in columns, ranged left or right."""
     blanks = " " * (width - cells_of(text))
@@ -128,8 +116,3 @@ def padded(text: str, width: int, right: bool = False) -> str:
 def joined(cell: tuple[str, str]) -> str:
     """The two parts of an aligned cell as one text."""
     return " ".join(filter(None, cell))
-
-
-def signature_line(report: Report) -> str:
-    """`passk 0.1.0 | metrics pass@1,10 | …`, in the order of the signature."""
-    return " | ".join(printable(f"{name} {value}") for name, value in report.signature.items())

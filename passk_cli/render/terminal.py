@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, cells_of, joined, signature_line
-from passk_cli.report.model import Estimate, Report, Table
-from passk_cli.text import printable
+from passk_cli.render.style import Style, aligned, joined
+from passk_cli.report.model import Estimate, Report, Table, signature_line
+from passk_cli.text import cells_of, printable
 
 # What joins a number to its percent sign: one cell wide, and no space to the code that breaks
 # lines, which takes a no-break space for one.

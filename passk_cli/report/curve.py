@@ -15,9 +15,9 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bands import spread_out
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
-from passk_cli.report.charts import curves
 from passk_cli.report.heterogeneity import Climb, Rates, climb_tables, moments_table
-from passk_cli.report.model import Cell, Chart, Column, Estimate, Table
+from passk_cli.report.model import Cell, Column, Estimate, Table
+from passk_cli.report.plot import Plot, curves
 from passk_cli.report.samples import check_short_tasks
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def tidy(found: Found) -> Table:
     return Table(tuple(Column(name) for name in names), tuple(rows))
 
 
-def charts(found: Found, subtitle: str, uneven: str) -> tuple[Chart, ...]:
+def charts(found: Found, subtitle: str, uneven: str) -> tuple[Plot, ...]:
     """pass@k dashed and pass^k solid for each series; then Δ_k, where it was asked for.
 
     subtitle, uneven : what was counted and how sure, under each.

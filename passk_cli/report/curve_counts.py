@@ -123,7 +123,7 @@ def curve_report(counts: Counts, how: Uncertainty, plan: Plan) -> Report:
         caption=f"{caption} · Δ_k, deficit, sd, skewness: {uneven}" if plan.delta else caption,
         notes=(*notes, *delta_notes(found)),
         signature=curve_signature(counts, by_series, how, plan),
-        charts=charts(found, caption, uneven),
+        draw=lambda: charts(found, caption, uneven),
     )
 
 

@@ -54,7 +54,7 @@ def rates_report(families: Sequence[Family], plan: Plan) -> Report:
             "points": "all" if plan.points is None else plan.points,
             "exact rates of": ", ".join(family.name for family in families),
         },
-        charts=charts(found, caption, caption),
+        draw=lambda: charts(found, caption, caption),
     )
 
 

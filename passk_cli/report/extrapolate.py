@@ -160,7 +160,7 @@ def extrapolate_report(counts: Counts, how: Uncertainty, wanted: Wanted) -> Repo
         caption=caption(lines, how),
         notes=(*reading_notes(counts), *dict.fromkeys(ahead_notes(lines, wanted.fit))),
         signature=_signature(counts, lines, how, wanted),
-        charts=(ahead_chart(lines, wanted.families, wanted.target),),
+        draw=lambda: (ahead_chart(lines, wanted.families, wanted.target),),
     )
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from passk_cli.report.charts import Rule, curves
 from passk_cli.report.extrapolate_words import families_named
+from passk_cli.report.plot import Plot, Rule, curves
 
 if TYPE_CHECKING:
     from passk_cli.inference.extrapolation import Extrapolation
     from passk_cli.report.extrapolate import Ahead
-    from passk_cli.report.model import Chart
 
 # Single models of a lone series are drawn from this weight on.
 _SHOWN_WEIGHT = 0.05
@@ -19,7 +18,7 @@ _SHOWN_WEIGHT = 0.05
 _PAST = 3
 
 
-def ahead_chart(lines: Sequence[Ahead], families: Sequence[str], target: float | None) -> Chart:
+def ahead_chart(lines: Sequence[Ahead], families: Sequence[str], target: float | None) -> Plot:
     """The data, what is predicted with its band, and for a lone series each model."""
     shown = [(x, x.found) for x in lines if x.found is not None]
     lone = len({x.series for x, _ in shown}) == 1

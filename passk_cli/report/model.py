@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.errors import ParameterError
+from passk_cli.report.plot import Plot
+from passk_cli.text import printable
 
 
 @dataclass(frozen=True)
@@ -109,22 +111,6 @@ class Check:
     test: str = ""
 
 
-# The number format of axes and hovering that show shares, in the notation of Vega-Lite; a reader
-# who asks for percentages gets them there.
-SHARES = ",.6~f"
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A picture of a result.
-
-    spec : a Vega-Lite specification with its data inside and without a theme; made by
-        `report.drawn`, whose named layers the terminal's drawing understands.
-    """
-
-    spec: Mapping[str, Any]
-
-
 @dataclass(frozen=True)
 class Report:
     """What a command found.
@@ -135,7 +121,7 @@ class Report:
     notes : what qualifies the numbers.
     signature : name → value, enough to reproduce the numbers.
     checks : the rules of a gate; empty for other reports.
-    charts : pictures of the same facts, in reading order; drawn when asked for.
+    draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
@@ -146,13 +132,13 @@ class Report:
     notes: tuple[Note, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
-    charts: tuple[Chart, ...] | Callable[[], tuple[Chart, ...]] = ()
+    draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @cached_property
-    def drawn(self) -> tuple[Chart, ...]:
-        """The charts, made when they are first asked for."""
-        return self.charts() if callable(self.charts) else self.charts
+    def plots(self) -> tuple[Plot, ...]:
+        """The pictures, made when they are first asked for."""
+        return self.draw()
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.data.columns]
@@ -168,3 +154,8 @@ class Report:
         if not self.checks:
             return ""
         return "fail" if any(check.failing for check in self.checks) else "pass"
+
+
+def signature_line(report: Report) -> str:
+    """`passk 0.1.0 | metrics pass@1,10 | …`, in the order of the signature."""
+    return " | ".join(printable(f"{name} {value}") for name, value in report.signature.items())

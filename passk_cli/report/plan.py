@@ -78,7 +78,7 @@ def plan_report(
         caption=_caption(bases, aims, rates),
         notes=(*notes, *plan_notes(bases, aims, [*designs, *split, *detected], several)),
         signature=_signature(bases, aims, counts, rates, short_tasks),
-        charts=charts(bases, aims, _start(bases, rates)),
+        draw=lambda: charts(bases, aims, _start(bases, rates)),
     )
 
 

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from passk_cli.report.basis import Basis
-from passk_cli.report.charts import curves
 from passk_cli.report.designs import DESIGN, Aims, in_design
-from passk_cli.report.model import Chart
 from passk_cli.report.notes import plural
 from passk_cli.report.plan_pairs import words
+from passk_cli.report.plot import Plot, curves
 
 _POINTS = 30
 
 
-def charts(bases: Sequence[Basis], aims: Aims, start: str) -> tuple[Chart, ...]:
+def charts(bases: Sequence[Basis], aims: Aims, start: str) -> tuple[Plot, ...]:
     """Width and smallest difference against tasks, a line per number of attempts.
 
     The designs of the table are marked.  A width above that of all possible values is left out.

@@ -11,7 +11,8 @@ import numpy as np
 
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import Chart, Estimate, Note, Report, Table
+from passk_cli.report.model import Estimate, Note, Report, Table
+from passk_cli.report.plot import Plot
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, tidy
 from passk_cli.study.notes import reading_notes
@@ -172,12 +173,12 @@ class Study:
         *,
         caption: Iterable[str] = (),
         notes: Iterable[Note] = (),
-        charts: Callable[[], tuple[Chart, ...]] = tuple,
+        plots: Callable[[], tuple[Plot, ...]] = tuple,
         **decided: object,
     ) -> Report:
         """The report: tables for people, the facts as tidy rows, notes and signature.
 
-        charts : draws when called, since drawing may take long.
+        plots : draws when called, since drawing may take long.
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
         """
         short = None if self.short_tasks == "empty" else self.short_tasks
@@ -189,7 +190,7 @@ class Study:
             caption=" · ".join(filter(None, caption)),
             notes=tuple(dict.fromkeys(notes)),
             signature=signature(self.counts, self.metrics, **entries),
-            charts=charts,
+            draw=plots,
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from passk_cli.render import PICTURES
+from passk_cli.charts import PICTURES
 from tests.conftest import SAMPLES, Passk
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
@@ -150,3 +150,12 @@ def test_percentages_reach_the_chart(passk: Passk, tmp_path: Path) -> None:
     assert formats == [{",.6~f"}, {",.4~%"}]
     assert "10%" not in passk(*COMPARE, "--chart", "-").out
     assert "10%  " in passk(*COMPARE, "--chart", "-", "--percent").out
+
+
+def test_draws_that_differ_by_rounding_alone(passk: Passk) -> None:
+    """Models that always pass: weighed means are 1 but for rounding, and have no density."""
+    command = ["bootstrap", SAMPLES / "agents.jsonl", "-k", "1", "--resamples", "100"]
+    done = passk(*command, "--weights", "dirichlet", "--chart", "terminal", "-q")
+    assert done.code == 0, done.err
+    assert "⣿" in done.out
+    assert "1.000" in done.out

@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
+from passk_cli.charts.picture import picture
+from passk_cli.charts.terminal import drawing
 from passk_cli.cli.output import Output
 from passk_cli.render import renderer
-from passk_cli.render.charts import picture
-from passk_cli.render.sketch import sketch
 from passk_cli.render.style import Style
 from passk_cli.report.model import Report
 from passk_cli.text import printable, unsafe
@@ -93,8 +93,8 @@ def test_a_name_stays_a_name(
     if report.checks:
         assert_junit(renderer("junit")(report, WIDE), report)
         assert_github(renderer("github")(report, WIDE), report)
-    if report.drawn:
-        assert_lines(sketch(report, WIDE))
+    if report.plots:
+        assert_lines(drawing(report.plots, WIDE.width))
         assert_spec(json.loads(picture(report, ".json")))
 
 

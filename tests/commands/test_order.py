@@ -314,11 +314,11 @@ def test_tau_bench_by_hand() -> None:
 def test_chart_shows_every_rate_with_its_interval() -> None:
     counts = counted(a=drawn(HARDNESS, 4), b=drawn(HARDNESS, 4, 1) | drawn(HARDNESS, 4))
     report = told(counts)
-    (chart,) = report.drawn
-    assert chart.spec["title"]["subtitle"][0].startswith("164 tasks, 4 attempts each · 95 %")
-    assert chart.spec["layer"][0]["encoding"]["x"]["title"] == "attempt, by trial"
+    (plot,) = report.plots
+    assert plot.subtitle.startswith("164 tasks, 4 attempts each · 95 %")
+    assert plot.x_title == "attempt, by trial"
     assert report.signature["order"] == "trial"
-    rows = [row for row in chart.spec["data"]["values"] if row["drawn"] == "line"]
+    rows = plot.rows
     assert [(row["x"], row["series"]) for row in rows] == [
         (i, m) for m in "ba" for i in (1, 2, 3, 4)
     ]

@@ -383,19 +383,18 @@ def test_toy_points() -> None:
     assert report.signature == {
         "passk": report.signature["passk"], "toy": "gaussian", "spread": "16", "k": "2,8,64",
     }  # fmt: skip
-    assert len(report.drawn) == 2
-    for chart in report.drawn:
-        drawn = [row["drawn"] for row in chart.spec["data"]["values"]]
-        assert (drawn.count("line"), drawn.count("point")) == (3, 3)
-        assert chart.spec["title"]["subtitle"] == ["s = 16"]
+    assert len(report.plots) == 2
+    for plot in report.plots:
+        assert (len(plot.rows), len(plot.points)) == (3, 3)
+        assert plot.subtitle == "s = 16"
 
 
 def test_the_toy_chart_says_what_it_cannot_show() -> None:
     report = toy_report(("gaussian",), (16.0,), 2.0, (1, 2))
     assert report.tables[0].rows[0][3] == 0
-    [subtitle] = report.drawn[0].spec["title"]["subtitle"]
-    assert subtitle == "s = 16 · T* = 0 at 1 point, which a logarithmic axis cannot show"
-    assert report.drawn[1].spec["title"]["subtitle"] == ["s = 16"]
+    star, value = report.plots
+    assert star.subtitle == "s = 16 · T* = 0 at 1 point, which a logarithmic axis cannot show"
+    assert value.subtitle == "s = 16"
 
 
 def test_toy_says_where_nothing_is_left_to_choose() -> None:

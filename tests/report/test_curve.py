@@ -229,20 +229,16 @@ def test_exact_rates_have_no_intervals() -> None:
 def test_charts() -> None:
     counts = simulated(tasks=20, n=400, models=2)
     alone = curve_report(counts, NONE, Plan(points=None))
-    assert len(alone.charts) == 1
-    values = alone.charts[0].spec["data"]["values"]
+    (plot,) = alone.plots
+    values = plot.rows
     ks = {v["x"] for v in values}
     assert {1, 400} <= ks
     assert len(ks) <= 200
     assert {v["kind"] for v in values} == {"pass@k", "pass^k"}
     both = curve_report(counts, Uncertainty(), Plan(points=8, delta=True))
-    styles = [[layer["mark"]["style"] for layer in chart.spec["layer"]] for chart in both.charts]
-    assert len(styles) == 2
-    assert all("band" in style for style in styles)
-    line = [
-        v for v in both.charts[1].spec["data"]["values"]
-        if v["series"] == "m0" and v["drawn"] == "line"
-    ]  # fmt: skip
+    assert len(both.plots) == 2
+    assert all(plot.has("low", "high") for plot in both.plots)
+    line = [row for row in both.plots[1].rows if row["series"] == "m0"]
     assert line[0]["y"] == 0
     # Δ_k has no estimate beyond the number of tasks: the line ends there.
     assert all((v["y"] is None) == (v["x"] > 20) for v in line)

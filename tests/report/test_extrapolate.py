@@ -64,13 +64,12 @@ def test_each_model_alone_is_told_of_few_series_and_drawn_of_a_lone_one() -> Non
     assert column(report, "fit", 1)[0] == column(report, "fit")[0]
     weights = [w for w in column(report, "weight", 1) if isinstance(w, float)]
     assert weights == sorted(weights, reverse=True)
-    values = report.drawn[0].spec["data"]["values"]
-    assert {v["series"] for v in values} >= {"weighed", "smooth"}
-    assert {v["drawn"] for v in values} == {"line", "point"}
-    assert max(v["x"] for v in values if v["drawn"] == "point") == 20
-    assert max(v["x"] for v in values) == 100
+    plot = report.plots[0]
+    assert {row["series"] for row in plot.rows} >= {"weighed", "smooth"}
+    assert max(point["x"] for point in plot.points) == 20
+    assert max(row["x"] for row in plot.rows) == 100
     several = extrapolate_report(counts_of(models=2), FEW, Wanted((100,), fit="beta"))
-    assert {v["series"] for v in several.charts[0].spec["data"]["values"]} == {"m0", "m1"}
+    assert {row["series"] for row in several.plots[0].rows} == {"m0", "m1"}
 
 
 def test_limits_do_not_turn_back_beyond_the_attempts() -> None:

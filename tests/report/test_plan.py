@@ -282,15 +282,12 @@ def test_what_is_left_out_is_said() -> None:
 
 def test_pictures_say_what_they_rest_on_and_show_nothing_impossible() -> None:
     report = assumed(tasks=(3, 100), attempts=(1,))
-    for chart in report.drawn:
-        subtitle = " · ".join(chart.spec["title"]["subtitle"])
-        assert "success rates Beta with mean 0.6 and spread 0.3" in subtitle
-        points = [v for v in chart.spec["data"]["values"] if v["drawn"] == "point"]
-        assert [v["x"] for v in points] == [3, 100]
-        assert all(v["y"] is None or v["y"] <= 1 for v in chart.spec["data"]["values"])
-    subtitles = [" · ".join(chart.spec["title"]["subtitle"]) for chart in report.drawn]
-    assert "widths above 1 are left out" in subtitles[0]
-    assert "correlation assumed 0.5" in subtitles[1]
+    for plot in report.plots:
+        assert "success rates Beta with mean 0.6 and spread 0.3" in plot.subtitle
+        assert [point["x"] for point in plot.points] == [3, 100]
+        assert all(row["y"] is None or row["y"] <= 1 for row in (*plot.rows, *plot.points))
+    assert "widths above 1 are left out" in report.plots[0].subtitle
+    assert "correlation assumed 0.5" in report.plots[1].subtitle
 
 
 def test_short_tasks() -> None:
@@ -322,19 +319,19 @@ def test_rough_predictions_are_called_so() -> None:
 
 def test_charts_show_both_questions() -> None:
     report = assumed("pass@1,pass@10")
-    assert [c.spec["title"]["text"] for c in report.drawn] == [
+    assert [plot.title for plot in report.plots] == [
         "Width of the 95 % interval",
         "Smallest difference detected with power 0.8",
     ]
-    points = report.drawn[0].spec["data"]["values"]
+    points = report.plots[0].points
     (row,) = rows(report, plan="design", metric="pass@10", tasks=50, attempts=20)
     assert row["width"] in [
         p["y"] for p in points
         if (p["x"], p["series"], p.get("panel")) == (50, "20 attempts", "pass@10")
     ]  # fmt: skip
-    lone = assumed(tasks=(50,), attempts=(1,)).charts[0].spec
-    assert "facet" not in lone
-    assert lone["title"]["text"] == "pass@1: Width of the 95 % interval"
+    lone = assumed(tasks=(50,), attempts=(1,)).plots[0]
+    assert not lone.has("panel")
+    assert lone.title == "pass@1: Width of the 95 % interval"
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from passk_cli.inference.intervals import GUARDED, METHODS, check
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.charts import densities
-from passk_cli.report.model import Cell, Chart, Column, Limits, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Limits, Note, Report, Table
+from passk_cli.report.plot import Plot, densities
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.lead import attempts_agree, on_shared_tasks, resampled_means
@@ -124,7 +124,7 @@ def bootstrap_report(
         _tables(study, distributions, methods),
         caption=(f"{caption} intervals",),
         notes=(*plain.notes(lines), *_notes(study, distributions, methods)),
-        charts=partial(_charts, study.metrics, distributions, f"{caption} {methods[0]} intervals"),
+        plots=partial(_charts, study.metrics, distributions, f"{caption} {methods[0]} intervals"),
         interval=None,
         intervals=f"{','.join(used)} {confidence.level:g} {confidence.population}",
         weights=kind,
@@ -275,7 +275,7 @@ def _row(d: Distribution) -> tuple[Cell, ...]:
 
 def _charts(
     metrics: Sequence[Metric], distributions: Sequence[Distribution], caption: str
-) -> tuple[Chart, ...]:
+) -> tuple[Plot, ...]:
     """The densities of the draws, a panel per metric, with estimate and first interval."""
     if not distributions:
         return ()

@@ -15,8 +15,8 @@ from passk_cli.commands.compare.pairs import (
     pair_table,
 )
 from passk_cli.commands.compare.ranking import find_ranks, lead_notes, ranking_tables
-from passk_cli.report.charts import Rule, forest
-from passk_cli.report.model import Chart, Note, Report, Table
+from passk_cli.report.model import Note, Report, Table
+from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
@@ -76,7 +76,7 @@ def compare_report(
             *_group_notes(study, comparisons),
             *listed_notes(pairs),
         ),
-        charts=partial(_differences, study, pairs, baseline, basis),
+        plots=partial(_differences, study, pairs, baseline, basis),
         resamples=confidence.resamples,
         seed=confidence.seed,
         **adjustment.signature,
@@ -147,7 +147,7 @@ def _group_notes(study: Study, comparisons: Sequence[Comparison]) -> list[Note]:
 
 def _differences(
     study: Study, pairs: Sequence[Pair], baseline: str | None, basis: Sequence[str]
-) -> tuple[Chart, ...]:
+) -> tuple[Plot, ...]:
     """A forest of all differences, a panel per metric; no chart when none could be computed."""
     facts = [pair.fact for pair in pairs]
     if all(fact.estimate.value is None for fact in facts):

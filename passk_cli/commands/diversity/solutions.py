@@ -11,8 +11,8 @@ import numpy as np
 from passk_cli.metrics.diversity import agreement, distinct, duplicates
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.charts import curves
-from passk_cli.report.model import Cell, Chart, Column, Estimate, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
+from passk_cli.report.plot import Plot, curves
 from passk_cli.study.fact import Fact
 from passk_cli.study.metrics import supported_k
 from passk_cli.study.pivot import head
@@ -105,7 +105,7 @@ def diversity_report(study: Study, ks: Sequence[int], same: str) -> Report:
         _tables(study, ks, varieties),
         caption=caption,
         notes=(*study.notes(every, short=shown), *_notes(study, varieties)),
-        charts=partial(_charts, study),
+        plots=partial(_charts, study),
         solutions=same,
     )
 
@@ -250,7 +250,7 @@ def _notes(study: Study, varieties: Sequence[Variety]) -> Iterator[Note]:
             )
 
 
-def _charts(study: Study) -> tuple[Chart, ...]:
+def _charts(study: Study) -> tuple[Plot, ...]:
     """distinct@k and distinct-correct@k over k."""
     top, points = supported_k(study.counts), np.arange(1, _CURVE_POINTS + 1)
     if top > _CURVE_POINTS:

@@ -16,8 +16,8 @@ from passk_cli.commands.order.verdicts import (
     trend_word,
 )
 from passk_cli.metrics.order import attempts_needed
-from passk_cli.report.charts import curves
-from passk_cli.report.model import Cell, Chart, Column, Estimate, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
+from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, span
 from passk_cli.study.fact import Fact
 from passk_cli.study.pivot import head
@@ -53,7 +53,7 @@ def order_report(study: Study, *, by_lines: bool) -> Report:
         [table for table in _tables(study, evidence, level) if table.rows],
         caption=_caption(study, evidence, tests),
         notes=(*notes, *order_notes(study.counts.facts, evidence, level, study.short_tasks)),
-        charts=partial(_charts, study, evidence, by),
+        plots=partial(_charts, study, evidence, by),
         differences=None if differences == confidence.method else differences,
         order=by,
         adjust=f"{study.rules.adjust} over {tests}",
@@ -192,7 +192,7 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _charts(study: Study, evidence: Sequence[Evidence], by: str) -> tuple[Chart, ...]:
+def _charts(study: Study, evidence: Sequence[Evidence], by: str) -> tuple[Plot, ...]:
     """The pass rate by position."""
     rows = [
         {"attempt": sum(_stretch(rate)) / 2, "pass rate": rate.estimate.value,

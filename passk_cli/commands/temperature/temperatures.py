@@ -18,8 +18,8 @@ from passk_cli.commands.temperature.rivals import (
     temperature_pairs,
 )
 from passk_cli.errors import ParameterError
-from passk_cli.report.charts import curves
-from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Note, Report, Table
+from passk_cli.report.plot import Plot, curves
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
@@ -68,7 +68,7 @@ def temperature_report(study: Study) -> Report:
             *law_notes(laws),
             *lead_notes(leads, metrics),
         ),
-        charts=partial(_charts, study, facts),
+        plots=partial(_charts, study, facts),
         differences=None if differences == confidence.method else differences,
         resamples=confidence.resamples,
         seed=confidence.seed,
@@ -181,7 +181,7 @@ def _choice_notes(values: Sequence[TaskValues], verdicts: Sequence[Verdict]) -> 
     return notes
 
 
-def _charts(study: Study, facts: Sequence[Fact]) -> tuple[Chart, ...]:
+def _charts(study: Study, facts: Sequence[Fact]) -> tuple[Plot, ...]:
     """Every metric over the temperature, a panel per model."""
     several = len({model_of(fact.series) for fact in facts}) > 1
     rows = [

@@ -20,8 +20,8 @@ from passk_cli.laws.toy_model import (
     gaussian,
     scaling_fit,
 )
-from passk_cli.report.charts import curves
-from passk_cli.report.model import Cell, Chart, Column, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Note, Report, Table
+from passk_cli.report.plot import Plot, curves
 from passk_cli.study.words import plural
 from passk_cli.version import __version__
 
@@ -90,7 +90,7 @@ def toy_report(
             spread=",".join(f"{s:g}" for s in spreads),
             k=",".join(map(str, ks)),
         ),
-        charts=tuple(_charts(points)),
+        draw=lambda: tuple(_charts(points)),
     )
 
 
@@ -124,7 +124,7 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
         caption=_caption(families),
         notes=tuple(_fit_notes(families, points, gamma)),
         signature=_signature(families, gamma, fit="the article's grid"),
-        charts=tuple(_fit_charts([p for p in points if p.kept])),
+        draw=lambda: tuple(_fit_charts([p for p in points if p.kept])),
     )
 
 
@@ -266,7 +266,7 @@ def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -
     return notes
 
 
-def _charts(points: Sequence[Point]) -> list[Chart]:
+def _charts(points: Sequence[Point]) -> list[Plot]:
     several = len({p.family for p in points}) > 1
     rows = [
         {
@@ -292,7 +292,7 @@ def _charts(points: Sequence[Point]) -> list[Chart]:
     return [star, value]
 
 
-def _fit_charts(kept: Sequence[Point]) -> list[Chart]:
+def _fit_charts(kept: Sequence[Point]) -> list[Plot]:
     """T* over k by spread, and over spread by k, as the article draws them."""
     charts = []
     fourfold = {1 << i for i in range(0, 15, 2)}

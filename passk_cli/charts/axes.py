@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
-
-from passk_cli.report.model import SHARES
 
 # Ticks are few, no two of them closer than this share, and values among them have few digits.
 _MOST_TICKS, _CLOSEST, _DIGITS = 12, 0.045, 4
@@ -18,7 +15,9 @@ _MOST_TICKS, _CLOSEST, _DIGITS = 12, 0.045, 4
 class Axis:
     """A range of values, its title, and whether it is drawn in proportion to the logarithm.
 
+    ticks : where they stand; empty to leave it to the drawing.
     share : whether the values are shares, or differences of such.
+    length : what it measures when drawn, as in columns of a terminal.
     """
 
     low: float
@@ -27,39 +26,25 @@ class Axis:
     log: bool = False
     ticks: tuple[float, ...] = ()
     share: bool = False
+    length: int = 1
 
     def place(self, value: float) -> float:
-        """0 at the low end, 1 at the high one.
+        """0 at the low end, `length` at the high one.
 
         >>> Axis(1, 100, log=True).place(10)
         0.5
         """
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
-        return (value - low) / (high - low)
+        return self.length * (value - low) / (high - low)
 
     def at(self, place: float) -> float:
-        """The value at a place: the inverse."""
+        """The value at a place, as a share of the length."""
         if self.log:
             return float(self.low * (self.high / self.low) ** place)
         return self.low + place * (self.high - self.low)
 
-    def channel(self, field: str) -> dict[str, Any]:
-        """The Vega-Lite encoding of a field on this axis."""
-        axis: dict[str, Any] = {"format": "~s" if self.high >= 1e5 else ",~r"}
-        axis |= {"format": SHARES} if self.share else {}
-        axis |= {"values": list(self.ticks)} if self.ticks else {"tickCount": 5}
-        scale: dict[str, Any] = {"domain": [self.low, self.high], "nice": False}
-        scale |= {"type": "log"} if self.log else {"zero": False}
-        return {
-            "field": field,
-            "type": "quantitative",
-            "title": self.title or None,
-            "axis": axis,
-            "scale": scale,
-        }
 
-
-def fitted(
+def span(
     values: Iterable[float | None],
     title: str = "",
     *,
@@ -67,6 +52,7 @@ def fitted(
     zero: bool = False,
     margin: float = 0.0,
     at_values: bool = False,
+    share: bool = False,
 ) -> Axis:
     """The axis that holds these values; undefined ones count for nothing.
 
@@ -75,15 +61,15 @@ def fitted(
         that are not that zero, as a share of the range.
     at_values : ticks at the values themselves, where they are few, apart and short.
 
-    >>> fitted([1, 4, 16, 256], log=None, at_values=True).ticks
+    >>> span([1, 4, 16, 256], log=None, at_values=True).ticks
     (1, 4, 16, 256)
     """
-    seen = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
+    inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
-        log = len(seen) > 1 and seen[0] > 0 and seen[-1] >= 100 * seen[0]
+        log = len(inside) > 1 and inside[0] > 0 and inside[-1] >= 100 * inside[0]
     if log:
-        seen = [v for v in seen if v > 0]
-    low, high = (seen[0], seen[-1]) if seen else (1.0, 10.0)
+        inside = [v for v in inside if v > 0]
+    low, high = (inside[0], inside[-1]) if inside else (1.0, 10.0)
     if zero and not log:
         low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
@@ -93,13 +79,13 @@ def fitted(
     if zero and not log:
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
     axis = Axis(ends[0], ends[1], title, log)
-    short = all(v == float(f"{v:.{_DIGITS}g}") for v in seen)
-    return Axis(axis.low, axis.high, title, log, _ticks(axis, seen if at_values and short else []))
+    short = all(v == float(f"{v:.{_DIGITS}g}") for v in inside)
+    return replace(axis, ticks=_ticks(axis, inside if at_values and short else []), share=share)
 
 
-def _ticks(axis: Axis, seen: Sequence[float]) -> tuple[float, ...]:
+def _ticks(axis: Axis, own: Sequence[float]) -> tuple[float, ...]:
     """These values where they are few and apart; else round ones on a logarithmic axis."""
-    choices = [seen]
+    choices = [own]
     if axis.log:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
         choices.append([f * 10.0**d for d in decades for f in (1, 2, 5)])
@@ -109,7 +95,7 @@ def _ticks(axis: Axis, seen: Sequence[float]) -> tuple[float, ...]:
         gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
         if 2 <= len(inside) <= _MOST_TICKS and min(gaps) >= _CLOSEST:
             return tuple(int(v) if v == int(v) else v for v in inside)
-    return tuple(seen) if len(seen) == 1 else ()
+    return tuple(own) if len(own) == 1 else ()
 
 
 def apart(places: Sequence[float], least: float) -> list[float]:
@@ -129,7 +115,5 @@ def apart(places: Sequence[float], least: float) -> list[float]:
             centre, size = (centre * size + other * more) / (size + more), size + more
         blocks.append((centre, size))
     moved = [c + least * (j - (size - 1) / 2) for c, size in blocks for j in range(size)]
-    found = [0.0] * len(places)
-    for i, place in zip(order, moved, strict=True):
-        found[i] = place
-    return found
+    at = dict(zip(order, moved, strict=True))
+    return [at[i] for i in range(len(places))]

@@ -30,6 +30,7 @@ def density(
     >>> bool(abs(heights.max() - 0.399) < 0.02)
     True
     """
+    draws = np.asarray(draws)
     low, high = float(draws.min()), float(draws.max())
     # What differs by rounding alone has no width that bins could share.
     if high - low <= _ROUNDING * max(abs(low), abs(high)):

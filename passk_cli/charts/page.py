@@ -1,16 +1,17 @@
-"""Charts → one html file that needs no network: scripts inside, hover values, light and dark."""
+"""Plots → one html file that needs no network: scripts inside, hover values, light and dark."""
 
 from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from passk_cli.render.charts import FONT, THEMES, config
-from passk_cli.render.style import signature_line
-from passk_cli.report.model import Report
+from passk_cli.charts.layout import subtitle
+from passk_cli.charts.theme import FONT, THEMES
+from passk_cli.charts.vega import config, spec
+from passk_cli.report.model import Report, signature_line
+from passk_cli.report.plot import Plot
 from passk_cli.text import printable
 
 # The browser is told to load nothing; vega compiles its expressions, hence 'unsafe-eval'.
@@ -71,24 +72,19 @@ again();
 """
 
 
-def page(report: Report) -> str:
-    """A document of all charts, with the notes and the signature below."""
-    # Without $schema: the library is newer than the version named there, and would say so.
-    specs = [
-        {key: value for key, value in chart.spec.items() if key != "$schema"}
-        | {"description": _name(chart.spec)}
-        for chart in report.drawn
-    ]
+def document(report: Report, percent: bool = False) -> str:
+    """A document of all plots, with the notes and the signature below."""
+    specs = [spec(plot, percent) | {"description": _name(plot)} for plot in report.plots]
     colours = {
         f"{name}_{part}": getattr(theme, part)
         for name, theme in THEMES.items()
         for part in ("paper", "text")
     }
-    title = next((s["title"]["text"] for s in specs if s.get("title", {}).get("text")), "passk")
+    title = next((plot.title for plot in report.plots if plot.title), "passk")
     figures = "\n".join(f'<figure id="chart-{place}"></figure>' for place in range(len(specs)))
     texts = [f"{note.level}: {printable(note.text)}" for note in report.notes]
     texts += [signature_line(report)] if report.signature else []
-    said = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
+    below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -102,7 +98,7 @@ def page(report: Report) -> str:
 <body>
 {figures}
 <footer>
-{said}
+{below}
 </footer>
 {_data("charts", specs)}
 {_data("themes", {name: config(name) for name in THEMES})}
@@ -126,7 +122,6 @@ def _data(name: str, value: Any) -> str:
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
-def _name(spec: Mapping[str, Any]) -> str:
+def _name(plot: Plot) -> str:
     """What a reader who cannot see the chart is told it is."""
-    title = spec.get("title", {})
-    return ", ".join(filter(None, [title.get("text", ""), *title.get("subtitle", [])]))
+    return ", ".join(filter(None, [plot.title, *subtitle(plot)]))

@@ -12,19 +12,39 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from passk_cli.commands.command import Asked
+from passk_cli.commands.diversity import Diversity, diversity_ks
+from passk_cli.commands.diversity.solutions import FLAG
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading import read
+from passk_cli.files.request import Request
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.metrics.diversity import distinct_at_k
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.diversity import FLAG, diversity_ks, diversity_report
 from passk_cli.report.estimate import estimate_report
 from passk_cli.report.model import Report
-from passk_cli.report.samples import Uncertainty, measure
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import Rules
+from passk_cli.study.values import values_of
 from tests.conftest import SAMPLES
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
+
+
+def diversity_report(
+    counts: Counts,
+    ks: tuple[int, ...],
+    confidence: Confidence | None = None,
+    short_tasks: str = "empty",
+) -> Report:
+    metrics = Metrics(short_tasks=short_tasks)
+    asked, question = (
+        Asked(Request(), metrics, confidence or Confidence(), Rules()),
+        Diversity(k=ks),
+    )
+    return question.report(question.study(asked, lambda request: counts))
 
 
 def solved(*attempts: tuple[str, str, str, int], **more: object) -> Counts:
@@ -63,7 +83,7 @@ def test_cruxeval_equals_the_mean_over_subsets_of_the_texts(crux: Counts) -> Non
             if (row["model"], row["temperature"]) == ("gpt-4-0613", 0.8):
                 texts.setdefault(row["task_id"], []).append((row["generation"], row["passed"]))
     metrics = [parse("distinct@4"), parse("distinct-correct@4")]
-    here = [m for m in measure(crux, metrics) if m.series == ("gpt-4-0613", "0.8")]
+    here = [m for m in values_of(crux, metrics) if m.series == ("gpt-4-0613", "0.8")]
     for task in list(texts)[::40]:
         place = here[0].tasks.tolist().index(crux.tasks.index(task))
         subsets = list(combinations(texts[task], 4))
@@ -201,22 +221,21 @@ def test_short_tasks_clusters_and_populations() -> None:
     drop = facts(diversity_report(counts, (3,), short_tasks="drop"))
     assert drop["m", "distinct@3"]["estimate"] == pytest.approx(2.5)
     assert drop["m", "variety@3"]["tasks"] == 40
-    fixed = facts(diversity_report(counts, (2,), Uncertainty(population="these-tasks"),
+    fixed = facts(diversity_report(counts, (2,), Confidence(population="these-tasks"),
                                    short_tasks="drop"))  # fmt: skip
     assert fixed["m", "distinct@2"]["low"] < 2 - 1 / 6 < fixed["m", "distinct@2"]["high"]
     assert fixed["m", "duplicates"]["note"] == "no interval for these tasks"
     halves = counts.with_clusters({t: t[-1] for t in counts.tasks})
-    clustered = diversity_report(halves, (2,), Uncertainty(cluster="half"), short_tasks="drop")
+    clustered = diversity_report(halves, (2,), Confidence(cluster="half"), short_tasks="drop")
     assert facts(clustered)["m", "duplicates"]["low"] is not None
-    bare = facts(diversity_report(counts, (2,), Uncertainty("none"), short_tasks="drop"))
+    bare = facts(diversity_report(counts, (2,), Confidence("none"), short_tasks="drop"))
     assert bare["m", "distinct"]["se"] is not None
     assert bare["m", "distinct"]["low"] is None
 
 
 def test_curves_are_drawn_when_asked_for(crux: Counts) -> None:
-    assert diversity_report(crux, (2,)).charts == ()
-    (chart,) = diversity_report(crux, (2,), drawn=True).charts
-    lines = [row for row in chart.spec["data"]["values"] if row["drawn"] == "line"]
+    (plot,) = diversity_report(crux, (2,)).plots
+    lines = plot.rows
     assert len(lines) == 8 * 2 * 10
     first = [row for row in lines if row["panel"] == "distinct@k" and row["x"] == 1]
     assert {row["y"] for row in first} == {1.0}

@@ -1,11 +1,10 @@
-"""Charts as files and in the terminal: what is written, how it looks, and that it needs no net."""
+"""Charts as files: what is written, how it looks, and that it needs no net."""
 
 from __future__ import annotations
 
 import html
 import itertools
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,103 +15,27 @@ import numpy as np
 import pytest
 import vl_convert
 
-from passk_cli.render import PICTURES
-from passk_cli.render.canvas import rgb
-from passk_cli.render.charts import THEMES, picture, stacked
-from passk_cli.render.sketch import sketch
-from passk_cli.render.style import Style, cells_of
-from passk_cli.report.charts import Rule, curves, densities, forest
-from passk_cli.report.model import Chart, Note, Report, Table
-from tests.conftest import ROOT
+from passk_cli.charts import PICTURES
+from passk_cli.charts.picture import picture
+from passk_cli.charts.theme import THEMES, rgb
+from passk_cli.charts.vega import spec, stack
+from passk_cli.report.model import Note, Report, Table
+from passk_cli.report.plot import Plot, curves
+from tests.charts.plots import PLOTS
 
-GOLDEN = ROOT / "tests" / "golden"
 MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<svg", ".pdf": b"%PDF-", ".html": b"<!DOCTYPE html>"}
 
 
-def curve(models: int = 2, last: int = 10, **more: Any) -> Chart:
-    rows = [
-        {
-            "model": f"model-{m}", "kind": kind, "k": k, "value": value,
-            "low": max(0.0, value - 0.03), "high": min(1.0, value + 0.03),
-        }
-        for m in range(models)
-        for kind in ("pass@k", "pass^k")
-        for k in sorted({1, 2, 5, last // 2, last})
-        for p in [0.2 + 0.6 * m / models]
-        for value in [p**k**0.4 if kind == "pass^k" else 1 - (1 - p) ** k**0.4]
-    ]  # fmt: skip
-    names = {
-        "x": "k",
-        "y": "value",
-        "low": "low",
-        "high": "high",
-        "colour": "model",
-        "dash": "kind",
-    }
-    words = {"title": "pass@k and pass^k", "x_title": "k", "y_title": "share of tasks"}
-    return curves(rows, **names, **words, **more)
+def report(*plots: Plot, **more: Any) -> Report:
+    return Report((), Table((), ()), plots=plots, signature={"passk": "0"}, **more)
 
 
-def trees() -> Chart:
-    rows = [
-        {"pair": f"model-{a} − model-{b}", "metric": metric, "difference": 0.1 * (b - a),
-         "low": 0.1 * (b - a) - 0.12, "high": 0.1 * (b - a) + 0.12, "told": b - a > 1}
-        for metric in ("pass@1", "pass@10")
-        for a, b in itertools.combinations(range(3), 2)
-    ]  # fmt: skip
-    return forest(
-        rows, label="pair", value="difference", low="low", high="high", facet="metric",
-        told="told", title="Differences", x_title="difference",
-    )  # fmt: skip
-
-
-def hills() -> Chart:
-    rows = [
-        {"model": f"model-{m}", "metric": "pass@1", "estimate": 0.3 + 0.2 * m,
-         "low": 0.2 + 0.2 * m, "high": 0.4 + 0.2 * m,
-         "draws": 0.3 + 0.2 * m + 0.05 * np.sin(np.arange(5000.0) ** 2)}
-        for m in range(2)
-    ]  # fmt: skip
-    return densities(
-        rows, label="model", draws="draws", value="estimate", low="low", high="high",
-        facet="metric", title="Distributions",
-    )  # fmt: skip
-
-
-def points() -> Chart:
-    rows = [{"k": k, "value": 1 - 0.8 / k**0.3} for k in (1, 10, 100, 1000)]
-    seen = [row | {"low": row["value"] - 0.1, "high": row["value"] + 0.1} for row in rows[:2]]
-    rules = [Rule(y=0.9, text="target"), Rule(x=10, text="data end")]
-    return curves(
-        [row | {"low": None, "high": None} for row in rows], points=seen, x="k", y="value",
-        low="low", high="high", rules=rules, x_title="k",
-    )  # fmt: skip
-
-
-CHARTS = {
-    "labels": curve(),
-    "legend": curve(9, 200, rules=[Rule(y=0.5, text="half"), Rule(x=100, text="end")]),
-    "lone": curve(1),
-    "panels": curves(
-        [{"t": t, "p": 0.5, "k": k, "m": m} for t in (0, 1) for k in (1, 10) for m in "ab"],
-        x="t", y="p", colour="k", facet="m", log_y=True, y_domain=None,
-    ),
-    "points": points(),
-    "forest": trees(),
-    "densities": hills(),
-}  # fmt: skip
-
-
-def report(*charts: Chart, **more: Any) -> Report:
-    return Report((), Table((), ()), charts=charts, signature={"passk": "0"}, **more)
-
-
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", PLOTS)
 @pytest.mark.parametrize("theme", THEMES)
 def test_vega_lite_has_nothing_to_say(
     name: str, theme: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    svg = vl_convert.vegalite_to_svg(stacked([CHARTS[name]], theme), show_warnings=True)
+    svg = vl_convert.vegalite_to_svg(stack([PLOTS[name]], theme), show_warnings=True)
     assert capfd.readouterr().err == ""
     assert f'fill="{THEMES[theme].paper}"' in svg
     assert "NaN" not in svg
@@ -121,7 +44,7 @@ def test_vega_lite_has_nothing_to_say(
 
 @pytest.mark.parametrize("suffix", MAGIC)
 def test_pictures_are_what_their_suffix_says(suffix: str, page: str) -> None:
-    content = page.encode() if suffix == ".html" else picture(report(*CHARTS.values()), suffix)
+    content = page.encode() if suffix == ".html" else picture(report(*PLOTS.values()), suffix)
     assert content.startswith(MAGIC[suffix])
     assert len(content) > 10_000
 
@@ -131,19 +54,19 @@ def test_every_suffix_is_drawn() -> None:
 
 
 def test_json_is_the_specification_with_its_data() -> None:
-    one = json.loads(picture(report(CHARTS["labels"]), ".json"))
-    assert one["data"] == CHARTS["labels"].spec["data"]
-    both = json.loads(picture(report(CHARTS["labels"], CHARTS["forest"]), ".json", "dark"))
+    one = json.loads(picture(report(PLOTS["labels"]), ".json"))
+    assert one["data"] == spec(PLOTS["labels"])["data"]
+    both = json.loads(picture(report(PLOTS["labels"], PLOTS["forest"]), ".json", "dark"))
     assert [part["data"] for part in both["vconcat"]] == [
-        CHARTS[name].spec["data"] for name in ("labels", "forest")
+        spec(PLOTS[name])["data"] for name in ("labels", "forest")
     ]
     assert both["config"]["background"] == THEMES["dark"].paper
 
 
 def test_still_pictures_hold_no_unseen_points() -> None:
-    svg = picture(report(CHARTS["lone"]), ".svg").decode()
+    svg = picture(report(PLOTS["lone"]), ".svg").decode()
     assert 'opacity="0"' not in svg
-    whole = vl_convert.vegalite_to_svg(stacked([CHARTS["lone"]], "light"))
+    whole = vl_convert.vegalite_to_svg(stack([PLOTS["lone"]], "light"))
     assert 'opacity="0"' in whole
 
 
@@ -204,8 +127,8 @@ EVIL = "</script><script>alert(1)</script>"
 def page() -> str:
     """A page of all charts, and of one whose names try to break it."""
     rows = [{"k": k, "value": 0.5, "model": EVIL} for k in (1, 2)]
-    chart = curves(rows, x="k", y="value", colour="model", title=EVIL)
-    return picture(report(*CHARTS.values(), chart, notes=(Note(EVIL),)), ".html").decode()
+    plot = curves(rows, x="k", y="value", colour="model", title=EVIL)
+    return picture(report(*PLOTS.values(), plot, notes=(Note(EVIL),)), ".html").decode()
 
 
 def test_a_page_loads_nothing(page: str) -> None:
@@ -262,39 +185,15 @@ def test_the_page_in_a_browser_without_network(page: str, scheme: int, tmp_path:
     )  # fmt: skip
     assert "CONSOLE" not in done.stderr
     figures = re.findall(r"<figure.*?</figure>", done.stdout, flags=re.S)
-    assert len(figures) == len(CHARTS) + 1
+    assert len(figures) == len(PLOTS) + 1
     red, green, blue = rgb(THEMES["light" if scheme else "dark"].paper)
-    for figure, chart in zip(figures, CHARTS.values(), strict=False):
+    for figure, plot in zip(figures, PLOTS.values(), strict=False):
         assert f"background-color: rgb({red}, {green}, {blue})" in figure
-        assert f'aria-label="{chart.spec.get("title", {}).get("text", "")}' in figure
+        assert f'aria-label="{plot.title}' in figure
     said = re.search(r'<pre id="said">(.*?)</pre>', done.stdout, flags=re.S)
     assert said is not None
     tips = html.unescape(said[1])
     # Points of a curve, a forest and a density, with the values behind them.
-    last = f"{CHARTS['labels'].spec['data']['values'][-1]['y']:.4g}"
+    last = f"{spec(PLOTS['labels'])['data']['values'][-1]['y']:.4g}"
     for expected in ("model-1", "pass^k", last, "model-0 − model-2", "pass@10", "estimate"):
         assert expected in tips
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_terminal_golden(name: str) -> None:
-    """Set PASSK_GOLDEN=1 to write what is drawn as the new expectation, and look at it."""
-    text = sketch(report(CHARTS[name]), Style())
-    path = GOLDEN / f"chart-{name}.txt"
-    if os.environ.get("PASSK_GOLDEN"):
-        path.write_text(text)
-    assert text == path.read_text()
-    assert "\x1b" not in text
-    assert max(map(cells_of, text.split("\n"))) <= 80
-
-
-@pytest.mark.parametrize("name", CHARTS)
-@pytest.mark.parametrize("width", [40, 100, 300])
-def test_as_wide_as_the_terminal(name: str, width: int) -> None:
-    plain = sketch(report(CHARTS[name]), Style(width=width))
-    widest = max(map(cells_of, plain.split("\n")))
-    assert min(width, 120) - 3 <= widest <= min(width, 120)
-    coloured = sketch(report(CHARTS[name]), Style(width=width, colour=True))
-    assert "\x1b[38;2;" in coloured
-    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
-    assert [line.rstrip() for line in stripped.split("\n")] == plain.split("\n")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import gaussian_kde
 
-from passk_cli.inference.density import density
+from passk_cli.charts.density import density
 
 
 def test_far_from_its_ends_it_is_scipys() -> None:

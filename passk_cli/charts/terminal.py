@@ -1,0 +1,306 @@
+"""Plots → a terminal, in characters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from passk_cli.charts import layout
+from passk_cli.charts.axes import Axis, span
+from passk_cli.charts.canvas import Canvas, Place, words
+from passk_cli.charts.theme import THEMES
+from passk_cli.report.plot import Plot, Row, Rule, distinct
+from passk_cli.text import cells_of
+
+_WIDEST, _ROWS = 120, 20
+_MARKS = "●■▲◆✚▼▶◀"
+_STROKES = dict(zip(layout.DASHES, ("───", "╌╌╌", "┈┈┈", "─·─", "━ ━"), strict=True))
+# A band is shaded only where few lines could be meant; dots of a braille cell across and down.
+_MOST_BANDS, _ACROSS, _DOWN = 4, 2, 4
+# Dots per pixel of a dash.
+_DOTS = 0.6
+
+
+def drawing(
+    plots: Sequence[Plot], width: int = 0, colour: bool = False, percent: bool = False
+) -> str:
+    """Every plot, as wide as the terminal (80 columns in a pipe).
+
+    colour : whether escape codes are welcome.  percent : shares as percentages.
+    """
+    width = min(width or 80, _WIDEST)
+    return "\n".join(_DRAWINGS[plot.kind](plot, width, colour, percent).text() for plot in plots)
+
+
+@dataclass
+class _Drawing:
+    """What the drawings of all kinds of plots share."""
+
+    plot: Plot
+    width: int
+    colour: bool
+    percent: bool
+
+    def text(self) -> str:
+        """The plot under its title, panel by panel."""
+        lines = [line for line in (self.plot.title, *layout.subtitle(self.plot)) if line]
+        for panel in layout.panels(self.plot):
+            lines += [] if panel is None else ["", str(panel)]
+            lines += self.panel(panel)
+        return "\n".join(line.rstrip() for line in [*lines, *self.legend()]) + "\n"
+
+    def panel(self, panel: Any) -> list[str]:
+        """The lines of one panel; None for the lone one of a plot without."""
+        raise NotImplementedError
+
+    def legend(self) -> list[str]:
+        """What stands below all panels."""
+        return []
+
+    def ruler(self, axis: Axis, left: Mapping[float, str]) -> Axis:
+        """The axis as long as the words at its left allow."""
+        return replace(axis, length=max(self.width - max(map(cells_of, left.values())) - 1, 20))
+
+    def frame(self, canvas: Canvas, left: Mapping[float, str], across: Axis) -> list[str]:
+        """A canvas with words at its left and the axis below."""
+        lines = canvas.lines(left, words(across, self.percent), self.colour)
+        title = " " * (max(map(cells_of, left.values())) + 1) + across.title.center(across.length)
+        return [*lines, title] if across.title else lines
+
+
+@dataclass
+class _Curves(_Drawing):
+    """Lines over an axis, their bands shaded, with words at their ends or a legend below."""
+
+    def __post_init__(self) -> None:
+        self.lines = layout.Lines.of(self.plot)
+        room = max((cells_of(label["text"]) for label in self.lines.labels), default=0) + 4
+        # The words at the ends of lines, where they do not take too many columns.
+        self.ends = self.lines.labels if room <= self.width // 3 else []
+        self.room = room if self.ends else 0
+        self.up = replace(self.lines.up, length=_ROWS)
+        self.heights = words(self.up, self.percent)
+        self.margin = max(map(cells_of, self.heights.values()))
+        columns = self.width - self.margin - 1 - self.room
+        self.across = replace(self.lines.across, length=columns)
+
+    def panel(self, panel: Any) -> list[str]:
+        canvas = self._canvas(_of(self.plot.rows, panel), _of(self.lines.points, panel))
+        left = {min(at, self.up.length - 0.5): text for at, text in self.heights.items()}
+        above = [" " * (self.margin + 1) + word for word in self._dashes()]
+        above += [self.up.title] if self.up.title else []
+        return above + self.frame(canvas, left, self.across)
+
+    def legend(self) -> list[str]:
+        """The mark of each series, where words at the ends do not say it."""
+        series = self.lines.series
+        if len(series) < 2 or self.ends:
+            return []
+        return _flow([f"{_mark(i)} {name}" for i, name in enumerate(series)], self.width)
+
+    def _dashes(self) -> list[str]:
+        """The legend of dashes, where words at the ends do not say it."""
+        dashes = self.lines.dashes
+        if len(dashes) < 2 or (self.ends and len(self.lines.series) < 2):
+            return []
+        return ["   ".join(f"{_STROKES[dash]} {kind}" for kind, dash in dashes.items())]
+
+    def _canvas(self, rows: Sequence[Row], points: Sequence[Row]) -> Canvas:
+        canvas = Canvas(self.across.length, self.up.length, self._labels(), self.room)
+        lines = [(line, _paint(self._index(line[0]))) for line in layout.by_line(rows).values()]
+        for line, paint in lines if len(lines) <= _MOST_BANDS else ():
+            canvas.put(self._band(line), "░", paint)
+        for rule in self.plot.rules:
+            self._rule(canvas, rule)
+        for line, paint in lines:
+            dash = self.lines.dashes.get(line[0].get("kind"), layout.DASHES[0])
+            canvas.put(self._dots(line, dash), "braille", paint)
+        for point in points:
+            self._point(canvas, point)
+        if len(self.lines.series) > 1 and not points:
+            for line, paint in lines:
+                canvas.put(self._spread(line), _mark(self._index(line[0])), paint)
+        return canvas
+
+    def _index(self, row: Row) -> int:
+        """The place of a row's series among all."""
+        series = row.get("series")
+        return self.lines.series.index(series) if series in self.lines.series else 0
+
+    def _place(self, row: Row, role: str = "y") -> Place:
+        return self.across.place(row["x"]), self.up.place(row[role])
+
+    def _dots(self, line: Sequence[Row], dash: Sequence[float]) -> Iterator[Place]:
+        """Places along a line, half a dot apart, where its dash is on."""
+        on, period, start = dash[0] * _DOTS, sum(dash[:2]) * _DOTS, 0.0
+        for a, b in pairwise(line):
+            if a["y"] is None or b["y"] is None:
+                continue
+            (x0, y0), (x1, y1) = self._place(a), self._place(b)
+            length = math.hypot((x1 - x0) * _ACROSS, (y1 - y0) * _DOWN)
+            steps = max(1, math.ceil(2 * length))
+            for step in range(steps + 1):
+                if (start + length * step / steps) % period <= on:
+                    yield x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps
+            start += length
+
+    def _band(self, line: Sequence[Row]) -> Iterator[Place]:
+        """The cells between the limits of a line."""
+        for a, b in pairwise(line):
+            if any(row.get(limit) is None for row in (a, b) for limit in ("low", "high")):
+                continue
+            start, end = self.across.place(a["x"]), self.across.place(b["x"])
+            for col in range(math.floor(start), math.ceil(end)):
+                share = min(max((col + 0.5 - start) / (end - start or 1.0), 0.0), 1.0)
+                low, high = (
+                    self.up.place(a[limit]) * (1 - share) + self.up.place(b[limit]) * share
+                    for limit in ("low", "high")
+                )
+                yield from ((col + 0.5, r + 0.5) for r in range(math.floor(low), math.ceil(high)))
+
+    def _spread(self, line: Sequence[Row]) -> Iterator[Place]:
+        """The few places of a line that carry the mark of its series."""
+        last = -math.inf
+        for row in line:
+            at = self.across.place(row["x"])
+            if row["y"] is not None and at - last >= self.across.length / 9:
+                last = at
+                yield self._place(row)
+
+    def _point(self, canvas: Canvas, row: Row) -> None:
+        if row["y"] is None:
+            return
+        index = self._index(row)
+        if row.get("low") is not None and row.get("high") is not None:
+            (x, low), (_, high) = self._place(row, "low"), self._place(row, "high")
+            bar = ((x, r + 0.5) for r in range(int(low), math.ceil(high)))
+            canvas.put(bar, "│", _paint(index))
+        canvas.put([self._place(row)], _mark(index), _paint(index))
+
+    def _rule(self, canvas: Canvas, rule: Rule) -> None:
+        cols, rows = canvas.cols, canvas.rows
+        if rule.x is not None:
+            at = self.across.place(rule.x)
+            canvas.put(((at, r + 0.5) for r in range(rows)), "┊")
+            start = int(at) + 1 if at + len(rule.text) < cols else int(at) - len(rule.text)
+            canvas.write(start, rows - 0.5, rule.text)
+        elif rule.y is not None:
+            at = self.up.place(rule.y)
+            canvas.put(((c + 0.5, at) for c in range(cols)), "┈")
+            canvas.write(1, at + 1, rule.text)
+
+    def _labels(self) -> dict[int, tuple[str, str]]:
+        """Row → the word at the end of a line and its colour; no two on one row."""
+        ends, last = sorted(self.ends, key=lambda end: -end["at"]), self.up.length - 1
+        rows = [last - int(min(self.up.place(end["at"]), last)) for end in ends]
+        for i in range(1, len(rows)):
+            rows[i] = max(rows[i], rows[i - 1] + 1)
+        for i in reversed(range(len(rows))):
+            rows[i] = min(rows[i], self.up.length - len(rows) + i)
+        labels = {}
+        for end, row in zip(ends, rows, strict=True):
+            index = self._index(end)
+            sign = f"{_mark(index)} " if len(self.lines.series) > 1 else ""
+            labels[row] = (f"{sign}{end['text']}", _paint(index))
+        return labels
+
+
+@dataclass
+class _Forest(_Drawing):
+    """A text row per label: the interval as a line, a filled or hollow point on it."""
+
+    def __post_init__(self) -> None:
+        labels = distinct(self.plot.rows, "label")
+        self.heights = {label: len(labels) - i - 0.5 for i, label in enumerate(labels)}
+        self.left = {height: _name(label) for label, height in self.heights.items()}
+        self.across = self.ruler(layout.forest_axis(self.plot), self.left)
+
+    def panel(self, panel: Any) -> list[str]:
+        across, rules = self.across, [r.x for r in self.plot.rules if r.x is not None]
+        canvas = Canvas(across.length, len(self.heights))
+        canvas.put(((across.place(x), y) for x in rules for y in self.left), "┊")
+        for row in _of(self.plot.rows, panel):
+            y, low, high = self.heights[row["label"]], row["low"], row["high"]
+            _interval(canvas, across, row, y)
+            crossed = [x for x in rules if low is not None and low <= x <= high]
+            canvas.put(((across.place(x), y) for x in crossed), "┼", _paint(0))
+            if row["x"] is not None:
+                sign = "●" if row.get("told", True) else "○"
+                canvas.put([(across.place(row["x"]), y)], sign, _paint(0))
+        return self.frame(canvas, self.left, across)
+
+
+@dataclass
+class _Densities(_Drawing):
+    """Three text rows per label: the density in dots over the interval and the estimate."""
+
+    def __post_init__(self) -> None:
+        self.points, self.outlines = layout.ridges(self.plot)
+
+    def panel(self, panel: Any) -> list[str]:
+        points, outlines = _of(self.points, panel), _of(self.outlines, panel)
+        left = {3 * row["row"] + 0.5: _name(row["label"]) for row in points}
+        places = layout.values((*points, *outlines), "x", "low", "high")
+        across = self.ruler(span(places, self.plot.x_title, share=True), left)
+        canvas = Canvas(across.length, 3 * len(distinct(self.plot.rows, "label")))
+        for point in points:
+            base = point["row"]
+            outline = [row for row in outlines if row["row"] == base]
+            canvas.put(_area(outline, across, base), "braille", _paint(0))
+            _interval(canvas, across, point, 3 * base + 0.5)
+            if point["x"] is not None:
+                canvas.put([(across.place(point["x"]), 3 * base + 0.5)], "●", _paint(0))
+        return self.frame(canvas, left, across)
+
+
+_DRAWINGS = {"curves": _Curves, "forest": _Forest, "densities": _Densities}
+
+
+def _of(rows: Sequence[Row], panel: Any) -> list[Row]:
+    return [row for row in rows if row.get("panel") == panel]
+
+
+def _area(outline: Sequence[Row], across: Axis, base: int) -> Iterator[Place]:
+    """The dots under a density that stands on the text row above its interval."""
+    for a, b in pairwise(outline):
+        start, end = across.place(a["x"]), across.place(b["x"])
+        for col in range(math.ceil(start * _ACROSS), math.ceil(end * _ACROSS)):
+            share = (col / _ACROSS - start) / (end - start)
+            top = (a["top"] * (1 - share) + b["top"] * share - base) * 2 * _DOWN
+            for dot in range(round(top)):
+                yield (col + 0.5) / _ACROSS, 3 * base + 1 + (dot + 0.5) / _DOWN
+
+
+def _interval(canvas: Canvas, across: Axis, row: Row, y: float) -> None:
+    if row["low"] is None or row["high"] is None:
+        return
+    low, high = int(across.place(row["low"])), int(across.place(row["high"]))
+    canvas.put(((col + 0.5, y) for col in range(low, high + 1)), "─", _paint(0))
+
+
+def _flow(words: Sequence[str], width: int) -> list[str]:
+    """Words with three blanks between them, broken into lines."""
+    lines = [""]
+    for word in words:
+        if lines[-1] and cells_of(lines[-1]) + 3 + cells_of(word) > width:
+            lines.append("")
+        lines[-1] += ("   " if lines[-1] else "") + word
+    return lines
+
+
+def _name(label: Any) -> str:
+    """A label as text; plotext refuses blank ones."""
+    text = str(label)
+    return text if text.strip() else f'"{text}"'
+
+
+def _mark(index: int) -> str:
+    return _MARKS[index % len(_MARKS)]
+
+
+def _paint(index: int) -> str:
+    series = THEMES["light"].series
+    return series[index % len(series)]

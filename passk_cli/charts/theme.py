@@ -1,0 +1,38 @@
+"""The colours of every chart, and its font."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Liberation Sans comes with vl-convert, Arial has the same widths: no file depends on the machine.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of paper, text, grid, what is drawn without a series, and the series in turn."""
+
+    paper: str
+    text: str
+    faint: str
+    grid: str
+    series: tuple[str, ...]
+
+
+# The hues of Okabe and Ito (2008), moved so that readers with any colour blindness tell each from
+# every other and all from the paper, and neighbours differ in lightness too, for print in grey.
+THEMES = {
+    "light": Theme(
+        "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
+        ("#16569e", "#dd8300", "#008e4f", "#b23f03", "#00a9f5", "#222222", "#c582a6"),
+    ),
+    "dark": Theme(
+        "#14171a", "#e8ebee", "#a3acb5", "#2c3238",
+        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#f5f1ec", "#b080a8"),
+    ),
+}  # fmt: skip
+
+
+def rgb(paint: str) -> tuple[int, int, int]:
+    """A colour as #rrggbb in numbers."""
+    return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)

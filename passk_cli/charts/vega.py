@@ -1,0 +1,360 @@
+"""Plots → Vega-Lite: a specification with its data inside, for pictures and pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passk_cli.charts import layout
+from passk_cli.charts.axes import Axis
+from passk_cli.charts.theme import FONT, THEMES
+from passk_cli.report.plot import Plot, Row, distinct
+from passk_cli.text import printable
+
+Spec = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+# The number formats of shares.
+_SHARES, _PERCENT = ",.6~f", ",.4~%"
+# One more than there are colours, so that the pairs begin again only after all of both.
+_SHAPES = (
+    "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
+    "triangle-left",
+)  # fmt: skip
+# Points of a line that carry its shape.
+_MARKERS = 12
+
+
+def stack(plots: Sequence[Plot], theme: str, percent: bool = False, hover: bool = True) -> Spec:
+    """One specification of all plots, one under the other, with the theme in it."""
+    specs = [spec(plot, percent, hover) for plot in plots]
+    look = config(theme)
+    if len(specs) == 1:
+        return {"$schema": SCHEMA, **specs[0], "config": look}
+    own = {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")}
+    # The plots line up, so the titles do when each stands over its plot.
+    look["title"]["frame"] = "group"
+    return {"$schema": SCHEMA, "vconcat": specs, "spacing": 36, "resolve": own, "config": look}
+
+
+def spec(plot: Plot, percent: bool = False, hover: bool = True) -> Spec:
+    """The specification of a plot, without a theme.
+
+    percent : shares as percentages.  hover : whether lines answer the mouse.
+    """
+    drawing = _DRAWINGS[plot.kind](plot, _PERCENT if percent else _SHARES, hover)
+    panels = layout.panels(plot)
+    width, height = layout.PANEL if len(panels) > 1 else layout.WHOLE
+    by_label = {"forest": {"step": 18}, "densities": 44 * len(distinct(plot.rows, "label"))}
+    size = {"width": width, "height": by_label.get(plot.kind, height)}
+    body = {**size, "layer": drawing.layers()}
+    head: Spec = {}
+    if plot.title or plot.subtitle:
+        head["title"] = {"text": plot.title, "subtitle": layout.subtitle(plot)}
+    head["data"] = {"values": drawing.values()}
+    if not plot.has("panel"):
+        return head | body
+    # Each panel has its own axis: a shared one would stand under empty places as well.
+    own = {"scale": {"x": "independent"}} if plot.kind == "densities" else {}
+    return head | {
+        "facet": {"field": "panel", "type": "nominal", "sort": panels, "title": None},
+        "columns": layout.columns(plot),
+        "resolve": {"axis": {"x": "independent"}, **own},
+        "spec": body,
+    }
+
+
+@dataclass
+class _Drawing:
+    """What the drawings of all kinds of plots share.
+
+    shares : the number format of shares.  hover : whether lines answer the mouse.
+    """
+
+    plot: Plot
+    shares: str
+    hover: bool
+
+    def values(self) -> list[Spec]:
+        """The data; `drawn` says which layers a row is for."""
+        return _data(self.plot.rows, "point")
+
+    def layers(self) -> list[Spec]:
+        """What is drawn, from the back to the front."""
+        raise NotImplementedError
+
+    def channel(self, axis: Axis, field: str) -> Spec:
+        """The encoding of a field on an axis."""
+        form = self.shares if axis.share else "~s" if axis.high >= 1e5 else ",~r"
+        ticks = {"values": list(axis.ticks)} if axis.ticks else {"tickCount": 5}
+        kind = {"type": "log"} if axis.log else {"zero": False}
+        return {
+            "field": field, "type": "quantitative", "title": axis.title or None,
+            "axis": {"format": form, **ticks},
+            "scale": {"domain": [axis.low, axis.high], "nice": False, **kind},
+        }  # fmt: skip
+
+    def tooltip(self, roles: Iterable[str]) -> list[Spec]:
+        """What hovering shows: each value under its name."""
+        measured = "y" if self.plot.kind == "curves" else "x"
+        shares = (measured, "low", "high") if self.plot.unit == "share" else ()
+        tips: list[Spec] = []
+        for role in roles:
+            tip = {"field": role, "title": printable(self.plot.names[role]), "type": "nominal"}
+            if role in ("x", "y", "low", "high"):
+                form = self.shares if role in shares else ".4~g"
+                tip |= {"type": "quantitative", "format": form}
+            tips.append(tip)
+        return tips
+
+    def rules(self, **axes: Axis) -> list[Spec]:
+        """Reference lines with their words, on the axes x and y."""
+        layers = []
+        for rule in self.plot.rules:
+            name, value = ("x", rule.x) if rule.y is None else ("y", rule.y)
+            data = {"data": {"values": [{name: value, "text": rule.text}]}}
+            where = {name: self.channel(axes[name], name)}
+            line = _layer("reference", "rule", **where)
+            line["mark"] |= {} if rule.dashed else {"strokeDash": [1, 0]}
+            layers.append(data | line)
+            if rule.text:
+                right = rule.x is not None and axes["x"].place(rule.x) > 0.5
+                layers.append(data | _word(where, right))
+        return layers
+
+
+@dataclass
+class _Curves(_Drawing):
+    """Lines with bands, points with bars, and words at the ends of lines."""
+
+    def __post_init__(self) -> None:
+        self.lines = layout.Lines.of(self.plot)
+        self.look = _look(self.lines)
+        # Without points of their own, lines carry the shapes of their series.
+        self.marks = len(self.lines.series) > 1 and not self.plot.points
+
+    def values(self) -> list[Spec]:
+        rows = _data(self.plot.rows, "line")
+        for line in layout.by_line(rows).values() if self.marks else ():
+            cells = set()
+            for row in line:
+                cell = round(self.lines.across.place(row["x"]) * _MARKERS)
+                if cell not in cells and row["y"] is not None:
+                    cells.add(cell)
+                    row["marked"] = True
+        return rows + _data(self.lines.points, "point")
+
+    def layers(self) -> list[Spec]:
+        return [
+            *self.rules(x=self.lines.across, y=self.lines.up),
+            *self._bands(),
+            self._layer("curve", "line", "y", "color", "strokeDash") | _LINES,
+            *self._points(),
+            *self._markers(),
+            *self._labels(),
+        ]
+
+    def _bands(self) -> list[Spec]:
+        if not self.plot.has("low", "high"):
+            return []
+        band = self._layer("band", "area", "low", "color", y2={"field": "high"})
+        if "strokeDash" in self.look:
+            band["encoding"]["detail"] = {"field": "kind"}
+        return [band | _LINES]
+
+    def _points(self) -> list[Spec]:
+        points, layers = self.lines.points, []
+        if not points:
+            return []
+        roles = [role for role in self.plot.names if role in points[0]]
+        if {"low", "high"} <= set(roles):
+            layers.append(self._layer("interval", "rule", "low", "color", y2={"field": "high"}))
+        tips = self.tooltip(roles)
+        layers.append(self._layer("estimate", "point", "y", "color", "shape", tooltip=tips))
+        return [each | _POINTS for each in layers]
+
+    def _markers(self) -> list[Spec]:
+        """A few points of each line in the shape of its series; unseen ones under the mouse."""
+        marker = self._layer("marker", "point", "y", "color", "shape") | _only("datum.marked")
+        tips = self.tooltip(self.plot.names)
+        hover = self._layer("hover", "point", "y", "color", tooltip=tips) | _LINES
+        return [marker] * self.marks + [hover] * self.hover
+
+    def _labels(self) -> list[Spec]:
+        """Words at the ends of lines, each led to by a short stroke."""
+        if not self.lines.labels:
+            return []
+        data = {"data": {"values": self.lines.labels}}
+        ends = {"x2": {"field": "x"}, "y2": {"field": "at"}}
+        leader = self._layer("leader", "rule", "y", "color", **ends)
+        leader["mark"] |= {"xOffset": 3, "x2Offset": 12}
+        text = self._layer("label", "text", "at", text={"field": "text"})
+        text["mark"] |= {"align": "left", "dx": 15, "baseline": "middle"}
+        return [data | leader, data | text]
+
+    def _layer(self, style: str, mark: str, height: str, *scales: str, **more: Any) -> Spec:
+        """A layer over x, at the height of a field, with scales of the look."""
+        x, y = self.channel(self.lines.across, "x"), self.channel(self.lines.up, height)
+        look = {scale: self.look[scale] for scale in scales if scale in self.look}
+        return _layer(style, mark, x=x, y=y, **look, **more)
+
+
+def _look(lines: layout.Lines) -> Spec:
+    """The scales that tell lines apart: colour and shape by series, dash by kind."""
+    look: Spec = {}
+    several, labelled = len(lines.series) > 1, bool(lines.labels)
+    right: Spec | None = {"title": None} if several and not labelled else None
+    if right and max(map(len, map(str, lines.series))) > layout.LONG:
+        right |= {"orient": "bottom", "columns": 1}
+    if lines.series:
+        look["color"] = _scale("series", right, domain=lines.series)
+    if several:
+        shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(lines.series))]
+        look["shape"] = _scale("series", right, domain=lines.series, range=shapes)
+    if lines.dashes:
+        kinds, dashes = [*lines.dashes], [list(dash) for dash in lines.dashes.values()]
+        above = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 900}
+        legend = above if len(kinds) > 1 and (several or not labelled) else None
+        look["strokeDash"] = _scale("kind", legend, domain=kinds, range=dashes)
+    return look
+
+
+@dataclass
+class _Forest(_Drawing):
+    """Intervals with points, filled or hollow, one under the other."""
+
+    def layers(self) -> list[Spec]:
+        across = layout.forest_axis(self.plot)
+        up: Spec = {
+            "field": "label", "type": "nominal", "title": None, "axis": {"grid": False},
+            "scale": {"domain": distinct(self.plot.rows, "label")},
+        }  # fmt: skip
+        tips = self.tooltip(role for role in self.plot.names if role != "told")
+        low, x = self.channel(across, "low"), self.channel(across, "x")
+        interval = _layer("interval", "rule", x=low, x2={"field": "high"}, y=up, tooltip=tips)
+        points = [_layer("estimate", "point", x=x, y=up, tooltip=tips)]
+        if self.plot.has("told"):
+            hollow = _layer("open", "point", x=x, y=up, tooltip=tips)
+            points = [points[0] | _only("datum.told"), hollow | _only("!datum.told")]
+        return [*self.rules(x=across), interval, *points]
+
+
+@dataclass
+class _Densities(_Drawing):
+    """Densities over intervals with points, one under the other."""
+
+    def values(self) -> list[Spec]:
+        points, outlines = layout.ridges(self.plot)
+        return _data(points, "point") + _data(outlines, "area")
+
+    def layers(self) -> list[Spec]:
+        labels = distinct(self.plot.rows, "label")[::-1]
+        words = f"{json.dumps(labels, ensure_ascii=False)}[datum.value]"
+        up: Spec = {
+            "field": "row", "type": "quantitative", "title": None,
+            "scale": {"domain": [-0.25, len(labels)], "nice": False, "zero": False},
+            "axis": {"values": list(range(len(labels))), "labelExpr": words},
+        }  # fmt: skip
+        x: Spec = {
+            "field": "x", "type": "quantitative", "title": self.plot.x_title or None,
+            "scale": {"zero": False, "nice": False},
+            "axis": {"tickCount": 4, "format": self.shares},
+        }  # fmt: skip
+        low, high, label = x | {"field": "low"}, {"field": "high"}, {"field": "label"}
+        tips = self.tooltip(self.plot.names)
+        area = _layer("density", "area", x=x, y=up, y2={"field": "top"}, detail=label)
+        return [
+            area | _only("datum.drawn == 'area'"),
+            _layer("interval", "rule", x=low, x2=high, y=up) | _POINTS,
+            _layer("estimate", "point", x=x, y=up, tooltip=tips) | _POINTS,
+        ]
+
+
+_DRAWINGS = {"curves": _Curves, "forest": _Forest, "densities": _Densities}
+
+
+def _data(rows: Iterable[Row], way: str) -> list[Spec]:
+    """The rows with what says which layers they are for."""
+    return [{**row, "drawn": way} for row in rows]
+
+
+def _only(condition: str) -> Spec:
+    """What keeps the rows that a layer is for."""
+    return {"transform": [{"filter": condition}]}
+
+
+_LINES, _POINTS = _only("datum.drawn == 'line'"), _only("datum.drawn == 'point'")
+
+
+def _layer(style: str, mark: str, **encoding: Any) -> Spec:
+    """A layer; its style is what the theme knows it by."""
+    return {"mark": {"type": mark, "style": style}, "encoding": encoding}
+
+
+def _word(where: Spec, left: bool) -> Spec:
+    """The word of a reference line: beside the top of a vertical one, else over its start."""
+    across = "x" in where
+    beside = {"y": {"value": -5}} if across else {"x": {"value": 4}}
+    word = _layer("word", "text", text={"field": "text"}, **where, **beside)
+    word["mark"] |= {"align": "right" if left else "left", "baseline": "bottom"}
+    word["mark"] |= {"dx": 2 if left else -2} if across else {"dy": -3}
+    return word
+
+
+def _scale(field: str, legend: Spec | None, **scale: list[Any]) -> Spec:
+    """The encoding of a field by colour, shape or dash; `legend` None for no legend."""
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
+
+
+def config(theme: str) -> Spec:
+    """How every layer looks, by its style."""
+    look = THEMES[theme]
+    accent = look.series[0]
+    return {
+        "background": look.paper,
+        "font": FONT,
+        "padding": 14,
+        "view": {"stroke": None},
+        "range": {"category": list(look.series)},
+        "title": {
+            "anchor": "start", "frame": "bounds", "color": look.text, "fontSize": 15,
+            "fontWeight": "bold", "offset": 10, "subtitleColor": look.faint,
+            "subtitleFontSize": 11.5, "subtitlePadding": 5,
+        },
+        "axis": {
+            "labelColor": look.faint, "labelFontSize": 11, "titleColor": look.text,
+            "titleFontSize": 12, "titleFontWeight": "normal", "titlePadding": 8,
+            "domainColor": look.faint, "tickColor": look.faint, "tickSize": 4,
+            "gridColor": look.grid, "gridWidth": 1, "labelLimit": 0,
+        },
+        "axisX": {"grid": False, "labelFlush": False},
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
+        "legend": {
+            "labelColor": look.text, "labelFontSize": 12, "labelLimit": 0, "symbolSize": 90,
+            "symbolStrokeWidth": 2, "rowPadding": 4, "offset": 20,
+        },
+        "facet": {"spacing": 28},
+        "header": {
+            "labelColor": look.text, "labelFontSize": 12, "labelFontWeight": "bold",
+            "labelAnchor": "start", "title": None, "labelPadding": 8,
+        },
+        "style": {
+            "band": {"opacity": 0.14, "color": accent},
+            "curve": {"strokeWidth": 2, "strokeJoin": "round", "color": accent},
+            "marker": {"filled": True, "size": 45, "opacity": 1},
+            "hover": {"filled": True, "size": 140, "opacity": 0},
+            "interval": {"strokeWidth": 2.5, "color": accent},
+            "estimate": {"filled": True, "size": 60, "opacity": 1, "color": accent},
+            "open": {
+                "filled": True, "color": look.paper, "stroke": accent, "strokeWidth": 1.75,
+                "size": 50, "opacity": 1,
+            },
+            "density": {"opacity": 0.3, "color": accent},
+            "reference": {"color": look.faint, "strokeWidth": 1, "strokeDash": [3, 3]},
+            "word": {"color": look.faint, "fontSize": 11},
+            "leader": {"strokeWidth": 1, "opacity": 0.6, "color": accent},
+            "label": {"color": look.text, "fontSize": 12},
+        },
+    }  # fmt: skip

@@ -1,0 +1,195 @@
+"""Charts as plain data: what is shown, and nothing of how it is drawn.
+
+`curves`, `forest` and `densities` make a `Plot` from a command's rows; `passk_cli.charts` draws it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from passk_cli.text import printable
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A reference line across a chart: vertical at x or horizontal at y, with a word on it."""
+
+    x: float | None = None
+    y: float | None = None
+    text: str = ""
+    dashed: bool = True
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture of a result as data.
+
+    kind : "curves", "forest" or "densities".
+    rows : one per point, in the order they are shown: role → value.  Curves have x, y, series
+        (whose line), kind (which of its lines); the others x, label, told (whether it stands out),
+        draws (an array); all low, high and panel.  x or y always, the rest where the plot `has` it.
+        Texts are printable, numbers are Python's, and undefined ones are None.
+    names : role → what its values are called.
+    points : of curves, rows shown as points; they may lack some of the roles.
+    rules : reference lines.
+    title, subtitle : what is shown; what was counted and how sure, in parts joined by " · ".
+    x_title, y_title : of the axes.
+    log_x, log_y : whether an axis is logarithmic; None to let the values decide.
+    y_limits : the ends of the y-axis; None to fit the values.
+    unit : "share" for shares and differences of such, which obey --percent; else "".
+    """
+
+    kind: str
+    rows: tuple[Row, ...]
+    names: Mapping[str, str]
+    points: tuple[Row, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    title: str = ""
+    subtitle: str = ""
+    x_title: str = ""
+    y_title: str = ""
+    log_x: bool | None = False
+    log_y: bool = False
+    y_limits: tuple[float, float] | None = None
+    unit: str = "share"
+
+    def has(self, *roles: str) -> bool:
+        """Whether the rows have all of these roles."""
+        return all(role in self.names for role in roles)
+
+
+def curves(
+    rows: Sequence[Row],
+    *,
+    x: str,
+    y: str,
+    low: str = "",
+    high: str = "",
+    colour: str = "",
+    dash: str = "",
+    facet: str = "",
+    points: Sequence[Row] = (),
+    rules: Sequence[Rule] = (),
+    title: str = "",
+    subtitle: str = "",
+    x_title: str = "",
+    y_title: str = "",
+    log_x: bool | None = None,
+    log_y: bool = False,
+    y_domain: tuple[float, float] | None = (0.0, 1.0),
+    shares: bool = False,
+) -> Plot:
+    """Lines over x with their intervals as bands.
+
+    rows : one per point of a line, in the order of x; x, y, low, high, colour, dash and facet name
+        keys in them.  An undefined y (None, NaN) breaks the line; an undefined limit, the band.
+    colour : whose line it is, as the model.  dash : which kind; pass@k is dashed, pass^k solid.
+    facet : a panel for each of its values.
+    points : rows shown as points under the same keys, with low and high as bars; other than x and
+        y, a key that not all of them have is left out.  `rows` itself marks every point of the
+        lines, whose bands say the rest.
+    subtitle : what was counted and how sure; a lone series is named there too.
+    log_x : None for a logarithmic axis when x spans two decades.
+    log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
+    y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
+    shares : whether y is a share, or a difference of such, on another range as well.
+
+    >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
+    >>> curves(rows, x="k", y="value", colour="model").rows[0]
+    {'series': 'm', 'x': 1, 'y': 0.4}
+    """
+    names = _named(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
+    shared = {role: name for role, name in names.items() if all(name in row for row in points)}
+    if points is rows:
+        shared = {role: name for role, name in names.items() if role not in ("low", "high")}
+    lines, dots = _tidy(rows, names, log_y), _tidy(points, shared, log_y)
+    series = distinct((*lines, *dots), "series")
+    lone = str(series[0]) if len(series) == 1 else ""
+    return Plot(
+        "curves", lines, names, dots, _safe(rules), printable(title),
+        printable(" · ".join(filter(None, (lone, subtitle)))), printable(x_title),
+        printable(y_title), log_x, log_y, y_domain,
+        "share" if shares or y_domain == (0, 1) else "",
+    )  # fmt: skip
+
+
+def forest(
+    rows: Sequence[Row],
+    *,
+    label: str,
+    value: str,
+    low: str,
+    high: str,
+    facet: str = "",
+    told: str = "",
+    rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),),
+    title: str = "",
+    subtitle: str = "",
+    x_title: str = "",
+) -> Plot:
+    """Points with their intervals, one under the other, beside a line at zero.
+
+    rows : one per label and facet; label, value, low, high, facet, told name keys in them.
+    told : whether a point stands out (filled) or not (hollow).
+    rules : vertical reference lines.
+
+    >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
+    >>> forest([row], label="pair", value="difference", low="low", high="high").rows
+    ({'label': 'a − b', 'x': 0.1, 'low': -0.1, 'high': 0.3},)
+    """
+    names = _named(label=label, x=value, low=low, high=high, panel=facet, told=told)
+    return Plot(
+        "forest", _tidy(rows, names), names, (), _safe(rules), printable(title),
+        printable(subtitle), printable(x_title),
+    )  # fmt: skip
+
+
+def densities(rows: Sequence[Row], *, draws: str, **names: str) -> Plot:
+    """The distribution of draws in rows, one under the other, with estimate and interval.
+
+    rows : as those of a `forest`, with the same names; draws names an array in each, of which the
+        chart will show the density.
+    """
+    points = forest(rows, rules=(), **names)
+    values = zip(points.rows, rows, strict=True)
+    return replace(
+        points, kind="densities", rows=tuple({**one, "draws": row[draws]} for one, row in values)
+    )
+
+
+def distinct(rows: Iterable[Row], role: str) -> list[Any]:
+    """The values of a role in the order they appear."""
+    return list(dict.fromkeys(row[role] for row in rows if row.get(role) is not None))
+
+
+def _named(**names: str) -> dict[str, str]:
+    return {role: name for role, name in names.items() if name}
+
+
+def _safe(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    return tuple(replace(rule, text=printable(rule.text)) for rule in rules)
+
+
+def _tidy(
+    rows: Sequence[Row], names: Mapping[str, str], positive: bool = False
+) -> tuple[dict[str, Any], ...]:
+    """The rows under their roles; with `positive`, no other heights."""
+    return tuple(
+        {role: _plain(row[name], positive and role in ("y", "low", "high"))
+         for role, name in names.items()}
+        for row in rows
+    )  # fmt: skip
+
+
+def _plain(value: Any, positive: bool = False) -> Any:
+    """A value that JSON and XML know."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, str):
+        return printable(value)
+    undefined = isinstance(value, float) and not math.isfinite(value)
+    return None if undefined or (positive and not (value and value > 0)) else value

@@ -1,0 +1,89 @@
+"""Plots: their numbers are the report's, as plain values under their roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from passk_cli.report.bootstrap import bootstrap_report, distributions
+from passk_cli.report.compare import compare_report
+
+from passk_cli.files.reading import load
+from passk_cli.files.tables import Request
+from passk_cli.report.estimate import choose_metrics
+from passk_cli.report.model import Report
+from passk_cli.report.pairs import Rules
+from passk_cli.report.plot import Rule, curves, forest
+from passk_cli.report.samples import Uncertainty
+from tests.conftest import SAMPLES
+
+CRUX = [str(SAMPLES / "cruxeval.jsonl.gz")]
+
+
+def records(report: Report) -> list[dict[str, Any]]:
+    names = [column.name for column in report.data.columns]
+    return [dict(zip(names, row, strict=True)) for row in report.data.rows]
+
+
+def test_a_forest_holds_the_differences_of_the_report() -> None:
+    counts = load(CRUX, Request(by=("temperature",)))
+    metrics = choose_metrics(counts, (1, 10))
+    report = compare_report(counts, metrics, Uncertainty(resamples=200), Rules(margin=0.02))
+    (plot,) = report.plots
+    points = plot.rows
+    assert len(points) == len(report.data.rows) == 36
+    for point, row in zip(points, records(report), strict=True):
+        assert point["label"] == f"{row['model']} − {row['against']} · {row['temperature']}"
+        assert point["panel"] == row["metric"]
+        assert (point["x"], point["low"], point["high"]) == (
+            row["difference"], row["low"], row["high"],
+        )  # fmt: skip
+        assert point["told"] == (row["verdict"] in ("better", "worse"))
+    assert [rule.x for rule in plot.rules] == [0.0, -0.02, 0.02]
+
+
+def test_densities_hold_estimates_and_intervals() -> None:
+    counts = load(CRUX, Request(by=("temperature",)))
+    metrics = choose_metrics(counts, (1,))
+    how = Uncertainty(resamples=2000)
+    lines, found = distributions(counts, metrics, how, ("percentile", "guard"))
+    report = bootstrap_report(
+        counts, metrics, how, ("percentile", "guard"), lines, found, "multinomial"
+    )
+    (plot,) = report.plots
+    points = plot.rows
+    rows = [r for r in records(report) if r["interval"] == "percentile"]
+    expected = {
+        (f"{r['model']} {r['temperature']}", r["metric"]): (r["estimate"], r["low"], r["high"])
+        for r in rows
+    }
+    assert {(p["label"], p["panel"]): (p["x"], p["low"], p["high"]) for p in points} == expected
+    assert [p["x"] for p in points] == sorted((p["x"] for p in points), reverse=True)
+    assert all(len(point["draws"]) == how.resamples for point in points)
+
+
+def test_no_value_no_chart() -> None:
+    counts = load([str(SAMPLES / "tau_airline.csv")], Request())
+    lines, found = distributions(counts, choose_metrics(counts, (1,)), Uncertainty(), ("guard",))
+    assert found
+    report = bootstrap_report(counts, (), Uncertainty(), ("guard",), lines, [], "multinomial")
+    assert report.plots == ()
+
+
+def test_numpy_values_become_plain_and_names_printable() -> None:
+    row = {"p": "a\x1b[31m", "d": np.float64(0.5), "low": np.float64(np.nan), "high": np.int64(1)}
+    (point,) = forest([row], label="p", value="d", low="low", high="high").rows
+    assert point == {"label": "a\\x1b[31m", "x": 0.5, "low": None, "high": 1}
+    assert (type(point["x"]), type(point["high"])) == (float, int)
+
+
+def test_every_text_is_printable() -> None:
+    evil, shown = "a\n\x1b[31m", "a\\n\\x1b[31m"
+    rows = [{evil: k, "value": 0.5, "model": evil} for k in (1, 2)]
+    plot = curves(
+        rows, x=evil, y="value", colour="model", title=evil, subtitle=evil, x_title=evil,
+        y_title=evil, rules=[Rule(x=1, text=evil)],
+    )  # fmt: skip
+    assert (plot.title, plot.subtitle) == (shown, f"{shown} · {shown}")
+    assert (plot.x_title, plot.y_title, plot.rules[0].text) == (shown,) * 3
+    assert plot.rows[0] == {"series": shown, "x": 1, "y": 0.5}
