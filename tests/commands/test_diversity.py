@@ -39,11 +39,8 @@ def diversity_report(
     confidence: Confidence | None = None,
     short_tasks: str = "empty",
 ) -> Report:
-    metrics = Metrics(short_tasks=short_tasks)
-    asked, question = (
-        Asked(Request(), metrics, confidence or Confidence(), Rules()),
-        Diversity(k=ks),
-    )
+    metrics, question = Metrics(short_tasks=short_tasks), Diversity(k=ks)
+    asked = Asked(Request(), metrics, confidence or Confidence(), Rules())
     return question.report(question.study(asked, lambda request: counts))
 
 

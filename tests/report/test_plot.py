@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from passk_cli.report.bootstrap import bootstrap_report, distributions
-from passk_cli.report.compare import compare_report
 
+from passk_cli.commands.bootstrap.distribution import bootstrap_report
+from passk_cli.commands.compare.report import compare_report
 from passk_cli.files.reading import load
 from passk_cli.files.tables import Request
-from passk_cli.report.estimate import choose_metrics
+from passk_cli.metrics.registry import parse_list
 from passk_cli.report.model import Report
-from passk_cli.report.pairs import Rules
 from passk_cli.report.plot import Rule, curves, forest
-from passk_cli.report.samples import Uncertainty
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import choose_metrics
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
 from tests.conftest import SAMPLES
 
 CRUX = [str(SAMPLES / "cruxeval.jsonl.gz")]
@@ -28,7 +30,8 @@ def records(report: Report) -> list[dict[str, Any]]:
 def test_a_forest_holds_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = choose_metrics(counts, (1, 10))
-    report = compare_report(counts, metrics, Uncertainty(resamples=200), Rules(margin=0.02))
+    confidence = Confidence(resamples=200).for_differences()
+    report = compare_report(Study(counts, metrics, confidence, Rules(margin=0.02)))
     (plot,) = report.plots
     points = plot.rows
     assert len(points) == len(report.data.rows) == 36
@@ -36,7 +39,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
         assert point["label"] == f"{row['model']} − {row['against']} · {row['temperature']}"
         assert point["panel"] == row["metric"]
         assert (point["x"], point["low"], point["high"]) == (
-            row["difference"], row["low"], row["high"],
+            row["estimate"], row["low"], row["high"],
         )  # fmt: skip
         assert point["told"] == (row["verdict"] in ("better", "worse"))
     assert [rule.x for rule in plot.rules] == [0.0, -0.02, 0.02]
@@ -45,11 +48,8 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
 def test_densities_hold_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = choose_metrics(counts, (1,))
-    how = Uncertainty(resamples=2000)
-    lines, found = distributions(counts, metrics, how, ("percentile", "guard"))
-    report = bootstrap_report(
-        counts, metrics, how, ("percentile", "guard"), lines, found, "multinomial"
-    )
+    study = Study(counts, metrics, Confidence(resamples=2000))
+    report = bootstrap_report(study, ("percentile", "guard"))
     (plot,) = report.plots
     points = plot.rows
     rows = [r for r in records(report) if r["interval"] == "percentile"]
@@ -59,14 +59,12 @@ def test_densities_hold_estimates_and_intervals() -> None:
     }
     assert {(p["label"], p["panel"]): (p["x"], p["low"], p["high"]) for p in points} == expected
     assert [p["x"] for p in points] == sorted((p["x"] for p in points), reverse=True)
-    assert all(len(point["draws"]) == how.resamples for point in points)
+    assert all(len(point["draws"]) == study.confidence.resamples for point in points)
 
 
 def test_no_value_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
-    lines, found = distributions(counts, choose_metrics(counts, (1,)), Uncertainty(), ("guard",))
-    assert found
-    report = bootstrap_report(counts, (), Uncertainty(), ("guard",), lines, [], "multinomial")
+    report = bootstrap_report(Study(counts, parse_list("pass@9")))
     assert report.plots == ()
 
 
