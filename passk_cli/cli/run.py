@@ -22,7 +22,7 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
     """
     output, charting = filled(Output, given), filled(Charting, given)
     once = any(file == "-" or file.endswith("=-") for file in files)
-    question, asked = declaration.ask(given, data=bool(files), once=once)
+    question, asked = declaration.ask(given, data=bool(files), once=once, files=files)
     output.check(files, question.exports, charting)
 
     def read(request: Request) -> Counts:

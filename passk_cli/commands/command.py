@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +28,7 @@ class Asked:
     """The shared options, by group, as the user set them.
 
     data : whether there is data to read.  once : whether it can be read only once, as a pipe can.
+    files : where it lies; none for data that lies in no files.
     """
 
     request: Request
@@ -36,6 +37,7 @@ class Asked:
     rules: Rules
     data: bool = True
     once: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,17 @@ class Command:
         return options_of((self.question, *self.groups), self.without)
 
     def ask(
-        self, given: Mapping[str, Any], *, data: bool = True, once: bool = False
+        self,
+        given: Mapping[str, Any],
+        *,
+        data: bool = True,
+        once: bool = False,
+        files: Sequence[str] = (),
     ) -> tuple[Question, Asked]:
         """The question and the shared options, from what was given for them.
 
         given : field → value, as text from the command line or as Python has it.
-        data : whether there is any.  once : whether it can be read only once.
+        data : whether there is any.  once : whether it can be read only once.  files : its files.
         Errors: ParameterError for a value that an option does not know, or files that are missing.
         """
         own = declared(self.question)
@@ -115,7 +122,7 @@ class Command:
         shared = {k: v for k, v in given.items() if k not in own}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
-        return question, Asked(request, metrics, confidence, rules, data, once)
+        return question, Asked(request, metrics, confidence, rules, data, once, tuple(files))
 
 
 def answer(question: Question, asked: Asked, read: Read) -> Report:

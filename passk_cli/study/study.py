@@ -173,15 +173,18 @@ class Study:
         caption: Iterable[str] = (),
         notes: Iterable[Note] = (),
         charts: Callable[[], tuple[Chart, ...]] = tuple,
+        computed: Mapping[str, object] | None = None,
         **decided: object,
     ) -> Report:
         """The report: tables for people, the facts as tidy rows, notes and signature.
 
         charts : draws when called, since drawing may take long.
+        computed : what it is about where metrics do not say it, as entries of the signature.
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
         """
         short = None if self.short_tasks == "empty" else self.short_tasks
-        entries = {**self.confidence.signature(), **decided, **self.decided}
+        before = computed or {}
+        entries = {**before, **self.confidence.signature(), **decided, **self.decided}
         entries.setdefault("short tasks", short)
         return Report(
             tables=tuple(tables),
