@@ -19,6 +19,7 @@ COMMANDS = {
     "estimate": "Measure",
     "compare": "Measure",
     "bootstrap": "Measure",
+    "curve": "Measure",
     "order": "Understand",
     "diversity": "Understand",
     "temperature": "Understand",

@@ -173,18 +173,17 @@ class Study:
         caption: Iterable[str] = (),
         notes: Iterable[Note] = (),
         charts: Callable[[], tuple[Chart, ...]] = tuple,
-        computed: Mapping[str, object] | None = None,
         **decided: object,
     ) -> Report:
         """The report: tables for people, the facts as tidy rows, notes and signature.
 
         charts : draws when called, since drawing may take long.
-        computed : what it is about where metrics do not say it, as entries of the signature.
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
+            It comes after the entries of the confidence, unless it holds them itself.
         """
         short = None if self.short_tasks == "empty" else self.short_tasks
-        before = computed or {}
-        entries = {**before, **self.confidence.signature(), **decided, **self.decided}
+        sure = {} if "interval" in decided else self.confidence.signature()
+        entries = {**sure, **decided, **self.decided}
         entries.setdefault("short tasks", short)
         return Report(
             tables=tuple(tables),
