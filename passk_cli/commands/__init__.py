@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "estimate": "Measure",
     "compare": "Measure",
+    "gate": "Measure",
     "bootstrap": "Measure",
     "curve": "Measure",
     "order": "Understand",

@@ -34,6 +34,7 @@ class Study:
     metrics : the ones asked for.  rules : how pairs are judged.
     short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
     "drop".  hint : a word on metrics that are not there.
+    baseline : counts that these are compared with, where they were read apart.
     reading : what was done to the data besides what the counts know of.  decided : the same as
     entries of the signature.
     """
@@ -44,6 +45,7 @@ class Study:
     rules: Rules = field(default_factory=Rules)
     short_tasks: str = "empty"
     hint: str = ""
+    baseline: Counts | None = None
     reading: tuple[Note, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
 
