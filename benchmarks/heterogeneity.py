@@ -21,7 +21,7 @@ from measure import keep, table
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from passk_cli.inference.heterogeneity import Question, gains, spread_of_rates
+from passk_cli.inference.heterogeneity import Setting, gains, spread_of_rates
 from passk_cli.metrics.heterogeneity import Moments, moments_of_rates, rate_curves
 
 RESAMPLES = 2000
@@ -108,8 +108,8 @@ def delta_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 tally = Tally(population.delta(k), [])
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
-                    question = Question(resamples=RESAMPLES, seed=seed)
-                    found = gains(np.full(tasks, n), c, np.array([k]), question)
+                    setting = Setting(resamples=RESAMPLES, seed=seed)
+                    found = gains(np.full(tasks, n), c, np.array([k]), setting)
                     tally.add(found.estimate[0], found.low[0], found.high[0])
                 yield (population.name, tasks, n, k, *tally.cells(repetitions))
 
@@ -123,8 +123,8 @@ def moment_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 rng = np.random.default_rng([place, tasks, n])
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
-                    question = Question(resamples=RESAMPLES, seed=seed)
-                    both = spread_of_rates(np.full(tasks, n), c, question)
+                    setting = Setting(resamples=RESAMPLES, seed=seed)
+                    both = spread_of_rates(np.full(tasks, n), c, setting)
                     for tally, one in zip(tallies, both, strict=True):
                         tally.add(one.value, one.low, one.high)
                 for name, tally in zip(("sd", "skewness"), tallies, strict=True):
@@ -153,8 +153,8 @@ def cluster_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                         )
                     codes = np.repeat(np.arange(clusters), sizes)
                     c = rng.binomial(n, p[codes])
-                    question = Question(clusters=codes, resamples=RESAMPLES, seed=seed)
-                    found = gains(np.full(len(c), n), c, np.array([k]), question)
+                    setting = Setting(clusters=codes, resamples=RESAMPLES, seed=seed)
+                    found = gains(np.full(len(c), n), c, np.array([k]), setting)
                     tally.add(found.estimate[0], found.low[0], found.high[0])
                 yield (name, clusters, n, k, *tally.cells(repetitions))
 
@@ -168,12 +168,12 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 truth = rate_curves(p, np.array([k])).delta[0], moments_of_rates(p).sd
                 tallies = Tally(truth[0], []), Tally(truth[1], [])
                 rng = np.random.default_rng([place, tasks, n, k])
-                question = Question("these-tasks")
+                setting = Setting("these-tasks")
                 for _ in range(repetitions):
                     c, sizes = rng.binomial(n, p), np.full(tasks, n)
-                    found = gains(sizes, c, np.array([k]), question)
+                    found = gains(sizes, c, np.array([k]), setting)
                     tallies[0].add(found.estimate[0], found.low[0], found.high[0])
-                    sd = spread_of_rates(sizes, c, question)[0]
+                    sd = spread_of_rates(sizes, c, setting)[0]
                     tallies[1].add(sd.value, sd.low, sd.high)
                 names = (f"Δ_{k}", "sd") if k != 5 else (f"Δ_{k}",)
                 for name, tally in zip(names, tallies, strict=False):

@@ -97,7 +97,7 @@ def compare(
         }
     )  # fmt: skip
     counts = data if isinstance(data, Counts) else _read(data, asked.metrics.metrics)
-    return _frame(answer(question, asked, lambda _: counts))
+    return _frame(answer(question, asked, lambda *_: counts))
 
 
 def _read(data: pd.DataFrame, metrics: Sequence[Metric]) -> Counts:

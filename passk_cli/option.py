@@ -33,6 +33,7 @@ class Option:
     parse : what is given (text; from Python other things too) → the field's value; it gets a list
         where the option can be given several times, which `several` says of a field that is no
         tuple.
+    file : "read" or "written" where its value can name a file.
     """
 
     flags: str
@@ -43,6 +44,7 @@ class Option:
     high: float | None = None
     parse: Callable[[Any], Any] | None = None
     several: bool = False
+    file: str = ""
 
     @property
     def name(self) -> str:
@@ -95,6 +97,13 @@ def options_of(
             if option is not None and field.name not in names:
                 names.add(field.name)
                 yield field.name, option, kind, default_of(field)
+
+
+def named_files(group: type, given: Mapping[str, Any], file: str) -> list[str]:
+    """The files that options name, of those that are "read" or "written"."""
+    values = [given.get(name) for name, (option, _) in declared(group).items()
+              if option.file == file]  # fmt: skip
+    return [value for value in values if isinstance(value, str)]
 
 
 def base_type(kind: Any) -> Any:

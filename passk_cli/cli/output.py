@@ -165,7 +165,22 @@ class Output:
         return Path(self._target or "").suffix.lower()
 
     def write(self, report: Report, charting: Charting | None = None) -> None:
-        """Notes to stderr, the report to stdout or whole into the file, then its charts."""
+        """Notes to stderr, the report to stdout or whole into the file, then its charts.
+
+        The verdict of a gate stands on stderr in any case; in GitHub Actions there is a summary.
+        """
+        from passk_cli.text import printable
+
+        try:
+            self._write(report, charting)
+        finally:
+            if report.checks:
+                from passk_cli.render.checks import verdict
+
+                line = printable(verdict(report, self._style(False, False)))
+                print(f"passk: {line}", file=sys.stderr)
+
+    def _write(self, report: Report, charting: Charting | None) -> None:
         from passk_cli.text import printable
 
         for note in report.notes:
@@ -182,6 +197,9 @@ class Output:
             write_whole(Path(self._target), text)
         if charting is not None:
             charting.write(report, self._style(sys.stdout.isatty(), sys.stdout.isatty()))
+        summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        if report.checks and self.form == "github" and summary:
+            self.append(report, "markdown", summary)
 
     def _style(self, wide: bool, coloured: bool) -> Style:
         """The reader's choices; as wide as the terminal and coloured where that is welcome."""
@@ -189,23 +207,6 @@ class Output:
 
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
         return Style(self.digits, self.percent, width, coloured and not os.environ.get("NO_COLOR"))
-
-    def write_verdict(self, report: Report) -> None:
-        """A gate's report where it was asked for, and its verdict on stderr in any case.
-
-        In GitHub Actions also as a step summary.
-        """
-        from passk_cli.render.checks import verdict
-        from passk_cli.text import printable
-
-        try:
-            self.write(report)
-            summary = os.environ.get("GITHUB_STEP_SUMMARY")
-            if self.form == "github" and summary:
-                self.append(report, "markdown", summary)
-        finally:
-            line = printable(verdict(report, self._style(False, False)))
-            print(f"passk: {line}", file=sys.stderr)
 
     def write_failure(self, problem: str, *, file: bool) -> None:
         """What kept a gate from its verdict, in the formats that pipelines look at.

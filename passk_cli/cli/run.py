@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cli.output import Charting, Output
+from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, answer
-from passk_cli.option import filled
+from passk_cli.errors import DataError, PasskError
+from passk_cli.option import filled, named_files
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
 
 
 def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
@@ -20,17 +24,44 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
 
     given : field → text, a list of texts or True, of the options of the command and of output.
     """
+    from passk_cli.files.sources import is_file_argument
+
     output, charting = filled(Output, given), filled(Charting, given)
-    once = any(file == "-" or file.endswith("=-") for file in files)
-    question, asked = declaration.ask(given, data=bool(files), once=once)
-    output.check(files, question.exports, charting)
+    with _visible_failure(declaration, output, file=False):
+        named, written = (named_files(declaration.question, given, f) for f in ("read", "written"))
+        output.check([*files, *filter(is_file_argument, named)], written, charting)
+    with _visible_failure(declaration, output, file=True):
+        once = any(file == "-" or file.endswith("=-") for file in files)
+        question, asked = declaration.ask(given, data=bool(files), once=once, files=files)
 
-    def read(request: Request) -> Counts:
-        from passk_cli.files.reading import load
+        def read(request: Request, others: Sequence[str] | None = None) -> Counts:
+            from passk_cli.files.reading import load
 
-        with working("reading"):
-            return load(list(files), request, tolerant=question.tolerant)
+            with working("reading"):
+                chosen = list(files if others is None else others)
+                return load(chosen, request, tolerant=question.tolerant)
 
-    report = answer(question, asked, read)
+        report = answer(question, asked, read)
     output.write(report, charting)
-    return int(any(check.failing for check in report.checks))
+    return _exit_code(report)
+
+
+@contextmanager
+def _visible_failure(declaration: Command, output: Output, *, file: bool) -> Iterator[None]:
+    """An error shows as well where a pipeline looks for a verdict: GitHub's log, JUnit's file.
+
+    file : whether that may be written.
+    """
+    try:
+        yield
+    except PasskError as error:
+        if declaration.judges:
+            leave_if_signalled()
+            output.write_failure(str(error), file=file)
+        raise
+
+
+def _exit_code(report: Report) -> int:
+    """0, also when all checks hold; 1 when one fails; 3 when one only cannot be done."""
+    failing = {check.verdict for check in report.checks if check.failing}
+    return 0 if not failing else DataError.exit_code if failing == {"error"} else 1

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 COMMANDS = {
     "estimate": "Measure",
     "compare": "Measure",
+    "gate": "Measure",
     "bootstrap": "Measure",
+    "curve": "Measure",
     "order": "Understand",
     "diversity": "Understand",
     "temperature": "Understand",

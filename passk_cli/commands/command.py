@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.option import Option, declared, filled, options_of
+from passk_cli.option import Option, declared, filled, named_files, options_of
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from passk_cli.report.model import Report
     from passk_cli.study.study import Study
 
-    # Reads what a request asks for, from whatever the caller gave: files, a frame, counts.
-    Read = Callable[[Request], Counts]
+
+class Read(Protocol):
+    """Reads what a request asks for, from whatever the caller gave: files, a frame, counts."""
+
+    def __call__(self, request: Request, files: Sequence[str] | None = None, /) -> Counts:
+        """files : these instead."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Asked:
     """The shared options, by group, as the user set them.
 
     data : whether there is data to read.  once : whether it can be read only once, as a pipe can.
+    files : where it lies; none for data that lies in no files.
     """
 
     request: Request
@@ -36,6 +41,7 @@ class Asked:
     rules: Rules
     data: bool = True
     once: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,9 +52,9 @@ class Question:
     tolerant: ClassVar[bool] = False
 
     @property
-    def exports(self) -> tuple[str, ...]:
+    def exports(self) -> list[str]:
         """Files of columns that are to be written beside the report."""
-        return ()
+        return named_files(type(self), vars(self), "written")
 
     def request(self, asked: Asked) -> Request:
         """What to read."""
@@ -86,7 +92,8 @@ class Command:
         question stands instead of the group's field of the same name.
     without : fields of the groups that mean nothing to it.
     files : whether it needs files: "needed" or "optional".
-    charts : whether its report can be drawn.
+    charts : whether its report can be drawn.  judges : whether its report is a verdict, so that an
+        error, which keeps it from one, has to show where pipelines look.
     """
 
     question: type[Question]
@@ -94,18 +101,24 @@ class Command:
     without: tuple[str, ...] = ()
     files: str = "needed"
     charts: bool = False
+    judges: bool = False
 
     def options(self) -> Iterator[tuple[str, Option, Any, Any]]:
         """(field, its Option, its type, its default) of every option, the question's own first."""
         return options_of((self.question, *self.groups), self.without)
 
     def ask(
-        self, given: Mapping[str, Any], *, data: bool = True, once: bool = False
+        self,
+        given: Mapping[str, Any],
+        *,
+        data: bool = True,
+        once: bool = False,
+        files: Sequence[str] = (),
     ) -> tuple[Question, Asked]:
         """The question and the shared options, from what was given for them.
 
         given : field → value, as text from the command line or as Python has it.
-        data : whether there is any.  once : whether it can be read only once.
+        data : whether there is any.  once : whether it can be read only once.  files : its files.
         Errors: ParameterError for a value that an option does not know, or files that are missing.
         """
         own = declared(self.question)
@@ -115,7 +128,7 @@ class Command:
         shared = {k: v for k, v in given.items() if k not in own}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
-        return question, Asked(request, metrics, confidence, rules, data, once)
+        return question, Asked(request, metrics, confidence, rules, data, once, tuple(files))
 
 
 def answer(question: Question, asked: Asked, read: Read) -> Report:

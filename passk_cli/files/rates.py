@@ -38,20 +38,22 @@ class Family:
     rates: NDArray[np.float64]
 
 
-def exact_rates(texts: Sequence[str], files: Sequence[str], request: Request) -> tuple[Family, ...]:
-    """The families given on the command line or in files; none when the files hold outcomes.
+def exact_rates(
+    families: Sequence[Family], files: Sequence[str], request: Request, *, data: bool
+) -> tuple[Family, ...]:
+    """The families given, or those that files hold; none when the data holds outcomes.
 
-    texts : as in `parse_rates`.  files, request : as in `read_rates`.
+    files, request : as in `read_rates`.  data : whether there is any, in files or not.
     Errors: ParameterError when both or neither are given, or a reading option does not apply.
     """
-    if texts and files:
+    if families and data:
         raise ParameterError("--rates stands instead of files; give one or the other")
-    if not texts and not files:
+    if not families and not data:
         raise ParameterError("no files given; or give exact success rates with --rates 0.2,0.8")
-    if not texts:
+    if not families:
         return read_rates(files, request)
     _refuse(request)
-    return parse_rates(texts)
+    return tuple(families)
 
 
 def parse_rates(texts: Sequence[str]) -> tuple[Family, ...]:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What the interval is about and how sure it is to be.
+class Setting:
+    """What intervals are about, how sure they are to be, and how they are drawn.
 
     level : None for standard errors alone.  clusters : a code 0 … G−1 per task, or None.
     """
@@ -72,7 +72,7 @@ class Gains:
 
 
 def gains(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], question: Question
+    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], setting: Setting
 ) -> Gains:
     """Δ_k = pass^k − μ^k, corrected for what μ̂^k is off, with its bound and interval.
 
@@ -83,18 +83,18 @@ def gains(
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 
-    >>> found = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), Question())
+    >>> found = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), Setting())
     >>> found.estimate.round(6).tolist(), found.bound.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
-    return _gains(n, (c,), ks, question)[0]
+    return _gains(n, (c,), ks, setting)[0]
 
 
 def both_gains(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], question: Question
+    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], setting: Setting
 ) -> tuple[Gains, Gains]:
     """Δ_k and the coverage deficit, from the same draws; see `gains`."""
-    delta, deficit = _gains(n, (c, n - c), ks, question)
+    delta, deficit = _gains(n, (c, n - c), ks, setting)
     return delta, deficit
 
 
@@ -102,31 +102,31 @@ def _gains(
     n: NDArray[np.int64],
     passes: Sequence[NDArray[np.int64]],
     ks: NDArray[np.int64],
-    question: Question,
+    setting: Setting,
 ) -> list[Gains]:
-    new = question.population == NEW_TASKS
+    new = setting.population == NEW_TASKS
     found, jobs = [], []
     for c in passes:
         rates, powers = c / n, _powers(n, c, ks)
         mean = float(rates.mean())
         if new:
-            even = mean_power_new_tasks(unit_values(rates[:, None], question.clusters)[:, 0], ks)
+            even = mean_power_new_tasks(unit_values(rates[:, None], setting.clusters)[:, 0], ks)
         else:
             even = mean_power_these_tasks(n, c, ks)
         even[ks == 1] = mean
         estimate = powers.mean(axis=1) - even
-        se = _errors(_influence_of_gain(ks, mean), n, c, question)
+        se = _errors(_influence_of_gain(ks, mean), n, c, setting)
         se[np.isnan(estimate)] = np.nan
         low, high = np.full((2, len(ks)), np.nan)
-        if question.level is not None and not new:
-            reach = NORMAL.inv_cdf(1 - question.tail) * se
+        if setting.level is not None and not new:
+            reach = NORMAL.inv_cdf(1 - setting.tail) * se
             low, high = estimate - reach, estimate + reach
         found.append(Gains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0)))
         known = ~np.isnan(estimate)
         jobs.append(_resampled_gain(rates, powers[known], ks[known], estimate[known]))
-    if question.level is None or not new or not known.any():
+    if setting.level is None or not new or not known.any():
         return found
-    for one, (lows, highs) in zip(found, guarded_limits(jobs, question), strict=True):
+    for one, (lows, highs) in zip(found, guarded_limits(jobs, setting), strict=True):
         one.low[known], one.high[known] = np.maximum(lows, 0), np.maximum(highs, 0)
     return found
 
@@ -147,15 +147,15 @@ def _powers(n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]) -
 
 
 def _errors(
-    influence: Influence, n: NDArray[np.int64], c: NDArray[np.int64], question: Question
+    influence: Influence, n: NDArray[np.int64], c: NDArray[np.int64], setting: Setting
 ) -> Floats:
     """Standard errors of functionals from what each task adds to them: (functionals,).
 
     influence : (n, c) → (functionals × tasks).
     """
     value = influence(n, c)
-    if question.population == NEW_TASKS:
-        each = (Sample(row, clusters=question.clusters).se for row in value)
+    if setting.population == NEW_TASKS:
+        each = (Sample(row, clusters=setting.clusters).se for row in value)
         return np.array([math.nan if se is None else se for se in each])
     fewer, pass_less, failure_less = one_less(n, c)
     others = influence(fewer, pass_less), influence(fewer, failure_less)
@@ -196,17 +196,17 @@ def _resampled_gain(
     return Guarded(np.vstack([powers, rates]).T, functional, middle, ends)
 
 
-def guarded_limits(jobs: Sequence[Guarded], question: Question) -> list[tuple[Floats, Floats]]:
+def guarded_limits(jobs: Sequence[Guarded], setting: Setting) -> list[tuple[Floats, Floats]]:
     """Limits by a Bayesian bootstrap over tasks with guard atoms, the same draws for all jobs.
 
     Returns (lower, upper) of each job's functionals; draws in which one is NaN are left out.
     """
     columns = np.hstack([job.columns for job in jobs])
     means = bootstrap_means(
-        columns, question.resamples, question.seed, kind="dirichlet", clusters=question.clusters
+        columns, setting.resamples, setting.seed, kind="dirichlet", clusters=setting.clusters
     )
-    units = len(columns) if question.clusters is None else int(question.clusters.max()) + 1
-    rng = stream(question.seed, f"guard atom {units}")
+    units = len(columns) if setting.clusters is None else int(setting.clusters.max()) + 1
+    rng = stream(setting.seed, f"guard atom {units}")
     # Of Dirichlet weights the sum is independent: half a unit beside the others has a Beta share.
     share = rng.beta(0.5, units, len(means))[:, None]
     found = []
@@ -218,8 +218,8 @@ def guarded_limits(jobs: Sequence[Guarded], question: Question) -> list[tuple[Fl
             by = np.nanquantile if np.isnan(values).any() else np.quantile
             return np.asarray(by(values, p, axis=0))
 
-        low = np.min([quantile(atom, question.tail) for atom in job.lowest], axis=0)
-        high = np.max([quantile(atom, 1 - question.tail) for atom in job.highest], axis=0)
+        low = np.min([quantile(atom, setting.tail) for atom in job.lowest], axis=0)
+        high = np.max([quantile(atom, 1 - setting.tail) for atom in job.highest], axis=0)
         found.append((low, high))
     return found
 
@@ -236,43 +236,43 @@ class Spread:
 
 
 def spread_of_rates(
-    n: NDArray[np.int64], c: NDArray[np.int64], question: Question
+    n: NDArray[np.int64], c: NDArray[np.int64], setting: Setting
 ) -> tuple[Spread, Spread]:
     """Standard deviation and skewness of the success rates over tasks, without attempt noise.
 
     n, c : (tasks,).  The standard deviation needs 2 attempts on every task and 2 tasks, the
     skewness 3 of both and a spread that can be told from 0.
 
-    >>> sd, skewness = spread_of_rates(np.full(4, 9), np.array([0, 9, 0, 9]), Question())
+    >>> sd, skewness = spread_of_rates(np.full(4, 9), np.array([0, 9, 0, 9]), Setting())
     >>> round(sd.value, 3), round(skewness.value, 3)
     (0.577, 0.0)
     """
-    short = _too_few(n, question, 2)
+    short = _too_few(n, setting, 2)
     if short:
         return Spread(None, reason=short), Spread(None, reason=short)
     columns = _powers(n, c, np.array([1, 2, 3])).T
-    if question.population == NEW_TASKS:
-        moments = moments_new_tasks(unit_values(columns, question.clusters))
+    if setting.population == NEW_TASKS:
+        moments = moments_new_tasks(unit_values(columns, setting.clusters))
     else:
         moments = moments_these_tasks(n, c)
-    short = _too_few(n, question, 3)
+    short = _too_few(n, setting, 3)
     limits: list[tuple[Floats, Floats]] = []
-    if question.level is not None and question.population == NEW_TASKS:
+    if setting.level is not None and setting.population == NEW_TASKS:
         jobs = [_resampled_variance(columns[:, :2], moments)]
         jobs += [] if short or moments.variance <= 0 else [_resampled_skewness(columns, moments)]
-        limits = guarded_limits(jobs, question)
-    sd = _deviation(n, c, moments, question, limits[:1])
+        limits = guarded_limits(jobs, setting)
+    sd = _deviation(n, c, moments, setting, limits[:1])
     if short or moments.variance <= 0:
         return sd, Spread(None, reason=short or sd.reason)
-    return sd, _skewness(n, c, moments, question, sd, limits[1:])
+    return sd, _skewness(n, c, moments, setting, sd, limits[1:])
 
 
-def _too_few(n: NDArray[np.int64], question: Question, least: int) -> str:
+def _too_few(n: NDArray[np.int64], setting: Setting, least: int) -> str:
     if n.min() < least:
         return f"needs {least} attempts on every task"
-    unit = "tasks" if question.clusters is None else "clusters"
-    units = len(n) if question.clusters is None else int(question.clusters.max()) + 1
-    if question.population == NEW_TASKS and units < least:
+    unit = "tasks" if setting.clusters is None else "clusters"
+    units = len(n) if setting.clusters is None else int(setting.clusters.max()) + 1
+    if setting.population == NEW_TASKS and units < least:
         return f"needs {least} {unit}"
     return ""
 
@@ -309,7 +309,7 @@ def _deviation(
     n: NDArray[np.int64],
     c: NDArray[np.int64],
     moments: Moments,
-    question: Question,
+    setting: Setting,
     limits: Sequence[tuple[Floats, Floats]],
 ) -> Spread:
     """The standard deviation: limits of the variance, and their roots."""
@@ -319,9 +319,9 @@ def _deviation(
         found: Floats = (second - 2 * moments.mean * first)[None]
         return found
 
-    se = float(_errors(influence, n, c, question)[0])
+    se = float(_errors(influence, n, c, setting)[0])
     reason = "" if moments.variance > 0 else "no spread beyond the noise of the attempts"
-    low, high = _limits(moments.variance, se, question, limits)
+    low, high = _limits(moments.variance, se, setting, limits)
     bottom, top = (None if math.isnan(v) else math.sqrt(max(v, 0.0)) for v in (low, high))
     error = se / (2 * moments.sd) if moments.sd > 0 and not math.isnan(se) else None
     return Spread(moments.sd, error, bottom, top, reason or _no_error(se))
@@ -331,7 +331,7 @@ def _skewness(
     n: NDArray[np.int64],
     c: NDArray[np.int64],
     moments: Moments,
-    question: Question,
+    setting: Setting,
     sd: Spread,
     limits: Sequence[tuple[Floats, Floats]],
 ) -> Spread:
@@ -345,27 +345,27 @@ def _skewness(
         found: Floats = (third / cubed - 1.5 * moments.skewness / variance * second)[None]
         return found
 
-    se = float(_errors(influence, n, c, question)[0])
+    se = float(_errors(influence, n, c, setting)[0])
     error = None if math.isnan(se) else se
-    if question.level is None or error is None:
+    if setting.level is None or error is None:
         return Spread(moments.skewness, error, reason=_no_error(se))
     if not sd.low:
         # A ratio to what may be 0: it can be anything, so nothing is said.
         return Spread(None, reason="the spread cannot be told from 0")
-    low, high = _limits(moments.skewness, se, question, limits)
+    low, high = _limits(moments.skewness, se, setting, limits)
     return Spread(moments.skewness, error, low, high)
 
 
 def _limits(
-    value: float, se: float, question: Question, resampled: Sequence[tuple[Floats, Floats]]
+    value: float, se: float, setting: Setting, resampled: Sequence[tuple[Floats, Floats]]
 ) -> tuple[float, float]:
     """The resampled limits where there are any, else normal ones; NaN without a level."""
     if resampled:
         low, high = resampled[0]
         return float(low[0]), float(high[0])
-    if question.level is None:
+    if setting.level is None:
         return math.nan, math.nan
-    reach = NORMAL.inv_cdf(1 - question.tail) * se
+    reach = NORMAL.inv_cdf(1 - setting.tail) * se
     return value - reach, value + reach
 
 

@@ -89,10 +89,8 @@ class Check:
     verdict : "pass", "fail", "undecided", or "error" when the rule cannot be checked.
     detail : what else the reader has to know, such as what the verdict leaves out.
     failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
-    metric, limit : what the rule is about, and its number.  p, adjusted : of its test.
-    test : which one; empty where there is none.
-    tasks : those the evidence rests on.  shared, baseline_tasks : tasks with attempts in both runs,
-        and in the baseline.  Each None where there is none.
+    shared, baseline_tasks : tasks with attempts in both runs, and in the baseline; None without
+        baseline.
     """
 
     model: str
@@ -101,14 +99,8 @@ class Check:
     verdict: str
     detail: str = ""
     failing: bool = False
-    metric: str | None = None
-    limit: float | None = None
-    p: float | None = None
-    adjusted: float | None = None
-    tasks: int | None = None
     shared: int | None = None
     baseline_tasks: int | None = None
-    test: str = ""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,8 @@ class Confidence:
             return self
         lacking = [metric for metric in metrics if metric.bounds is None]
         named = tuple(metric.name for metric in lacking)
-        return replace(self, unbounded=("all",) if len(lacking) == len(metrics) else named)
+        everyone = bool(metrics) and len(lacking) == len(metrics)
+        return replace(self, unbounded=("all",) if everyone else named)
 
     @property
     def bounds_shown(self) -> str | None:

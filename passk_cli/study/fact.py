@@ -80,8 +80,8 @@ def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> 
         e, against = fact.estimate, [fact.against or None] * paired
         tests = [fact.p, fact.p_adjusted, fact.verdict] * tested
         rows.append(
-            (fact.series[0], *against, *fact.series[1:], fact.name, fact.k, e.value, fact.se, e.low,
-             e.high, fact.level, fact.method, population, *tests, *fact.size,
+            (fact.series[0], *against, *fact.series[1:], fact.name or None, fact.k, e.value,
+             fact.se, e.low, e.high, fact.level, fact.method, population, *tests, *fact.size,
              *(fact.more.get(name) for name in more), fact.note)
         )  # fmt: skip
     return Table(tuple(Column(name) for name in names), tuple(rows))

@@ -35,6 +35,7 @@ class Study:
     metrics : the ones asked for.  rules : how pairs are judged.
     short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
     "drop".  hint : a word on metrics that are not there.
+    baseline : counts that these are compared with, where they were read apart.
     reading : what was done to the data besides what the counts know of.  decided : the same as
     entries of the signature.
     """
@@ -45,6 +46,7 @@ class Study:
     rules: Rules = field(default_factory=Rules)
     short_tasks: str = "empty"
     hint: str = ""
+    baseline: Counts | None = None
     reading: tuple[Note, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
 
@@ -180,9 +182,11 @@ class Study:
 
         plots : draws when called, since drawing may take long.
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
+            It comes after the entries of the confidence, unless it holds them itself.
         """
         short = None if self.short_tasks == "empty" else self.short_tasks
-        entries = {**self.confidence.signature(), **decided, **self.decided}
+        sure = {} if "interval" in decided else self.confidence.signature()
+        entries = {**sure, **decided, **self.decided}
         entries.setdefault("short tasks", short)
         return Report(
             tables=tuple(tables),

@@ -209,7 +209,7 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     done = passk(*open_)
     row = json.loads(done.out)["rows"][1]
     assert (done.code, row["verdict"]) == (0, "undecided")
-    assert row["detail"].startswith("about 3,")
+    assert row["note"].startswith("about 3,")
     assert "without enough evidence either way, counted as pass" in done.err
     assert passk(*open_, "--on-undecided", "fail").code == 1
     suite = ElementTree.fromstring(passk(*back, "--no-regression", "-f", "junit").out)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.heterogeneity import Question, both_gains, gains, spread_of_rates
+from passk_cli.inference.heterogeneity import Setting, both_gains, gains, spread_of_rates
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import unit_values
 
@@ -23,9 +23,9 @@ def data(tasks: int = 40, n: int = 8, seed: int = 0) -> tuple[np.ndarray, np.nda
 def test_at_two_both_gains_are_the_variance(population: str) -> None:
     n, c = data()
     for clusters in (None, np.arange(40) // 3):
-        question = Question(population, clusters=clusters if population == NEW_TASKS else None)
-        delta, deficit = (gains(n, x, np.array([1, 2]), question) for x in (c, n - c))
-        sd = spread_of_rates(n, c, question)[0]
+        setting = Setting(population, clusters=clusters if population == NEW_TASKS else None)
+        delta, deficit = (gains(n, x, np.array([1, 2]), setting) for x in (c, n - c))
+        sd = spread_of_rates(n, c, setting)[0]
         assert delta.estimate[0] == deficit.estimate[0] == delta.low[0] == delta.high[0] == 0
         assert delta.estimate[1] == pytest.approx(deficit.estimate[1], rel=1e-9)
         assert sd.value == pytest.approx(math.sqrt(delta.estimate[1]), rel=1e-9)
@@ -36,7 +36,7 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_estimates_lie_in_order(population: str) -> None:
     n, c = data()
-    found = gains(n, c, np.arange(1, 8), Question(population))
+    found = gains(n, c, np.arange(1, 8), Setting(population))
     assert np.all(found.low <= found.estimate)
     assert np.all(found.estimate <= found.high)
     assert np.all(found.estimate <= found.bound + 1e-12)
@@ -45,10 +45,10 @@ def test_estimates_lie_in_order(population: str) -> None:
 
 def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
     n, c = data(tasks=3)
-    new = gains(n, c, np.arange(1, 6), Question())
+    new = gains(n, c, np.arange(1, 6), Setting())
     np.testing.assert_array_equal(np.isnan(new.estimate), [False] * 3 + [True] * 2)
     np.testing.assert_array_equal(np.isnan(new.low), np.isnan(new.estimate))
-    these = gains(n, c, np.array([7, 8]), Question(THESE_TASKS))
+    these = gains(n, c, np.array([7, 8]), Setting(THESE_TASKS))
     assert not np.isnan(these.estimate).any()
     np.testing.assert_array_equal(np.isnan(these.low), [False, True])
 
@@ -56,40 +56,40 @@ def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_both_at_once_are_the_two_alone(population: str) -> None:
     n, c = data()
-    ks, question = np.arange(1, 8), Question(population, resamples=500)
-    alone = (gains(n, c, ks, question), gains(n, n - c, ks, question))
-    for one, other in zip(both_gains(n, c, ks, question), alone, strict=True):
+    ks, setting = np.arange(1, 8), Setting(population, resamples=500)
+    alone = (gains(n, c, ks, setting), gains(n, n - c, ks, setting))
+    for one, other in zip(both_gains(n, c, ks, setting), alone, strict=True):
         for name in ("estimate", "bound", "se", "low", "high"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
 
 
 def test_reasons_of_moments() -> None:
     one = np.ones(5, dtype=np.int64)
-    for found in spread_of_rates(one, np.array([0, 1, 1, 0, 1]), Question()):
+    for found in spread_of_rates(one, np.array([0, 1, 1, 0, 1]), Setting()):
         assert (found.value, found.reason) == (None, "needs 2 attempts on every task")
-    sd, skewness = spread_of_rates(2 * one, np.array([0, 1, 2, 0, 2]), Question())
+    sd, skewness = spread_of_rates(2 * one, np.array([0, 1, 2, 0, 2]), Setting())
     assert sd.value is not None
     assert skewness.reason == "needs 3 attempts on every task"
-    sd, skewness = spread_of_rates(4 * one, 2 * one, Question())
+    sd, skewness = spread_of_rates(4 * one, 2 * one, Setting())
     assert (sd.value, sd.low) == (0.0, 0.0)
     assert sd.reason == skewness.reason == "no spread beyond the noise of the attempts"
     n, c = np.full(8, 4), np.array([0, 1, 2, 2, 3, 3, 4, 2])
-    sd, skewness = spread_of_rates(n, c, Question())
+    sd, skewness = spread_of_rates(n, c, Setting())
     assert (sd.low, skewness.value) == (0.0, None)
     assert skewness.reason == "the spread cannot be told from 0"
     codes = np.array([0, 0, 0, 1, 1])
-    clustered = spread_of_rates(4 * one, np.array([0, 1, 4, 4, 2]), Question(clusters=codes))
+    clustered = spread_of_rates(4 * one, np.array([0, 1, 4, 4, 2]), Setting(clusters=codes))
     assert clustered[1].reason == "needs 3 clusters"
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_without_a_level_there_are_only_errors(population: str) -> None:
     n, c = data()
-    question = Question(population, level=None)
-    found = gains(n, c, np.array([3]), question)
+    setting = Setting(population, level=None)
+    found = gains(n, c, np.array([3]), setting)
     assert np.isnan(found.low).all()
     assert found.se[0] > 0
-    assert all(one.low is None and one.se for one in spread_of_rates(n, c, question))
+    assert all(one.low is None and one.se for one in spread_of_rates(n, c, setting))
 
 
 def test_standard_errors_against_simulation() -> None:
@@ -99,13 +99,13 @@ def test_standard_errors_against_simulation() -> None:
     ks = np.array([2, 5])
     fixed = rng.beta(1.2, 0.8, 60)
     for population in POPULATIONS:
-        question = Question(population, level=None)
+        setting = Setting(population, level=None)
         values, errors = [], []
         for _ in range(300):
             p = rng.beta(1.2, 0.8, 60) if population == NEW_TASKS else fixed
             n, c = np.full(60, 10), rng.binomial(10, p)
-            found = gains(n, c, ks, question)
-            sd = spread_of_rates(n, c, question)[0]
+            found = gains(n, c, ks, setting)
+            sd = spread_of_rates(n, c, setting)[0]
             values.append([*found.estimate, sd.value])
             errors.append([*found.se, sd.se])
         ratio = np.mean(errors, axis=0) / np.std(values, axis=0)
@@ -131,6 +131,6 @@ def test_coverage_of_delta_for_new_tasks() -> None:
         truth, covered = moments[4] - moments[0] ** 5, 0
         for seed in range(runs):
             c = rng.binomial(10, rng.beta(a, b, 30))
-            found = gains(np.full(30, 10), c, k, Question(resamples=500, seed=seed))
+            found = gains(np.full(30, 10), c, k, Setting(resamples=500, seed=seed))
             covered += bool(found.low[0] <= truth <= found.high[0])
         assert covered / runs >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / runs)

@@ -87,7 +87,7 @@ def test_the_same_number_in_estimate_and_gate(passk: Passk, graded: Path) -> Non
     for row in rows:
         asked = f"{row['metric']}=0"
         gate = passk("gate", graded, *PASSED, "--min", asked, "--model", row["model"], "-f", "csv")
-        assert float(_rows(gate.out)[0]["value"]) == float(row["estimate"])
+        assert float(_rows(gate.out)[0]["estimate"]) == float(row["estimate"])
 
 
 def test_best_and_worst_of_passes_are_pass_at_and_pass_hat(passk: Passk, graded: Path) -> None:

@@ -42,13 +42,8 @@ class Bootstrap(Question):
     ] = "multinomial"
     draws: Annotated[
         str | None,
-        Option("--draws", "FILE", "Write the draws to a .csv or .parquet file."),
+        Option("--draws", "FILE", "Write the draws to a .csv or .parquet file.", file="written"),
     ] = None
-
-    @property
-    def exports(self) -> tuple[str, ...]:
-        """The file of draws."""
-        return () if self.draws is None else (self.draws,)
 
     def report(self, study: Study) -> Report:
         """Estimate, bias, standard error, intervals side by side, and who is best."""

@@ -10,20 +10,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from passk_cli.commands.command import Asked
+from passk_cli.commands.curve import Curve
+from passk_cli.commands.curve.exact import rates_report
+from passk_cli.commands.curve.grid import Grid, telling
+from passk_cli.commands.estimate import Estimate
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family
+from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
+from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.curve import Plan, telling
-from passk_cli.report.curve_counts import curve_report
-from passk_cli.report.curve_rates import rates_report
-from passk_cli.report.estimate import estimate_report
 from passk_cli.report.model import Report
-from passk_cli.report.samples import Uncertainty
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
 
-NONE = Uncertainty("none")
+NONE = Confidence("none")
 Row = dict[str, Any]
+
+
+def report_of(
+    counts: Counts, confidence: Confidence, curve: Curve, short_tasks: str = "empty"
+) -> Report:
+    return curve.report(Study(counts, (), confidence, short_tasks=short_tasks))
 
 
 def rows(report: Report) -> list[Row]:
@@ -57,21 +69,22 @@ def clustered(counts: Counts) -> Counts:
 @pytest.mark.parametrize(
     ("how", "clusters"),
     [
-        (Uncertainty(), False),
-        (Uncertainty("bca", 0.9), False),
-        (Uncertainty(cluster="yes"), True),
-        (Uncertainty("none", cluster="yes"), True),
+        (Confidence(), False),
+        (Confidence("bca", 0.9), False),
+        (Confidence(cluster="yes"), True),
+        (Confidence("none", cluster="yes"), True),
         (NONE, False),
-        (Uncertainty(population="these-tasks"), False),
-        (Uncertainty("none", population="these-tasks"), False),
+        (Confidence(population="these-tasks"), False),
+        (Confidence("none", population="these-tasks"), False),
     ],
     ids=str,
 )
-def test_equal_to_estimate_at_every_k(how: Uncertainty, clusters: bool) -> None:
+def test_equal_to_estimate_at_every_k(how: Confidence, clusters: bool) -> None:
     counts = clustered(simulated()) if clusters else simulated()
     metrics = [Metric(family, k) for family in ("pass@", "pass^") for k in range(1, 13)]
-    wanted = {(r["model"], r["metric"]): r for r in rows(estimate_report(counts, metrics, how))}
-    found = rows(curve_report(counts, how, Plan()))
+    estimates = Estimate().report(Study(counts, tuple(metrics), how))
+    wanted = {(r["model"], r["metric"]): r for r in rows(estimates)}
+    found = rows(report_of(counts, how, Curve()))
     for key, one in wanted.items():
         [mine] = [r for r in found if (r["model"], r["metric"]) == key]
         assert mine["tasks"] == one["tasks"]
@@ -84,7 +97,7 @@ def test_equal_to_estimate_at_every_k(how: Uncertainty, clusters: bool) -> None:
 @settings(max_examples=25)
 @given(st.integers(1, 40), st.integers(1, 6), st.integers(0, 10**6))
 def test_monotone(n: int, tasks: int, seed: int) -> None:
-    report = curve_report(simulated(tasks, n, 1, seed), NONE, Plan(points=None))
+    report = report_of(simulated(tasks, n, 1, seed), NONE, Curve(points="all"))
     at, hat = ([r["estimate"] for r in of(report, "m0", f"pass{sign}")] for sign in "@^")
     assert len(at) == len(hat) == n
     assert np.all(np.diff(at) >= -1e-13)
@@ -95,42 +108,42 @@ def test_monotone(n: int, tasks: int, seed: int) -> None:
 def test_which_k() -> None:
     assert telling(1000) == [1, 2, 5, 10, 100, 1000]
     assert telling(1) == [1]
-    assert Plan().ks(40).tolist() == list(range(1, 41))
-    spread = Plan().ks(10_000)
+    assert Grid().up_to(40).tolist() == list(range(1, 41))
+    spread = Grid().up_to(10_000)
     assert set(telling(10_000)) <= set(spread.tolist())
     assert 35 <= len(spread) <= 45
-    assert len(Plan(points=None).ks(10_000)) == 10_000
+    assert len(Grid(None).up_to(10_000)) == 10_000
     with pytest.raises(ParameterError, match="too many"):
-        Plan(points=None).ks(10**7)
+        Grid(None).up_to(10**7)
 
 
 def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     counts = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 5, 5), ("m", "c", 5, 2)])
-    report = curve_report(counts, Uncertainty(), Plan())
+    report = report_of(counts, Confidence(), Curve())
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
     assert "k runs to 3, its smallest n; 2 of 3 tasks have more" in report.notes[0].text
-    report = curve_report(counts, Uncertainty(), Plan(short_tasks="drop", delta=True))
+    report = report_of(counts, Confidence(), Curve(delta=True), "drop")
     found = of(report, "m", "pass@")
     assert [(r["k"], r["tasks"]) for r in found] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
     at, _ = curve(np.array([5, 5]), np.array([5, 2]), 5)
     assert found[-2]["estimate"] == pytest.approx(at[:, 3].mean())
     assert any("without the tasks that have fewer" in note.text for note in report.notes)
-    report = curve_report(counts, Uncertainty(), Plan(max_k=2))
+    report = report_of(counts, Confidence(), Curve(max_k=2))
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
     assert not report.notes
     with pytest.raises(ParameterError, match="the most any task has is 5"):
-        curve_report(counts, Uncertainty(), Plan(max_k=6))
+        report_of(counts, Confidence(), Curve(max_k=6))
 
 
 def test_what_is_missing_says_why() -> None:
     counts = simulated(tasks=4, n=8, models=1)
-    for how in (Uncertainty(), Uncertainty(population="these-tasks")):
-        report = curve_report(counts, how, Plan(delta=True))
+    for how in (Confidence(), Confidence(population="these-tasks")):
+        report = report_of(counts, how, Curve(delta=True))
         for r in rows(report):
-            if r["estimate"] is None or (r["low"] is None and r["interval"] != ""):
+            if r["estimate"] is None or (r["low"] is None and r["interval"] != "none"):
                 assert r["note"], r["metric"]
     assert [r["k"] for r in of(report, "m0", "delta_") if r["low"] is None] == [8]
-    new = curve_report(counts, Uncertainty(), Plan(delta=True))
+    new = report_of(counts, Confidence(), Curve(delta=True))
     assert [r["k"] for r in of(new, "m0", "deficit_") if r["estimate"] is None] == [5, 6, 7, 8]
     said = [note.text for note in new.notes]
     assert "Δ_k and deficit from k = 5 on: μ^k needs k different tasks; there are 4" in said
@@ -139,8 +152,7 @@ def test_what_is_missing_says_why() -> None:
 def test_simultaneous_bands_are_wider_and_say_how() -> None:
     counts = simulated()
     plain, band = (
-        curve_report(counts, Uncertainty(), Plan(band=name))
-        for name in ("pointwise", "simultaneous")
+        report_of(counts, Confidence(), Curve(band=name)) for name in ("pointwise", "simultaneous")
     )
     for one, other in zip(rows(plain), rows(band), strict=True):
         if one["metric"].startswith("pass") and "-" not in one["metric"]:
@@ -157,7 +169,7 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
 def test_gains_and_where_they_come_from() -> None:
     c = [0, 10, 10, 10, 4, 10]
     counts = Counts.from_cells([("m", f"t{i}", 10, x) for i, x in enumerate(c)])
-    report = curve_report(counts, Uncertainty(), Plan())
+    report = report_of(counts, Confidence(), Curve())
     [gain] = [r for r in rows(report) if r["metric"] == "pass@10-pass@1"]
     assert gain["estimate"] == pytest.approx((1 - 0.4) / 6)
     assert 0 <= gain["low"] < gain["estimate"] < gain["high"] <= 1
@@ -173,17 +185,17 @@ def test_the_gain_of_equally_hard_tasks() -> None:
     rng = np.random.default_rng(3)
     c = rng.binomial(20, 0.3, 400)
     counts = Counts.from_cells([("m", f"t{i}", 20, int(x)) for i, x in enumerate(c)])
-    found = {r["metric"]: r["estimate"] for r in rows(curve_report(counts, NONE, Plan()))}
+    found = {r["metric"]: r["estimate"] for r in rows(report_of(counts, NONE, Curve()))}
     wanted = 1 - 0.7**10 - 0.3
     assert found["pass@10-pass@1 if equally hard"] == pytest.approx(wanted, abs=0.02)
     assert found["pass@10-pass@1"] == pytest.approx(wanted, abs=0.02)
 
 
 def test_no_gain_from_one_attempt_or_even_ends() -> None:
-    one = curve_report(Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, Plan())
+    one = report_of(Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, Curve())
     assert [table.title for table in one.tables] == [""]
     ends = Counts.from_cells([("m", "a", 10, 10), ("m", "b", 10, 0)])
-    said = curve_report(ends, NONE, Plan()).tables[2].rows[0][1]
+    said = report_of(ends, NONE, Curve()).tables[2].rows[0][1]
     assert said == "every task solved always (50 %) or never (50 %) in 10 attempts: nothing to gain"
 
 
@@ -200,7 +212,7 @@ def test_no_gain_from_one_attempt_or_even_ends() -> None:
 )  # fmt: skip
 def test_what_is_none_of_the_tasks_is_not_told(c: list[int], said: str) -> None:
     counts = Counts.from_cells([("m", f"t{i}", 10, x) for i, x in enumerate(c)])
-    assert curve_report(counts, NONE, Plan()).tables[2].rows[0][1].startswith(said)
+    assert report_of(counts, NONE, Curve()).tables[2].rows[0][1].startswith(said)
 
 
 def test_exact_rates_and_data_are_told_alike() -> None:
@@ -208,34 +220,36 @@ def test_exact_rates_and_data_are_told_alike() -> None:
     p = np.array([0.07, 0.715, 0.715, 0.07, 0.715, 0.715])
     n = 1_000_000
     counts = Counts.from_cells([("m", f"t{i}", n, round(x * n)) for i, x in enumerate(p)])
-    plan = Plan(max_k=6, delta=True)
-    these = Uncertainty("none", population="these-tasks")
-    found = {r["metric"]: r["estimate"] for r in rows(curve_report(counts, these, plan))}
-    exact = {r["metric"]: r["estimate"] for r in rows(rates_report([Family("m", p)], plan))}
+    plan = Curve(max_k=6, delta=True)
+    these = Confidence("none", population="these-tasks")
+    found = {r["metric"]: r["estimate"] for r in rows(report_of(counts, these, plan))}
+    report = rates_report([Family("m", p)], plan.grid, delta=True)
+    exact = {r["metric"]: r["estimate"] for r in rows(report)}
     assert found.keys() == exact.keys()
     for name, value in exact.items():
         assert found[name] == pytest.approx(value, abs=2e-5), name
 
 
 def test_exact_rates_have_no_intervals() -> None:
-    report = rates_report([Family("f", np.array([0.2, 0.8]))], Plan(delta=True))
+    report = rates_report([Family("f", np.array([0.2, 0.8]))], Grid(), delta=True)
     assert all(r["low"] is None and r["se"] is None for r in rows(report))
     assert "no sampling error" in report.notes[0].text
-    for plan in (Plan(band="simultaneous"), Plan(short_tasks="drop")):
+    family = Family("f", np.array([0.5]))
+    for band, short in (("simultaneous", "empty"), ("pointwise", "drop")):
         with pytest.raises(ParameterError, match="for outcomes"):
-            rates_report([Family("f", np.array([0.5]))], plan)
+            Curve((family,), band=band).alone(asked(short))
 
 
 def test_charts() -> None:
     counts = simulated(tasks=20, n=400, models=2)
-    alone = curve_report(counts, NONE, Plan(points=None))
+    alone = report_of(counts, NONE, Curve(points="all"))
     (plot,) = alone.plots
     values = plot.rows
     ks = {v["x"] for v in values}
     assert {1, 400} <= ks
     assert len(ks) <= 200
     assert {v["kind"] for v in values} == {"pass@k", "pass^k"}
-    both = curve_report(counts, Uncertainty(), Plan(points=8, delta=True))
+    both = report_of(counts, Confidence(), Curve(points="8", delta=True))
     assert len(both.plots) == 2
     assert all(plot.has("low", "high") for plot in both.plots)
     line = [row for row in both.plots[1].rows if row["series"] == "m0"]
@@ -245,11 +259,11 @@ def test_charts() -> None:
 
 
 def test_another_model_changes_no_number_and_draws_depend_on_the_seed() -> None:
-    plan = Plan(band="simultaneous", delta=True)
+    plan = Curve(band="simultaneous", delta=True)
     two, one = simulated(models=2), simulated(models=1)
 
     def numbers(counts: Counts, seed: int) -> list[Row]:
-        report = curve_report(counts, Uncertainty(seed=seed), plan)
+        report = report_of(counts, Confidence(seed=seed), plan)
         return [r for r in rows(report) if r["model"] == "m0"]
 
     assert numbers(one, 0) == numbers(one, 0)
@@ -261,14 +275,29 @@ def test_another_model_changes_no_number_and_draws_depend_on_the_seed() -> None:
     assert not any(math.isnan(r["estimate"] or 0.0) for r in numbers(one, 1))
 
 
+def asked(short_tasks: str = "empty") -> Asked:
+    return Asked(Request(), Metrics(short_tasks=short_tasks), Confidence(), Rules(), data=False)
+
+
+def test_bands_need_the_same_tasks_at_every_k() -> None:
+    with pytest.raises(ParameterError, match="leave --short-tasks drop out"):
+        Curve(band="simultaneous").alone(asked("drop"))
+
+
 @pytest.mark.parametrize(
-    ("plan", "word"),
+    ("options", "word"),
     [
-        (Plan(band="wide"), "--band wide"), (Plan(points=1), "--points 1"),
-        (Plan(max_k=0), "--max-k 0"), (Plan(short_tasks="x"), "--short-tasks x"),
-        (Plan(band="simultaneous", short_tasks="drop"), "leave --short-tasks drop out"),
+        ({"band": "wide"}, "--band wide"), ({"points": "1"}, "--points 1"),
+        ({"points": "²"}, "--points ²"), ({"max_k": "0"}, "--max-k 0"),
+        ({"max_k": "9" * 23}, "--max-k 9"), ({"curves": "best@2"}, "a curve is named as best@k"),
     ],
 )  # fmt: skip
-def test_refusals(plan: Plan, word: str) -> None:
+def test_refusals(options: dict[str, str], word: str) -> None:
     with pytest.raises(ParameterError, match=word):
-        plan.checked()
+        filled(Curve, options)
+
+
+def test_python_gives_numbers_as_they_are() -> None:
+    curve = filled(Curve, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "curves": ["maj@k"]})
+    assert curve.grid == Grid(8)
+    assert [(one.name, one.rates.tolist()) for one in curve.rates] == [("f", [0.25, 1])]

@@ -1,4 +1,4 @@
-"""What a gate compares with: a model of the same data, or another file, read apart."""
+"""The candidates of a gate and their baseline: a model of the same data, or another file."""
 
 from __future__ import annotations
 
@@ -10,15 +10,46 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.report.notes import plural
+from passk_cli.files.sources import base_name, is_file_argument, without
+from passk_cli.report.model import Note
+from passk_cli.study.values import Series
+from passk_cli.study.words import plural, series_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import ReadFacts
+    from passk_cli.study.study import Study
 
-Series = tuple[str, ...]
+
+@dataclass(frozen=True)
+class Runs:
+    """The files of the new run and, where it is a file, that of the baseline.
+
+    files : None for the data as it was given.
+    """
+
+    files: Sequence[str] | None
+    baseline: str | None = None
+    notes: tuple[Note, ...] = ()
+
+    @classmethod
+    def apart(cls, files: Sequence[str], baseline: str | None) -> Runs:
+        """The baseline's file apart from the new run's, whose globs and folders leave it out.
+
+        A file that is both and alone is compared with itself.
+        """
+        if baseline is None or not is_file_argument(baseline):
+            return cls(None)
+        others, name = without(files, baseline), base_name(baseline)
+        if others == list(files):
+            return cls(None, baseline)
+        if not others:
+            note = f"no change: {name} is both the new run and the baseline"
+            return cls(None, baseline, (Note(note),))
+        note = f"{name} is the baseline, and left out of the new run"
+        return cls(others, baseline, (Note(note),))
 
 
 @dataclass(frozen=True)
@@ -78,17 +109,26 @@ class Sides:
         return f"{self.label} is not in this group"
 
     @cached_property
-    def missing(self) -> dict[Series, int]:
-        """Series of the baseline that no candidate has, under the candidate's name: their tasks."""
+    def missing(self) -> dict[Series, Coverage]:
+        """Series of the baseline that no candidate has, under the candidate's name."""
         judged = set(self.series)
         models = {series[0] for series in judged}
-        gone: dict[Series, int] = {}
+        gone: dict[Series, Coverage] = {}
         for base, tasks in self.base_tasks.items():
             rivals = [model for model in sorted(models) if self.partner(model) == base[0]]
             for model in rivals or [base[0]]:
                 if (model, *base[1:]) not in judged:
-                    gone[(model, *base[1:])] = len(tasks)
+                    gone[(model, *base[1:])] = Coverage(0, len(tasks))
         return gone
+
+
+def sides_of(study: Study, baseline: str | None) -> Sides:
+    """The candidates and their baseline: what was read apart, or the model of this name."""
+    if baseline is None:
+        return alone(study.counts)
+    if study.baseline is None:
+        return within(study.counts, baseline)
+    return against(study.counts, study.baseline, base_name(baseline))
 
 
 def alone(counts: Counts) -> Sides:
@@ -114,11 +154,15 @@ def within(counts: Counts, name: str) -> Sides:
     return Sides(counts, candidates, counts, bases, name)
 
 
-def against(counts: Counts, baseline: Counts, label: str, models: Sequence[str] = ()) -> Sides:
+def only_models(counts: Counts, models: Sequence[str]) -> Counts:
+    """The series of some models, where there are any of these; else all."""
+    kept = [series if series[0] in models else None for series in counts.series]
+    return counts.regrouped(kept, counts.group_names) if any(kept) else counts
+
+
+def against(counts: Counts, baseline: Counts, label: str) -> Sides:
     """Every model of some data against the models of another file, kept apart from them.
 
-    models : those asked for with --model; where the baseline has any of them, its others are
-        left alone.
     Errors: DataError when a task belongs to one cluster here and to another there.
     """
     tasks = sorted({*counts.tasks, *baseline.tasks})
@@ -126,9 +170,8 @@ def against(counts: Counts, baseline: Counts, label: str, models: Sequence[str] 
     both = [one.over(tasks) for one in (counts, baseline)]
     if clusters is not None:
         both = [replace(one, clusters=tuple(clusters[task] for task in tasks)) for one in both]
-    asked = [s for s, series in enumerate(baseline.series) if series[0] in models]
-    bases = tuple(asked or range(len(baseline.series)))
-    return Sides(both[0], tuple(range(len(counts.series))), both[1], bases, label, apart=True)
+    candidates, bases = (tuple(range(len(one.series))) for one in both)
+    return Sides(both[0], candidates, both[1], bases, label, apart=True)
 
 
 @dataclass(frozen=True)
@@ -147,6 +190,17 @@ class Coverage:
     fewer: int = 0
     attempts: int = 0
     base_attempts: int = 0
+
+    @property
+    def lost(self) -> int:
+        """Tasks it should have and has not."""
+        return self.expected - self.shared
+
+    def lost_words(self, series: Series) -> str:
+        """As "36 of 60 baseline tasks have no attempts in easy"."""
+        have = "has" if self.lost == 1 else "have"
+        of = plural(self.expected, "baseline task")
+        return f"{self.lost:,} of {of} {have} no attempts in {series_name(series)}"
 
 
 def coverage(sides: Sides, series: Series) -> Coverage | None:

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from passk_cli.commands.gate.sides import against, alone, coverage, coverage_of_rivals, within
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.baseline import against, alone, coverage, coverage_of_rivals, within
 from tests.conftest import Passk
 
 Run = Callable[..., Path]
@@ -50,7 +50,7 @@ def test_lost_tasks_shut_the_gate(passk: Passk, run: Run) -> None:
         lost = found["rows"][0]
         assert (lost["rule"], lost["verdict"]) == ("every baseline task run", "fail")
         assert (lost["shared_tasks"], lost["baseline_tasks"]) == (24, 60)
-        assert lost["detail"] == "36 of 60 baseline tasks have no attempts in easy"
+        assert lost["note"] == "36 of 60 baseline tasks have no attempts in easy"
         assert {row["verdict"] for row in found["rows"][1:]} == {"pass"}
         table = passk("gate", easy, "--baseline", full, *rule).out
         assert "every baseline task run  24 of 60" in table
@@ -75,13 +75,13 @@ def test_lost_groups_are_lost_tasks(passk: Passk, run: Run) -> None:
     base = [run("easy", range(30)), "--baseline", run("full", range(60)), "--by", "kind", *DROP]
     code, found = document(passk, *base)
     assert code == 1
-    verdicts = {(row["model"], row["rule"]): row["verdict"] for row in found["rows"]}
-    assert verdicts["easy hard", "every baseline task run"] == "fail"
-    assert verdicts["easy easy", "pass@1 drop ≤ 0.15"] == "pass"
+    verdicts = {(row["kind"], row["rule"]): row["verdict"] for row in found["rows"]}
+    assert verdicts["hard", "every baseline task run"] == "fail"
+    assert verdicts["easy", "pass@1 drop ≤ 0.15"] == "pass"
     code, found = document(passk, *base, "--unpaired", "drop")
     assert code == 0
     (row,) = found["rows"]
-    assert row["detail"] == "0 of 30 baseline tasks in easy hard"
+    assert row["note"] == "0 of 30 baseline tasks in easy hard"
     assert {
         "level": "warning",
         "text": "30 of 30 baseline tasks have no attempts in easy hard",
@@ -93,7 +93,7 @@ def test_groups_that_only_the_new_run_has(passk: Passk, run: Run) -> None:
     code, found = document(passk, *base)
     assert code == 3
     (row,) = [row for row in found["rows"] if row["verdict"] == "error"]
-    assert row["detail"] == "cannot be checked: old.csv is not in this group"
+    assert row["note"] == "cannot be checked: old.csv is not in this group"
     done = passk("gate", *base, "--unpaired", "drop")
     assert (done.code, "new hard is not compared: old.csv is not in" in done.err) == (0, True)
     alone = [run("hard", range(30, 60)), "--baseline", run("old", range(30)), "--by", "kind"]
@@ -105,7 +105,7 @@ def test_tasks_that_only_the_new_run_has_are_said(passk: Passk, run: Run) -> Non
     code, found = document(passk, run("new", range(90)), "--baseline", run("old", range(60)), *DROP)
     assert code == 0
     for row in found["rows"]:
-        assert row["detail"] == "30 tasks more than in the baseline"
+        assert row["note"] == "30 tasks more than in the baseline"
     assert [row["tasks"] for row in found["rows"]] == [90, 60]
 
 
@@ -113,14 +113,14 @@ def test_lost_attempts_are_said(passk: Passk, run: Run, tmp_path: Path) -> None:
     old, few = run("old", range(40)), run("few", range(40), n=2)
     _, found = document(passk, few, "--baseline", old, *DROP, "--min", "pass@1=0.1")
     for row in found["rows"]:
-        assert "fewer attempts than in the baseline at 40 tasks (80 of 160)" in row["detail"]
+        assert "fewer attempts than in the baseline at 40 tasks (80 of 160)" in row["note"]
     gaps = tmp_path / "gaps.csv"
     rows = [f"{t},{a},{'' if a == 1 or t == 3 else 1}" for t in range(9) for a in range(3)]
     gaps.write_text("task,attempt,passed\n" + "\n".join(rows) + "\n")
     _, found = document(passk, gaps, "--missing", "drop", "--min", "pass@1=0.1")
     (row,) = found["rows"]
     said = "11 attempts without an outcome left out; 1 task left without any attempt"
-    assert row["detail"] == said
+    assert row["note"] == said
 
 
 def test_short_tasks_are_said(passk: Passk, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_short_tasks_are_said(passk: Passk, tmp_path: Path) -> None:
     code, found = document(passk, *base, "--short-tasks", "drop")
     assert code == 0
     for row in found["rows"][1:]:
-        assert row["detail"].startswith("n=1 < k=2 on 10 of 20 tasks")
+        assert row["note"].startswith("n=1 < k=2 on 10 of 20 tasks")
         assert (row["tasks"], row["shared_tasks"]) == (10, 20)
     assert found["signature"]["short tasks"] == "drop"
 
@@ -141,7 +141,7 @@ def test_the_baseline_is_never_pooled_with_a_candidate(passk: Passk, run: Run) -
     worse = run("worse", range(60), worse=1)
     code, found = document(passk, old, new, "--baseline", worse, *DROP)
     assert code == 0
-    drops = {row["model"]: row["value"] for row in found["rows"] if row["metric"]}
+    drops = {row["model"]: row["estimate"] for row in found["rows"] if row["metric"]}
     assert drops == {"baseline": pytest.approx(0.25), "new": pytest.approx(0.25)}
     assert found["signature"]["baseline"] == "worse.csv"
 
@@ -182,7 +182,7 @@ def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:
     old = models("old.csv", {"a": 1, "b": 3})
     code, found = document(passk, models("x.csv", {"a": 2, "b": 3}), "--baseline", old, *DROP)
     assert code == 0
-    assert [r["value"] for r in found["rows"] if r["metric"]] == [0.25, 0.0]
+    assert [r["estimate"] for r in found["rows"] if r["metric"]] == [0.25, 0.0]
     # One against one, whatever they are called; several against one.
     one = models("one.csv", {"q": 2})
     assert document(passk, models("y.csv", {"z": 2}), "--baseline", one, *DROP)[0] == 0
@@ -190,7 +190,7 @@ def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:
     # A name that the baseline lacks cannot be checked; a model of it that was not run is lost.
     code, found = document(passk, models("y.csv", {"z": 2, "a": 2}), "--baseline", old, *DROP)
     assert code == 1
-    verdicts = {(r["model"], r["rule"]): (r["verdict"], r["detail"]) for r in found["rows"]}
+    verdicts = {(r["model"], r["rule"]): (r["verdict"], r["note"]) for r in found["rows"]}
     reason = "cannot be checked: old.csv has no model z; there are a, b"
     assert verdicts["z", "pass@1 drop ≤ 0.15"] == ("error", reason)
     assert verdicts["b", "every baseline task run"][0] == "fail"
@@ -205,7 +205,7 @@ def test_a_rule_that_cannot_be_checked_hides_no_other(passk: Passk, run: Run) ->
     code, found = document(passk, *base, "pass@1=0.1,pass@8=0.1")
     assert (code, found["result"]) == (3, "fail")
     assert [row["verdict"] for row in found["rows"]] == ["pass", "error"]
-    assert found["rows"][1]["detail"] == "cannot be checked: n=4 < k=8 on 40 of 40 tasks"
+    assert found["rows"][1]["note"] == "cannot be checked: n=4 < k=8 on 40 of 40 tasks"
     code, found = document(passk, *base, "pass@1=0.99,pass@8=0.1", "--on-undecided", "pass")
     assert (code, found["result"]) == (1, "fail")
     done = passk("gate", *base, "pass@1=0.1,pass@8=0.1", "-f", "junit")
@@ -219,7 +219,7 @@ def test_too_few_tasks_for_any_significant_drop_is_undecided(passk: Passk, run: 
     code, found = document(passk, run("new", range(5), worse=4), "--baseline", old, *base)
     row = found["rows"][1]
     assert (code, row["verdict"]) == (0, "undecided")
-    assert "with 5 tasks no drop can be significant" in row["detail"]
+    assert "with 5 tasks no drop can be significant" in row["note"]
     done = passk("gate", run("one", range(1)), "--baseline", run("one_old", range(1)), *base,
                  "--on-undecided", "fail")  # fmt: skip
     assert (done.code, "FAIL: one: pass@1 no regression" in done.err) == (1, True)
@@ -273,7 +273,7 @@ def test_without_a_baseline_what_a_candidate_lacks_of_the_others(passk: Passk, r
     base = [run("easy", range(24)), run("full", range(60)), "--min", "pass@1=0.1"]
     code, found = document(passk, *base)
     assert code == 0
-    assert [row["detail"] for row in found["rows"]] == ["24 of 60 tasks in the data", ""]
+    assert [row["note"] for row in found["rows"]] == ["24 of 60 tasks in the data", ""]
     texts = [note["text"] for note in found["notes"] if note["level"] == "warning"]
     assert texts == ["easy has no attempts at 36 of 60 tasks of the data"]
     _, found = document(passk, *base, "--by", "kind")

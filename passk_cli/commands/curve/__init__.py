@@ -1,0 +1,177 @@
+"""passk curve: coverage (pass@k) and reliability (pass^k) over k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from passk_cli.commands.command import Asked, Command, Question
+from passk_cli.commands.curve.grid import BANDS, MOST_POINTS, POINTWISE, SIMULTANEOUS, Grid
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.limits import MOST_ATTEMPTS, whole_number
+from passk_cli.option import Option
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+
+if TYPE_CHECKING:
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
+    from passk_cli.study.study import Study
+
+
+def parse_families(given: Any) -> tuple[Any, ...]:
+    """Families of tasks from ["mixed=0,1"] or {"mixed": [0, 1]}."""
+    from passk_cli.files.rates import parse_rates
+
+    if isinstance(given, Mapping):
+        given = [f"{name}={','.join(map(str, rates))}" for name, rates in given.items()]
+    return parse_rates(given)
+
+
+def parse_points(given: Any) -> str:
+    """A number of points, or "all"; ParameterError for anything else."""
+    text = str(given)
+    if text == "all":
+        return text
+    name = f"--points {text}: a whole number, or all; it"
+    return str(whole_number(name, text, 2, MOST_POINTS))
+
+
+def parse_curves(given: Any) -> tuple[Metric, ...]:
+    """Metrics at k = 1 from names with k for the number; pass@k and pass^k are there anyway.
+
+    >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
+    ['maj@1', 'gpass@1:0.5']
+    """
+    from passk_cli.metrics.registry import parse
+
+    text = given if isinstance(given, str) else ",".join(given)
+    metrics = []
+    for part in filter(None, (name.strip() for name in text.split(","))):
+        family, at, argument = part.partition("@k")
+        if not at:
+            raise ParameterError(f"-m {part}: a curve is named as best@k or gpass@k:0.5")
+        metrics.append(parse(f"{family}@1{argument}"))
+    return tuple(m for m in dict.fromkeys(metrics) if m.family not in ("pass@", "pass^"))
+
+
+@dataclass(frozen=True)
+class Curve(Question):
+    """Coverage (pass@k) and reliability (pass^k) over k.
+
+    Example: passk curve results.jsonl --delta --chart curves.html
+    """
+
+    # Families and metrics stay unimported for the help's sake, so they are not named here.
+    rates: Annotated[
+        tuple[Any, ...],
+        Option(
+            "--rates",
+            "NAME=P,P,…",
+            "Exact success rates of tasks, as mixed=0,1, instead of files; a file may have"
+            " a column rate as well. Repeatable.",
+            parse=parse_families,
+        ),
+    ] = ()
+    points: Annotated[
+        str,
+        Option(
+            "--points",
+            "N|all",
+            "Every k where there are no more than N, else about N on a log scale.",
+            parse=parse_points,
+        ),
+    ] = "40"
+    max_k: Annotated[
+        int | None,
+        Option(
+            "--max-k",
+            "K",
+            "The last k. Default: the smallest n of each model (the largest with"
+            " --short-tasks drop); 10 for exact rates.",
+            low=1,
+            high=MOST_ATTEMPTS,
+        ),
+    ] = None
+    band: Annotated[
+        str,
+        Option(
+            "--band",
+            help="Intervals for each k by itself, or for both curves of a model at all k.",
+            choices=BANDS,
+        ),
+    ] = POINTWISE
+    delta: Annotated[
+        bool, Option("--delta", help="What uneven tasks do: Δ_k, coverage deficit, moments.")
+    ] = False
+    curves: Annotated[
+        tuple[Any, ...],
+        Option("-m --metric", "NAMES", "Further curves, as maj@k,gpass@k:0.5.", parse=parse_curves),
+    ] = ()
+
+    @property
+    def grid(self) -> Grid:
+        """Which k's are computed."""
+        return Grid(None if self.points == "all" else int(self.points), self.max_k)
+
+    def request(self, asked: Asked) -> Request:
+        """What to read: what the further curves need to know of the attempts."""
+        from passk_cli.metrics.registry import needs
+
+        cluster = asked.confidence.cluster
+        return replace(asked.request, cluster=cluster, attempts=needs(self.curves))
+
+    def alone(self, asked: Asked) -> Report | None:
+        """The curves of exact rates, from the command line or from files that hold them."""
+        from passk_cli.files.rates import exact_rates
+
+        self._check(asked)
+        families = exact_rates(self.rates, asked.files, self.request(asked), data=asked.data)
+        if not families:
+            return None
+        from passk_cli.commands.curve.exact import rates_report
+
+        if self.curves:
+            raise ParameterError("-m: exact rates say nothing of what attempts are; leave it out")
+        if self.band != POINTWISE or asked.metrics.short_tasks != "empty":
+            option = "--band" if self.band != POINTWISE else "--short-tasks"
+            raise ParameterError(f"{option} is for outcomes; exact rates have no sampling error")
+        return rates_report(families, self.grid, delta=self.delta)
+
+    def _check(self, asked: Asked) -> None:
+        """ParameterError for what no data can give."""
+        method, population = asked.confidence.method, asked.confidence.population
+        if self.band != SIMULTANEOUS:
+            return
+        if method == "none":
+            raise ParameterError("--band simultaneous needs an interval; leave --interval none out")
+        if population == THESE_TASKS and method != "jackknife":
+            raise ParameterError(
+                f"--band simultaneous for these tasks is made of jackknife intervals, not"
+                f" {method}; leave --interval out"
+            )
+        if asked.metrics.short_tasks == "drop":
+            raise ParameterError(
+                "--band simultaneous needs the same tasks at every k; leave --short-tasks drop out"
+            )
+        if self.curves:
+            raise ParameterError("--band simultaneous is for pass@k and pass^k; leave -m out")
+
+    def metrics(self, asked: Asked, counts: Counts) -> tuple[Metric, ...]:
+        """None at one k: all are curves."""
+        return ()
+
+    def report(self, study: Study) -> Report:
+        """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""
+        from passk_cli.commands.curve.measured import curve_report
+
+        return curve_report(study, self.grid, self.curves, band=self.band, delta=self.delta)
+
+
+COMMAND = Command(
+    Curve, (Request, Metrics, Confidence), without=("k", "metrics"), files="optional", charts=True
+)

@@ -1,0 +1,217 @@
+"""The curves of one series and what is read off them: the numbers, their tables, their charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.commands.curve.grid import telling
+from passk_cli.commands.curve.origin import origin
+from passk_cli.inference.bands import spread_out
+from passk_cli.report.model import Cell, Column, Table
+from passk_cli.report.plot import Plot, curves
+from passk_cli.study.fact import Fact
+from passk_cli.study.pivot import head
+from passk_cli.study.values import Series
+from passk_cli.study.words import series_name
+
+CURVES = (AT, HAT) = ("pass@k", "pass^k")
+UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
+# Family in the name of a number → the curve it is a point of.
+FAMILIES = {"pass@": AT, "pass^": HAT, "delta_": DELTA, "deficit_": DEFICIT}
+_MOST_DRAWN = 200
+
+
+class Climb(NamedTuple):
+    """What pass@k gains from one k to another, and would if all tasks were equally hard."""
+
+    start: int
+    gain: Fact
+    even: Fact
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One series: its curves, what further attempts gain, and the success rates of its tasks.
+
+    points : curve → its numbers, by k; a DELTA or DEFICIT says at most how much it could be.
+    never, always : shares of tasks that no, every attempt passes.
+    moments : mean, sd and skewness of the success rates, where asked for.
+    attempts : per task, for people; "" for exact rates.
+    """
+
+    series: Series
+    points: Mapping[str, Sequence[Fact]]
+    climbs: Sequence[Climb]
+    never: Fact
+    always: Fact
+    moments: Sequence[Fact] = ()
+    attempts: str = ""
+
+    @property
+    def measured(self) -> list[str]:
+        """Its curves that are no difference from those of even tasks."""
+        return [name for name in self.points if name not in UNEVEN]
+
+    @property
+    def last(self) -> int:
+        """The k at which it ends."""
+        return self.points[AT][-1].k or 0
+
+
+def facts_of(every: Sequence[Curves]) -> list[Fact]:
+    """All their numbers: curves, then gains, then success rates."""
+    return [
+        *(point for one in every for points in one.points.values() for point in points),
+        *(fact for one in every for climb in one.climbs for fact in (climb.gain, climb.even)),
+        *(fact for one in every for fact in (*one.moments, one.never, one.always)),
+    ]
+
+
+def tables(every: Sequence[Curves], group_names: Sequence[str] = ()) -> Iterator[Table]:
+    """What a terminal shows: telling k's, what more attempts gain, and what uneven tasks do."""
+    names = head(group_names)
+    yield _curve_table(every, names)
+    if any(one.climbs for one in every):
+        yield _climb_table(every, names)
+        sources = tuple((*one.series, _origin(one)) for one in every if one.climbs)
+        yield Table((*names, Column("where it comes from")), sources)
+    if any(one.last > 1 for one in every if DELTA in one.points):
+        yield _uneven_table(every, names)
+    if any(one.moments for one in every):
+        yield _moments_table(every, names)
+
+
+def _telling(
+    every: Sequence[Curves], names: Sequence[str]
+) -> Iterator[tuple[str, tuple[Fact, ...]]]:
+    """(k as text, the points of these curves there) at the telling k's of every series."""
+    width = max(len(str(one.last)) for one in every)
+    for one in every:
+        shown = set(telling(one.last))
+        for points in zip(*(one.points[name] for name in names), strict=True):
+            if points[0].k in shown:
+                yield str(points[0].k).rjust(width), points
+
+
+def _curve_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
+    units = {
+        name: "share" if one.points[name][0].estimate.share else "score"
+        for one in every
+        for name in one.measured
+    }
+    sizes = {point.size for one in every for point in one.points[AT]}
+    # Exact rates rest on no attempts.
+    sized = len(sizes) > 1 and all(size.n_min is not None for size in sizes)
+    columns = (*names, Column("k"), *(Column(*unit) for unit in units.items()))
+    rows: list[tuple[Cell, ...]] = [
+        (*points[0].series, k, *(p.estimate for p in points), *[points[0].size.tasks] * sized)
+        for k, points in _telling(every, list(units))
+    ]
+    return Table((*columns, *[Column("tasks", "count")] * sized), tuple(rows))
+
+
+def _climb_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
+    columns = (
+        *names, Column("attempts"), Column("pass@k gains", "share"),
+        Column("if equally hard", "share"),
+    )  # fmt: skip
+    rows = tuple(
+        (*one.series, f"{start} → {gain.k}", gain.estimate, even.estimate.value)
+        for one in every
+        for start, gain, even in one.climbs
+    )
+    return Table(columns, rows, "what more attempts gain")
+
+
+def _origin(one: Curves) -> str:
+    never, always = (share.estimate.value or 0.0 for share in (one.never, one.always))
+    _, gain, even = one.climbs[0]
+    return origin(never, always, one.attempts, gain, even.estimate.value)
+
+
+def _uneven_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
+    columns = (
+        *names, Column("k"), Column("Δ_k", "share"), Column("max", "share", joined=True),
+        Column("deficit", "share"), Column("max", "share", joined=True),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (*one.series, k, one.estimate, one.more["at_most"], two.estimate, two.more["at_most"])
+        for k, (one, two) in _telling(every, UNEVEN)
+        if one.k != 1
+    ]
+    title = "uneven tasks: Δ_k = pass^k − μ^k, and the deficit 1 − (1−μ)^k − pass@k"
+    return Table(columns, tuple(rows), title)
+
+
+def _moments_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
+    """Mean, spread and skewness of the success rates, and the shares of tasks at 0 and 1."""
+    observed = " (observed)" if any(one.attempts for one in every) else ""
+    columns = (
+        *names, Column("mean", "share"), Column("sd", "share"), Column("skewness", "number"),
+        Column(f"at 0{observed}", "share"), Column(f"at 1{observed}", "share"),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (*one.series, *(fact.estimate for fact in (*one.moments, one.never, one.always)))
+        for one in every
+    ]
+    return Table(columns, tuple(rows), "success rates of the tasks")
+
+
+def plots(every: Sequence[Curves], subtitle: str, uneven: str) -> tuple[Plot, ...]:
+    """pass@k dashed and pass^k solid for each series; then other curves, and Δ_k, where there are.
+
+    subtitle, uneven : what was counted and how sure, under each.
+    """
+    names = [name for name in every[0].measured if name not in CURVES]
+    drawn, others, deltas = (_drawn(every, of) for of in (CURVES, names, [DELTA]))
+    sure = any(row["low"] is not None for row in drawn)
+    low, high = ("low", "high") if sure else ("", "")
+    pictures = [
+        curves(
+            drawn, x="k", y="value", low=low, high=high, colour="model", dash="curve",
+            title="Coverage and reliability", subtitle=subtitle,
+            x_title="k (attempts)", y_title="probability",
+        )
+    ]  # fmt: skip
+    if others:
+        bounded = all(one.points[name][0].estimate.share for one in every for name in names)
+        pictures.append(
+            curves(
+                others, x="k", y="value", low=low, high=high, colour="model", facet="curve",
+                title="Further curves", subtitle=subtitle, x_title="k (attempts)",
+                y_title="value", y_domain=(0.0, 1.0) if bounded else None,
+            )
+        )  # fmt: skip
+    if any(row["value"] is not None for row in deltas):
+        pictures.append(
+            curves(
+                deltas, x="k", y="value", low=low, high=high, colour="model",
+                title="What uneven tasks add to reliability", subtitle=uneven,
+                x_title="k (attempts)", y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
+            )
+        )  # fmt: skip
+    return tuple(pictures)
+
+
+def _drawn(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str, object]]:
+    """The points of a chart, at no more k's than it can show."""
+    ks = np.unique([point.k or 0 for one in every for point in one.points[AT]])
+    shown = set(spread_out(ks, _MOST_DRAWN).tolist())
+    return [
+        {
+            "model": series_name(one.series),
+            "curve": name,
+            "k": point.k,
+            "value": point.estimate.value,
+            "low": point.estimate.low,
+            "high": point.estimate.high,
+        }
+        for one in every
+        for name in names
+        for point in one.points.get(name, ())
+        if point.k in shown
+    ]

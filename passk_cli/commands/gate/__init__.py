@@ -1,0 +1,135 @@
+"""passk gate: rules for a pipeline, and an exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated
+
+from passk_cli.commands.command import Asked, Command, Question
+from passk_cli.commands.gate.rules import EveryTask, MaxDrop, Minimum, NoRegression, Rule
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.option import Option
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import ALL, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from passk_cli.commands.command import Read
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.report.model import Report
+    from passk_cli.study.study import Study
+
+ON_UNDECIDED = ("pass", "fail")
+
+
+# The rules there are, in the order of their lines; each brings its options.
+@dataclass(frozen=True)
+class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
+    """Rules for a pipeline: exit 0 when all hold, else 1.
+
+    Example: passk gate new.jsonl --baseline old.jsonl --max-drop pass@1=0.02 --min pass@10=0.8
+    """
+
+    baseline: Annotated[
+        str | None,
+        Option(
+            "--baseline",
+            "FILE|NAME",
+            "What to compare with: a file, label=path, or a model in the data.",
+            file="read",
+        ),
+    ] = None
+    on_undecided: Annotated[
+        str,
+        Option(
+            "--on-undecided",
+            help="What a rule without enough evidence counts as.",
+            choices=ON_UNDECIDED,
+        ),
+    ] = "pass"
+
+    @property
+    def asked(self) -> list[Rule]:
+        """The rules that are asked for."""
+        kinds = [kind for kind in Gate.__bases__ if issubclass(kind, Rule)]
+        rules = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
+        return [rule for rule in rules if rule.wanted]
+
+    def request(self, asked: Asked) -> Request:
+        """What to read of the new run, and what its metrics need of the attempts."""
+        from passk_cli.metrics.registry import needs, scores_only
+
+        named = asked.metrics.metrics
+        needed = self.needed(named)
+        standard = any(rule.general for rule in self.asked) and not named
+        return replace(
+            super().request(asked),
+            attempts=needs(needed),
+            scores_only=scores_only(needed) and not standard,
+        )
+
+    def needed(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
+        """Every metric a rule needs.
+
+        general : those that rules without metrics of their own are about.
+        """
+        # The metrics of rules about differences first.
+        named = [metric for rule in reversed(self.asked) for metric in rule.named]
+        more = general if any(rule.general for rule in self.asked) else ()
+        return tuple(dict.fromkeys((*named, *more)))
+
+    def study(self, asked: Asked, read: Read) -> Study:
+        """The new run, and the baseline where that is another file."""
+        from passk_cli.commands.gate.sides import Runs, only_models
+        from passk_cli.study.study import Study
+
+        self._check()
+        confidence = asked.confidence.required()
+        runs = Runs.apart(asked.files, self.baseline)
+        request = self.request(asked)
+        baseline = None
+        if runs.baseline is None:
+            counts = read(request.keeping(self.baseline), runs.files)
+        else:
+            counts = read(request, runs.files)
+            baseline = read(replace(request, models=()), [runs.baseline])
+        # The baseline says what has to be shown: a new run cut short must not ask for less.
+        metrics = asked.metrics.of(counts if baseline is None else baseline)
+        if baseline is not None:
+            baseline = only_models(baseline, request.models)
+        return Study(
+            counts, metrics, confidence, replace(asked.rules, family=ALL),
+            asked.metrics.short_tasks, baseline=baseline, reading=runs.notes,
+        )  # fmt: skip
+
+    def report(self, study: Study) -> Report:
+        """Every rule for every candidate, in each group."""
+        from passk_cli.commands.gate.report import gate_report
+        from passk_cli.commands.gate.sides import sides_of
+        from passk_cli.commands.gate.trial import Trial
+
+        needed = self.needed(study.metrics)
+        confidence = study.confidence.knowing(needed)
+        whole = replace(study, metrics=needed, confidence=confidence)
+        sides = sides_of(study, self.baseline)
+        trial = Trial(whole, sides, self.asked, study.metrics, self.unpaired)
+        return gate_report(trial, self.on_undecided)
+
+    def _check(self) -> None:
+        if not self.needed(()) and not any(rule.general for rule in self.asked):
+            raise ParameterError(
+                "no rule to check; give --max-drop pass@1=0.02, --min pass@10=0.80"
+                " or --no-regression"
+            )
+        if self.strict and not self.minimum:
+            raise ParameterError("--strict says how --min is read; there is no --min")
+        if self.baseline is None and any(rule.compares for rule in self.asked):
+            raise ParameterError("--max-drop and --no-regression need a --baseline FILE or NAME")
+
+
+COMMAND = Command(
+    Gate, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"), judges=True
+)

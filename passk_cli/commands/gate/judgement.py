@@ -1,0 +1,76 @@
+"""One rule judged for one candidate: the number that speaks for it, and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from passk_cli.report.model import Check, Estimate
+from passk_cli.study.fact import Fact
+from passk_cli.study.words import series_name
+
+if TYPE_CHECKING:
+    from passk_cli.commands.gate.sides import Coverage
+
+VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A rule about a candidate's series.
+
+    fact : the number it is judged by.  counted : what is shown instead, as "24 of 60".
+    details : what else the reader has to know, such as what the verdict leaves out.
+    limit : the rule's number.  covered : what the candidate has of the baseline's tasks.
+    """
+
+    rule: str
+    fact: Fact
+    verdict: str = PASS
+    details: tuple[str, ...] = ()
+    counted: str = ""
+    limit: float | None = None
+    covered: Coverage | None = None
+
+    def judged(self, verdict: str, *details: str) -> Judgement:
+        """The same with a verdict, its reason before the other details."""
+        return replace(self, verdict=verdict, details=(*details, *self.details))
+
+    def unchecked(self, reason: str) -> Judgement:
+        """The same where the rule cannot be checked."""
+        nothing = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
+                          more={})  # fmt: skip
+        return replace(self, fact=nothing, counted="").judged(ERROR, f"cannot be checked: {reason}")
+
+    @property
+    def detail(self) -> str:
+        """The details in one line."""
+        return "; ".join(filter(None, self.details))
+
+    def check(self, on_undecided: str) -> Check:
+        """The same for renderers.
+
+        on_undecided : "fail" where undecided rules shut the gate.  Those that cannot be checked
+        always do.
+        """
+        failing = self.verdict in (FAIL, ERROR, *[UNDECIDED] * (on_undecided == FAIL))
+        return Check(
+            series_name(self.fact.series), self.rule, self.counted or self.fact.estimate,
+            self.verdict, self.detail, failing, *self._tasks,
+        )  # fmt: skip
+
+    @property
+    def row(self) -> Fact:
+        """The same as a tidy row."""
+        shared, expected = self._tasks
+        more = {"rule": self.rule, "limit": self.limit, "shared_tasks": shared,
+                "baseline_tasks": expected}  # fmt: skip
+        return replace(
+            self.fact, estimate=replace(self.fact.estimate, reason=""), flaw=self.detail,
+            verdict=self.verdict, more={**self.fact.more, **more},
+        )  # fmt: skip
+
+    @property
+    def _tasks(self) -> tuple[int | None, int | None]:
+        covered = self.covered
+        return (None, None) if covered is None else (covered.shared, covered.expected)

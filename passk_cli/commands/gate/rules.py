@@ -1,0 +1,258 @@
+"""The rules of a gate, each with its options and how it is judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from passk_cli.commands.gate.judgement import FAIL, PASS, UNDECIDED, Judgement
+from passk_cli.errors import ParameterError
+from passk_cli.option import Option
+from passk_cli.study.rules import INTERVAL, SIGN_FLIP
+from passk_cli.study.words import plural
+
+if TYPE_CHECKING:
+    from passk_cli.commands.gate.trial import Trial
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.study.comparison import Comparison
+
+
+def parse_limits(option: str, given: Any) -> Mapping[Metric, float]:
+    """`["pass@1=0.02"]` → {pass@1: 0.02}; percentages may be written 2%.  Or {"pass@1": 0.02}."""
+    from passk_cli.metrics.registry import parse
+
+    if isinstance(given, Mapping):
+        given = [f"{name}={number}" for name, number in given.items()]
+    limits: dict[Metric, float] = {}
+    for text in (part for whole in given for part in whole.split(",")):
+        name, equals, value = text.partition("=")
+        try:
+            number = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
+        except ValueError:
+            number = math.nan
+        if not equals or not math.isfinite(number):
+            raise ParameterError(f"{option} {text}: write METRIC=X, as in pass@1=0.02")
+        metric = parse(name)
+        if metric.unit == "share" and not 0.0 <= number <= 1.0:
+            raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
+        if metric in limits:
+            raise ParameterError(f"{option} {metric.name} is given twice")
+        limits[metric] = number
+    return limits
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Base of the rules: fields are options, `judge` gives a judgement per candidate and metric.
+
+    compares : whether it asks about differences to the baseline.
+    general : whether it asks about the metrics of -k and -m.
+    """
+
+    compares: ClassVar[bool] = False
+    general: ClassVar[bool] = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it was asked for."""
+        return bool(self.named)
+
+    @property
+    def named(self) -> Sequence[Metric]:
+        """The metrics that its own options name."""
+        return ()
+
+    def about(self, metric: Metric) -> tuple[str, float | None]:
+        """What it asks of a metric, in words, and its number."""
+        raise NotImplementedError
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """Its judgements."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class EveryTask(Rule):
+    """Every task of the baseline was run, unless some may be missing."""
+
+    unpaired: Annotated[
+        str,
+        Option(
+            "--unpaired",
+            help="Tasks of the baseline without attempts in the new run: fail, or compare the"
+            " others.",
+            choices=("fail", "drop"),
+        ),
+    ] = "fail"
+
+    @property
+    def wanted(self) -> bool:
+        """Unless the others are compared without them."""
+        return self.unpaired == "fail"
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """A line per series of the candidates, and per series that only the baseline has."""
+        if trial.sides.baseline is None:
+            return
+        every = {**trial.covered, **trial.sides.missing}
+        for series, covered in every.items():
+            line = Judgement("every baseline task run", trial.fact(series), covered=covered)
+            if covered is not None:
+                lost = [covered.lost_words(series)] if covered.lost else []
+                more = [] if series in trial.sides.missing else trial.lesser(series)
+                counted = f"{covered.shared:,} of {covered.expected:,}"
+                line = replace(line, counted=counted, details=(*lost, *more))
+                yield line.judged(FAIL if covered.lost else PASS)
+            elif trial.sides.partner(series[0]) is None:
+                yield line.unchecked(trial.sides.lacking(series))
+
+
+@dataclass(frozen=True)
+class Minimum(Rule):
+    """A metric reaches a number; its lower limit does, when strict."""
+
+    minimum: Annotated[
+        Mapping[Any, float],
+        Option(
+            "--min",
+            "METRIC=X",
+            "Fails when the estimate is below.",
+            parse=partial(parse_limits, "--min"),
+        ),
+    ] = field(default_factory=dict)
+    strict: Annotated[
+        bool, Option("--strict", help="--min asks it of the lower limit of the interval.")
+    ] = False
+
+    @property
+    def named(self) -> Sequence[Metric]:
+        """The metrics with a least number."""
+        return tuple(self.minimum)
+
+    def about(self, metric: Metric) -> tuple[str, float | None]:
+        """As "≥ 0.8"."""
+        least = self.minimum[metric]
+        return f"≥ {least:g}" + (" (lower limit)" if self.strict else ""), least
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """A line per candidate's series and metric."""
+        for one in trial.candidates:
+            if one.metric not in self.minimum:
+                continue
+            fact = trial.study.fact(one)
+            short = [one.reason] if one.there else []
+            line = trial.line(one, fact, self, [*short, *trial.left_out(one, "baseline")])
+            estimate = fact.estimate
+            bar = estimate.low if self.strict else estimate.value
+            if estimate.value is None or bar is None:
+                yield line.unchecked(estimate.reason or fact.flaw)
+            else:
+                yield line.judged(PASS if bar >= self.minimum[one.metric] - 1e-12 else FAIL)
+
+
+@dataclass(frozen=True)
+class NoRegression(Rule):
+    """No metric of -k and -m is significantly lower than the baseline's, after adjustment."""
+
+    no_regression: Annotated[
+        bool, Option("--no-regression", help="Fails on any significant drop, adjusted.")
+    ] = False
+    compares = True
+    general = True
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it was asked for."""
+        return self.no_regression
+
+    def about(self, metric: Metric) -> tuple[str, float | None]:
+        """It has no number."""
+        return "no regression", None
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """A line per pair and metric; only these count as tests."""
+        from passk_cli.study.pairs import WORSE
+
+        compared = trial.tested()
+        tests = sum(not c.reason for c in compared)
+        many = f" ({trial.study.rules.adjust} over {plural(tests, 'test')})" if tests > 1 else ""
+        for c in compared:
+            line = trial.difference(c, self)
+            if not c.testable:
+                yield line.unchecked(c.reason or c.untested or "its test has no p")
+                continue
+            p = f"p = {c.adjusted:.4f}" if c.adjusted >= 1e-4 else "p < 0.0001"
+            units = len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
+            if _least_p(c, units) <= 1 - trial.study.confidence.level + 1e-12:
+                yield line.judged(FAIL if c.verdict == WORSE else PASS, p + many)
+            else:
+                few = plural(units, "task" if c.clusters is None else "cluster")
+                yield line.judged(UNDECIDED, p + many, f"with {few} no drop can be significant")
+
+
+def _least_p(c: Comparison, units: int) -> float:
+    """The smallest p of this test on so many tasks or clusters, whatever their outcomes."""
+    from passk_cli.study.paired import MCNEMAR
+
+    if c.test in (SIGN_FLIP, MCNEMAR):
+        return 2.0 ** (1 - units)
+    return c.smallest if c.test == INTERVAL else 0.0
+
+
+@dataclass(frozen=True)
+class MaxDrop(Rule):
+    """A metric is not credibly lower than the baseline's by more than a number."""
+
+    max_drop: Annotated[
+        Mapping[Any, float],
+        Option(
+            "--max-drop",
+            "METRIC=X",
+            "Fails when the drop is credibly larger.",
+            parse=partial(parse_limits, "--max-drop"),
+        ),
+    ] = field(default_factory=dict)
+    compares = True
+
+    @property
+    def named(self) -> Sequence[Metric]:
+        """The metrics with a largest drop."""
+        return tuple(self.max_drop)
+
+    def about(self, metric: Metric) -> tuple[str, float | None]:
+        """As "drop ≤ 0.02"."""
+        return f"drop ≤ {self.max_drop[metric]:g}", self.max_drop[metric]
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """A line per pair and metric: it fails when even the upper limit lies below."""
+        for c in trial.untested(self.named):
+            line, most, limits = (
+                trial.difference(c, self),
+                self.max_drop[c.first.metric],
+                c.interval,
+            )
+            low, high = (None, None) if limits is None else (limits.low, limits.high)
+            if low is None or high is None:
+                yield line.unchecked(c.reason or (limits.reason if limits else ""))
+            elif low >= -most:
+                yield line
+            elif high < -most:
+                yield line.judged(FAIL)
+            else:
+                yield line.judged(UNDECIDED, _tasks_needed(c, low, high, most))
+
+
+def _tasks_needed(c: Comparison, low: float, high: float, most: float) -> str:
+    """About how many tasks would settle it: the interval's reach shrinks with their root."""
+    difference = float(c.d.mean())
+    away = difference + most
+    reach = difference - low if away > 0 else high - difference
+    if abs(away) < 1e-3:
+        return "no number of tasks would decide it: the drop lies on the limit"
+    count = math.ceil(len(c.tasks) * (reach / abs(away)) ** 2)
+    if count > 10_000_000:
+        return "no feasible number of tasks would decide it: the drop lies on the limit"
+    return f"about {plural(count, 'task')} would decide it, if the difference stays"

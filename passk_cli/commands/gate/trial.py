@@ -1,0 +1,161 @@
+"""What rules are judged with: both sides, their values, and what these leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.rules import Rule
+from passk_cli.commands.gate.sides import (
+    Coverage,
+    Sides,
+    coverage,
+    coverage_of_rivals,
+    left_out,
+)
+from passk_cli.report.model import Estimate
+from passk_cli.study.comparison import Comparison, difference_interval, match
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.pairs import compare_pairs
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.words import plural, series_name
+
+if TYPE_CHECKING:
+    from passk_cli.metrics.registry import Metric
+
+Pair = tuple[TaskValues, TaskValues]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The new run and what is asked of it.
+
+    study : the new run as it was read, with every metric a rule needs.
+    rules : those that were asked for.  general : the metrics of those without their own.
+    unpaired : what becomes of tasks of the baseline without attempts in the new run: "fail", a rule
+        of its own, or "drop", the others are compared and every line says how many those are.
+    """
+
+    study: Study
+    sides: Sides
+    rules: Sequence[Rule]
+    general: Sequence[Metric]
+    unpaired: str
+
+    @property
+    def compares(self) -> bool:
+        """Whether a rule asks about differences."""
+        return any(rule.compares for rule in self.rules)
+
+    @cached_property
+    def candidates(self) -> list[TaskValues]:
+        """The candidates' series × metrics."""
+        return replace(self.study, counts=self.sides.counts).values(only=self.sides.candidates)
+
+    @cached_property
+    def bases(self) -> dict[tuple[Metric, Series], TaskValues]:
+        """The baseline's."""
+        if self.sides.baseline is None:
+            return {}
+        values = replace(self.study, counts=self.sides.baseline).values(only=self.sides.bases)
+        return {(one.metric, one.series): one for one in values}
+
+    @cached_property
+    def covered(self) -> dict[Series, Coverage | None]:
+        """What each candidate's series has of its baseline's tasks."""
+        return {series: coverage(self.sides, series) for series in self.sides.series}
+
+    def base(self, one: TaskValues) -> TaskValues | None:
+        """What a candidate's values are compared with, if there is something."""
+        series = self.sides.base(one.series)
+        return None if series is None else self.bases[one.metric, series]
+
+    def pairs(self, metrics: Collection[Metric]) -> list[Pair]:
+        """The candidates at some metrics, each with what it is compared with."""
+        pairs = ((one, self.base(one)) for one in self.candidates if one.metric in metrics)
+        return [(one, base) for one, base in pairs if base is not None]
+
+    def tested(self) -> list[Comparison]:
+        """The candidates against the baseline at the general metrics, tested together."""
+        return compare_pairs(self.pairs(self.general), self.study.confidence, self.study.rules)
+
+    def untested(self, metrics: Collection[Metric]) -> list[Comparison]:
+        """The same at these metrics with intervals alone, which are no tests."""
+        matched = [match(*pair) for pair in self.pairs(metrics)]
+        confidence = self.study.confidence
+        return [
+            c if c.reason else replace(c, interval=difference_interval(c, confidence))
+            for c in matched
+        ]
+
+    def unmatched(self) -> list[Judgement]:
+        """The rules of candidates with nothing to compare with; none where that is allowed."""
+        lines = []
+        for one in self.candidates:
+            known = self.sides.partner(one.series[0]) is not None
+            if self.base(one) is not None or (self.unpaired == "drop" and known):
+                continue
+            fact = replace(self.fact(one.series), name=one.metric.name, k=one.metric.k)
+            for rule in self.rules:
+                if rule.compares and one.metric in (self.general if rule.general else rule.named):
+                    line = self.line(one, fact, rule, [])
+                    lines.append(line.unchecked(self.sides.lacking(one.series)))
+        return lines
+
+    def fact(self, series: Series) -> Fact:
+        """A fact about a series without a number."""
+        counts = self.sides.counts
+        places = [s for s, name in enumerate(counts.series) if name == series]
+        tasks = sum(len(counts.n[counts.rows_of(s)]) for s in places)
+        return Fact(series, "", None, Estimate(None), size=Size(tasks))
+
+    def line(self, one: TaskValues, fact: Fact, rule: Rule, details: Sequence[str]) -> Judgement:
+        """A rule about a candidate's metric, yet without verdict."""
+        words, limit = rule.about(one.metric)
+        name, covered = f"{one.metric.name} {words}", self.covered[one.series]
+        return Judgement(name, fact, details=tuple(details), limit=limit, covered=covered)
+
+    def difference(self, c: Comparison, rule: Rule) -> Judgement:
+        """A rule about a difference with its evidence, and what that leaves out."""
+        short = [one.reason for one in (c.first, c.second) if one.there]
+        fact = c.fact(self.study.confidence)
+        return self.line(c.first, fact, rule, [*short, *self.left_out(c.first, "shared")])
+
+    def left_out(self, one: TaskValues, noun: str) -> list[str]:
+        """What a line's numbers leave out, in its own words.
+
+        noun : what the tasks are counted among when some are lost.
+        """
+        words, covered = [], self.covered[one.series]
+        if covered is not None and covered.lost:
+            words.append(f"{covered.shared:,} of {covered.expected:,} {noun} tasks")
+        if self.sides.baseline is None:
+            rivals = coverage_of_rivals(self.sides, one.series)
+            if rivals.lost:
+                words.append(f"{rivals.shared:,} of {rivals.expected:,} tasks in the data")
+        return [*words, *self.lesser(one.series)]
+
+    def lesser(self, series: Series) -> list[str]:
+        """What a candidate's numbers rest on besides lost tasks, as far as it is not all."""
+        words, covered, sides = [], self.covered[series], self.sides
+        if covered is not None and covered.fewer:
+            words.append(
+                f"fewer attempts than in the baseline at {plural(covered.fewer, 'task')}"
+                f" ({covered.attempts:,} of {covered.base_attempts:,})"
+            )
+        if covered is not None and covered.more:
+            words.append(f"{plural(covered.more, 'task')} more than in the baseline")
+        if self.unpaired == "drop":
+            # Without a line of their own: nothing of these was run.
+            for other, lost in sides.missing.items():
+                words.append(
+                    f"0 of {plural(lost.expected, 'baseline task')} in {series_name(other)}"
+                )
+        words += left_out(sides.counts.facts)
+        if sides.apart and sides.baseline is not None:
+            words += [f"baseline: {what}" for what in left_out(sides.baseline.facts)]
+        return words
