@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.rules import Rule
 from passk_cli.commands.gate.sides import (
     Coverage,
     Sides,
@@ -30,6 +29,23 @@ if TYPE_CHECKING:
 Pair = tuple[TaskValues, TaskValues]
 
 
+class Asking(Protocol):
+    """What a trial has to know of a rule; see `rules.Rule`."""
+
+    compares: ClassVar[bool]
+    general: ClassVar[bool]
+
+    @property
+    def named(self) -> Sequence[Metric]:
+        """The metrics that its own options name."""
+
+    def about(self, metric: Metric) -> tuple[str, float | None]:
+        """What it asks of a metric, in words, and its number."""
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """Its judgements."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """The new run and what is asked of it.
@@ -42,7 +58,7 @@ class Trial:
 
     study: Study
     sides: Sides
-    rules: Sequence[Rule]
+    rules: Sequence[Asking]
     general: Sequence[Metric]
     unpaired: str
 
@@ -113,13 +129,13 @@ class Trial:
         tasks = sum(len(counts.n[counts.rows_of(s)]) for s in places)
         return Fact(series, "", None, Estimate(None), size=Size(tasks))
 
-    def line(self, one: TaskValues, fact: Fact, rule: Rule, details: Sequence[str]) -> Judgement:
+    def line(self, one: TaskValues, fact: Fact, rule: Asking, details: Sequence[str]) -> Judgement:
         """A rule about a candidate's metric, yet without verdict."""
         words, limit = rule.about(one.metric)
         name, covered = f"{one.metric.name} {words}", self.covered[one.series]
         return Judgement(name, fact, details=tuple(details), limit=limit, covered=covered)
 
-    def difference(self, c: Comparison, rule: Rule) -> Judgement:
+    def difference(self, c: Comparison, rule: Asking) -> Judgement:
         """A rule about a difference with its evidence, and what that leaves out."""
         short = [one.reason for one in (c.first, c.second) if one.there]
         fact = c.fact(self.study.confidence)
