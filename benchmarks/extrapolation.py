@@ -248,7 +248,7 @@ def going_on(repetitions: int) -> str:
 
 def real(repetitions: int) -> str:
     """CRUXEval: some of ten attempts, against all ten."""
-    from passk_cli.files.reading import read
+    from passk_cli.api import read
 
     counts = read(HERE.parent / "sample_data" / "cruxeval.jsonl.gz", by=["temperature"])
     rows = []

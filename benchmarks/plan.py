@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
-from passk_cli.files.reading import read
+from passk_cli.api import read
 from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted, relative_error
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip

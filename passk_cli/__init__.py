@@ -1,5 +1,7 @@
 """passk: pass@k and pass^k from any harness's result files, with honest uncertainty.
 
+`read` gives Counts of files or tables; a function per command gives Findings of them.
+
 >>> import passk_cli
 >>> passk_cli.pass_at_k(10, 3, 5).round(6).item()
 0.916667
@@ -9,10 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from passk_cli.commands import COMMANDS
+
 if TYPE_CHECKING:
-    from passk_cli.api import compare, estimate
+    from passk_cli.api import Findings, read
     from passk_cli.errors import DataError, ParameterError, PasskError, PasskWarning
-    from passk_cli.files.reading import read
     from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
     from passk_cli.outcomes.counts import Counts
 
@@ -21,26 +24,26 @@ from passk_cli.version import __version__ as __version__
 __all__ = [
     "Counts",
     "DataError",
+    "Findings",
     "ParameterError",
     "PasskError",
     "PasskWarning",
-    "compare",
-    "estimate",
     "pass_at_k",
     "pass_hat_k",
     "read",
 ]
+__all__ += COMMANDS
 _WHERE = {
     "Counts": "outcomes.counts",
     "DataError": "errors",
+    "Findings": "api",
     "ParameterError": "errors",
     "PasskError": "errors",
     "PasskWarning": "errors",
-    "compare": "api",
-    "estimate": "api",
     "pass_at_k": "metrics.pass_k",
     "pass_hat_k": "metrics.pass_k",
-    "read": "files.reading",
+    "read": "api",
+    **dict.fromkeys(COMMANDS, "api"),
 }
 
 
@@ -51,3 +54,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -29,7 +29,8 @@ class Option:
     flags : as written on the command line, "-m --metric".
     metavar : what stands for its value in the help; the choices where there are some.
     help : one sentence; its default is added where it has one.
-    choices : the values there are.  low, high : the range of a number.
+    choices : the values there are, or a function that lists them.
+    low, high : the range of a number.
     parse : what is given (text; from Python other things too) → the field's value; it gets a list
         where the option can be given several times, which `several` says of a field that is no
         tuple.
@@ -39,7 +40,7 @@ class Option:
     flags: str
     metavar: str = ""
     help: str = ""
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     low: float | None = None
     high: float | None = None
     parse: Callable[[Any], Any] | None = None
@@ -54,7 +55,12 @@ class Option:
     @property
     def takes(self) -> str:
         """What stands for its value in the help."""
-        return self.metavar or "|".join(self.choices)
+        return self.metavar or "|".join(self.values)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values there are, where there are only some."""
+        return self.choices() if callable(self.choices) else self.choices
 
 
 # Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
@@ -143,8 +149,8 @@ def checked(option: Option, kind: Any, value: Any) -> Any:
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
     shown = f"{option.name} {', '.join(map(str, parts))}"
-    if option.choices and not all(part in option.choices for part in parts):
-        raise ParameterError(f"{shown}: it is one of {', '.join(option.choices)}")
+    if option.choices and not all(part in option.values for part in parts):
+        raise ParameterError(f"{shown}: it is one of {', '.join(option.values)}")
     parse = option.parse or _PARSE.get(base_type(kind), _texts if several else _text)
     try:
         value = parse(value)

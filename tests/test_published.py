@@ -49,14 +49,16 @@ def test_the_best_temperature_flips_with_k() -> None:
     for k, cold, warm in ((1, 0.3595, 0.2835), (5, 0.4499107142857, 0.5292261904762)):
         for temperature, value in ((0.2, cold), (0.8, warm)):
             path = CRUXEVAL / f"codellama-7b_temp{temperature}.json.gz"
-            frame = passk_cli.estimate(passk_cli.read(path), f"pass@{k}")
+            frame = passk_cli.estimate(passk_cli.read(path), f"pass@{k}").frame
             assert frame.estimate[0] == pytest.approx(value, abs=1e-9)
 
 
 def test_cruxeval_reliability() -> None:
     for model, value in (("codellama-7b", 0.280689), ("gpt-4-0613", 0.664554)):
         counts = passk_cli.read(CRUXEVAL / f"{model}_temp0.2.json.gz")
-        assert passk_cli.estimate(counts, "pass^5").estimate[0] == pytest.approx(value, abs=5e-7)
+        assert passk_cli.estimate(counts, "pass^5").frame.estimate[0] == pytest.approx(
+            value, abs=5e-7
+        )
 
 
 def test_ragged_file_has_pass_at_1_and_an_empty_pass_at_5_with_its_reason(passk: Passk) -> None:
@@ -87,7 +89,7 @@ def test_human_eval_example() -> None:
     import pandas as pd
 
     frame = pd.DataFrame({"task_id": ["test/0"] * 6, "passed": [False] * 3 + [True] * 3})
-    assert passk_cli.estimate(frame, "pass@1").estimate[0] == 0.5
+    assert passk_cli.estimate(frame, "pass@1").frame.estimate[0] == 0.5
 
 
 def test_every_cruxeval_value_against_fractions() -> None:
@@ -97,7 +99,7 @@ def test_every_cruxeval_value_against_fractions() -> None:
             1 - Fraction(comb(n - c, k), comb(n, k))
             for n, c in zip(counts.n.tolist(), counts.c.tolist(), strict=True)
         ) / len(counts.tasks)
-        found = passk_cli.estimate(counts, f"pass@{k}").estimate[0]
+        found = passk_cli.estimate(counts, f"pass@{k}").frame.estimate[0]
         assert found == pytest.approx(float(exact), rel=1e-13)
 
 

@@ -58,15 +58,15 @@ def parameter(field: str, option: Option, kind: Any, default: Any) -> inspect.Pa
         metavar=option.takes or None,
         help=option.help,
         show_default=shown,
-        autocompletion=_completion(option.choices) if option.choices else None,
+        autocompletion=_completion(option) if option.choices else None,
     )
     return inspect.Parameter(
         field, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[taken, info]
     )
 
 
-def _completion(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
+def _completion(option: Option) -> Callable[[str], list[str]]:
     def complete(incomplete: str) -> list[str]:
-        return [choice for choice in choices if choice.startswith(incomplete)]
+        return [choice for choice in option.values if choice.startswith(incomplete)]
 
     return complete

@@ -11,6 +11,7 @@ from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, answer
 from passk_cli.errors import DataError, PasskError
+from passk_cli.files.sources import comes_once, is_file_argument
 from passk_cli.option import filled, named_files
 
 if TYPE_CHECKING:
@@ -24,14 +25,12 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
 
     given : field → text, a list of texts or True, of the options of the command and of output.
     """
-    from passk_cli.files.sources import is_file_argument
-
     output, charting = filled(Output, given), filled(Charting, given)
     with _visible_failure(declaration, output, file=False):
         named, written = (named_files(declaration.question, given, f) for f in ("read", "written"))
         output.check([*files, *filter(is_file_argument, named)], written, charting)
     with _visible_failure(declaration, output, file=True):
-        once = any(file == "-" or file.endswith("=-") for file in files)
+        once = comes_once(files)
         question, asked = declaration.ask(given, data=bool(files), once=once, files=files)
 
         def read(request: Request, others: Sequence[str] | None = None) -> Counts:

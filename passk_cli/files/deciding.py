@@ -64,6 +64,7 @@ def decide(
         not_understood=bad,
         varying=_varying(tally, cells),
         where=request.where,
+        cluster=request.cluster or "",
         threshold=None if request.unjudged else request.bar,
     )
     counts = Counts.from_columns(

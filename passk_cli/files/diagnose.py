@@ -38,6 +38,7 @@ _OF_EXPRESSIONS = tuple(
     f"{kind} Error"
     for kind in ("Binder", "Catalog", "Conversion", "Out of Range", "Permission", "Not implemented")
 )
+_COUNTS = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
 REPEAT_REMEDY = "a resumed run? decide with --duplicates first, last or keep"
 
 
@@ -182,7 +183,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
     task, example = _cell(tally, "task", where), _cell(tally, "example", where)
     for batch in batches:
         if batch.roles.shape == "counts":
-            found = _impossible_counts(batch)
+            found = _impossible_counts(batch, str(task))
             if found is not None:
                 return found
 
@@ -358,7 +359,7 @@ def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-def _impossible_counts(batch: Batch) -> DataError | None:
+def _impossible_counts(batch: Batch, task: str) -> DataError | None:
     n_name, c_name = str(batch.roles.n), str(batch.roles.c)
     for place, record in records(batch):
         n, c = _get(record, n_name), _get(record, c_name)
@@ -374,11 +375,10 @@ def _impossible_counts(batch: Batch) -> DataError | None:
         if fine and float(n) > MOST_ATTEMPTS:
             return DataError(place, f"{n_name} = {n}", TOO_MANY)
         if not fine:
-            return DataError(
-                place,
-                f"{n_name} = {n} and {c_name} = {c} cannot be counts",
-                "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n",
-            )
+            return DataError(place, f"{n_name} = {n} and {c_name} = {c} cannot be counts", _COUNTS)
+    if batch.layout.kind == "frame":
+        problem = f"{n_name} and {c_name} of task {task!r} cannot be counts"
+        return DataError(batch.sources[0].name, problem, _COUNTS)
     return None
 
 

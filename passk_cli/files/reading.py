@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,77 +18,33 @@ from passk_cli.files.connection import connect
 from passk_cli.files.fields import Roles, assign, find
 from passk_cli.files.layout import Layout, object_bytes, respelled, sniff, typed_columns
 from passk_cli.files.request import Request
-from passk_cli.files.sources import Source, expand, may_be_uneven, mentions, model_names
+from passk_cli.files.sources import (
+    ROWS,
+    UNNAMED,
+    Source,
+    expand,
+    may_be_uneven,
+    mentions,
+    model_names,
+)
 from passk_cli.files.tables import LATE, Batch, Statement, Tally, run
-from passk_cli.option import filled
 
 if TYPE_CHECKING:
     import duckdb
-    import pandas as pd
 
     from passk_cli.outcomes.counts import Counts
 
-
-def read(
-    data: Any,
-    *,
-    fields: Mapping[str, str] | None = None,
-    threshold: float | Sequence[float] | None = None,
-    missing: str = "error",
-    duplicates: str = "error",
-    skip_bad: bool = False,
-    by: Sequence[str] = (),
-    where: str = "",
-    models: Sequence[str] = (),
-    cluster: str | None = None,
-    format: str | None = None,
-    attempts: Sequence[str] = (),
-    normalise: str = "none",
-    similarity: float | None = None,
-) -> Counts:
-    """Counts of attempts and passes per model and task, from result files or a DataFrame.
-
-    data : a path, a list of paths (globs, directories, "label=path", "-"), or a pandas DataFrame
-        with one row per attempt or one row of counts per task.
-    fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
-    threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
-        math.inf when only the scores matter (best@k, worst@k, mean), so that none passes; several
-        judge every number at each of them.
-    missing : null outcomes are an "error", a "fail", or "drop"ped.
-    duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
-    skip_bad : leave out lines that are not records, and count them.
-    by : columns that split each model further.  where : a DuckDB expression on the columns.
-    models : keep only these.  cluster : the column that says which tasks belong together.
-    format : force a file format instead of recognising it.
-    attempts : what is to be known of the attempts besides passing, for metrics that need it:
-        "score" (best@k, worst@k, mean), "answer" (maj@k), "solution" (distinct@k), "attempt"
-        (their order, for first@k).
-    normalise : solutions are compared as their text ("none"), with single spaces ("space") or as
-        "python" without comments, docstrings and layout.
-    similarity : from what share of common runs of three tokens on solutions are one; in (0, 1].
-
-    Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
-    for a file that cannot be used.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"task": ["a", "a", "b"], "passed": [True, False, True]})
-    >>> counts = read(frame)
-    >>> counts.n.tolist(), counts.c.tolist()
-    ([2, 1], [1, 1])
-    """
-    given = {
-        "fields": fields, "threshold": threshold, "missing": missing, "duplicates": duplicates,
-        "skip_bad": skip_bad, "by": by, "where": where or None, "models": models, "format": format,
-    }  # fmt: skip
-    asked = filled(Request, {name: value for name, value in given.items() if value is not None})
-    request = replace(
-        asked, cluster=cluster, attempts=tuple(attempts), normalise=normalise, similarity=similarity
-    )
-    return load(data, request)
+_READABLE = "give paths, rows (a list of dicts), a DataFrame or Arrow data"
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
-    """`read` for a ready Request; tolerant counts what is wrong in `facts` instead of refusing."""
+    """Counts of attempts and passes per model and task, from files, rows or a table.
+
+    data : as `passk_cli.read` takes it.
+    tolerant : count what is wrong in `facts` instead of refusing it.
+    Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
+    for data that cannot be used.
+    """
     if len(request.threshold) > 1:
         scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
         return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
@@ -130,7 +87,7 @@ def _tallied(
 
     for whole in (False, True):
         batches, names = (
-            _batches(con, sources, request, whole) if sources else _frame(con, data, request)
+            _batches(con, sources, request, whole) if sources else _table(con, data, request)
         )
         try:
             layouts = [b.layout for b in batches]
@@ -161,13 +118,46 @@ def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence
 
 
 def _sources(data: Any, spool: Path) -> list[Source]:
-    """The files to read; none for a DataFrame."""
-    if not isinstance(data, str | os.PathLike | list | tuple):
+    """The files to read, rows of Python's among them; none for a table."""
+    if isinstance(data, str | os.PathLike):
+        data = [data]
+    if not isinstance(data, list | tuple):
         return []
-    sources = expand([data] if isinstance(data, str | os.PathLike) else data, spool)
-    if not sources:
+    if not data:
         raise ParameterError("no files given")
-    return sources
+    if any(isinstance(one, Mapping) for one in data):
+        return [_written(data, spool / "rows.jsonl")]
+    wrong = next((one for one in data if not isinstance(one, str | os.PathLike)), None)
+    if wrong is not None:
+        raise ParameterError(f"cannot read a list of {type(wrong).__name__}; {_READABLE}")
+    return expand(data, spool)
+
+
+def _written(rows: Sequence[Any], path: Path) -> Source:
+    """Rows as a file of records, so that they mean what they would mean there."""
+    with open(path, "w") as file:
+        for number, row in enumerate(rows, 1):
+            if not isinstance(row, Mapping):
+                raise DataError(f"{ROWS}:{number}", f"a {type(row).__name__}, not a row")
+            file.write(json.dumps(_as_json(row)) + "\n")
+    return Source(str(path), ROWS, None, "none")
+
+
+def _as_json(value: Any) -> Any:
+    """A value of Python's as JSON has it: what is not a number, or not there, is null."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _as_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(inner) for inner in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return None if str(value) in ("nan", "NaT", "<NA>") else value if _finite(value) else str(value)
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _batches(
@@ -240,14 +230,37 @@ def _joined(batch: Batch, layout: Layout, source: Source) -> Batch:
     return replace(batch, layout=joint, sources=(*batch.sources, source))
 
 
-def _frame(
-    con: duckdb.DuckDBPyConnection, frame: pd.DataFrame, request: Request
+def _table(
+    con: duckdb.DuckDBPyConnection, data: Any, request: Request
 ) -> tuple[list[Batch], dict[str, str]]:
-    if not hasattr(frame, "columns"):
-        raise ParameterError(f"cannot read a {type(frame).__name__}; give paths or a DataFrame")
-    con.register("frame", frame)
+    """A table in memory: a pandas frame, or anything that hands its rows over as Arrow does."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        con.register("frame", data)
+    elif hasattr(data, "__arrow_c_stream__"):
+        # Some can be read once only, and a statement reads its table several times.
+        con.register("stream", _Stream(data))
+        try:
+            con.execute("CREATE TEMP TABLE frame AS SELECT * FROM stream")
+        except Exception as error:
+            first = str(error).split("\n")[0]
+            raise DataError(
+                "DataFrame", f"cannot be read ({first})", "give plain columns"
+            ) from None
+    else:
+        raise ParameterError(f"cannot read a {type(data).__name__}; {_READABLE}")
     columns = typed_columns(con.execute("DESCRIBE SELECT * FROM frame").fetchall())
     layout = Layout("frame", "a DataFrame", columns)
     roles = _roles("DataFrame", layout, request)
     batch = Batch(layout, roles, (Source("<frame>", "DataFrame", None, "none"),))
-    return [batch], {"<frame>": "model"} if roles.model is None else {}
+    return [batch], {"<frame>": UNNAMED} if roles.model is None else {}
+
+
+class _Stream:
+    """The rows of a table and nothing else of it, so that DuckDB needs no pyarrow to read it."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)

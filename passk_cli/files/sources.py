@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from errno import EACCES
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.text import decoded
@@ -23,6 +23,8 @@ SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 PACKED = ("", ".gz", ".zst")
 HEAD_BYTES = 1 << 18
 _PLACES, _PLACE_BYTES, _LINE_BYTES = 64, 1 << 11, 1 << 20
+# What rows of Python's are called, and the model of data that names none and is no file.
+ROWS, UNNAMED = "<rows>", "model"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -86,6 +88,29 @@ def read_paths(arguments: Sequence[str]) -> set[str]:
     return {os.path.realpath(path) for path in paths}
 
 
+def paths_of(data: Any) -> list[str]:
+    """The arguments that data is given by, if it lies in files; else none.
+
+    >>> paths_of("a.csv"), paths_of(["a.csv", Path("b.csv")]), paths_of([{"task": "a"}])
+    (['a.csv'], ['a.csv', 'b.csv'], [])
+    """
+    several = data if isinstance(data, list | tuple) else [data]
+    return [os.fspath(one) for one in several if isinstance(one, str | os.PathLike)]
+
+
+def comes_once(data: Any) -> bool:
+    """Whether data cannot be read a second time: standard input, or a stream of unknown length.
+
+    >>> comes_once("-"), comes_once(["a.csv", "b=-"]), comes_once("a.csv")
+    (True, True, False)
+    """
+    if isinstance(data, list | tuple):
+        return any(map(comes_once, data))
+    if isinstance(data, str):
+        return data == "-" or data.endswith("=-")
+    return hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__len__")
+
+
 def without(arguments: Sequence[str], argument: str) -> list[str]:
     """The arguments without the file that another argument means, which folders and globs lose.
 
@@ -134,7 +159,8 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
             below = os.path.relpath(os.path.abspath(source.name), common)
             names[source.path] = _without_suffixes(below)
         else:
-            names[source.path] = "stdin" if source.name == "<stdin>" else source.stem
+            in_memory = {"<stdin>": "stdin", ROWS: UNNAMED}
+            names[source.path] = in_memory.get(source.name, source.stem)
     return names
 
 

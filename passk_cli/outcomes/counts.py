@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +15,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.provenance import ReadFacts
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
 TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with"
@@ -52,8 +54,14 @@ class Counts:
     facts : what reading did.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
+    >>> counts
+    <Counts: 1 model, 2 tasks, 4 attempts, 3 passed>
     >>> counts.series, counts.tasks, counts.n.tolist(), counts.c.tolist()
     ((('m',),), ('a', 'b'), [2, 2], [1, 2])
+    >>> counts.to_frame()
+      model task  n  c
+    0     m    a  2  1
+    1     m    b  2  2
     """
 
     series: tuple[tuple[str, ...], ...]
@@ -119,6 +127,35 @@ class Counts:
             c=total_c,
             facts=facts or ReadFacts(),
         )
+
+    def __repr__(self) -> str:
+        models = len({series[0] for series in self.series})
+        sizes = ((models, "model"), (len(self.tasks), "task"), (int(self.n.sum()), "attempt"))
+        words = [f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes]
+        # Without judgement there are no passes to speak of.
+        judged = self.facts.threshold != math.inf
+        words += [f"{int(self.c.sum()):,} passed"] * judged
+        groups = (f"by {', '.join(self.group_names)}",) if self.group_names else ()
+        known = (f"with {', '.join(self.attempts)}",) if self.attempts else ()
+        return f"<Counts: {', '.join((*words, *groups, *known))}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per cell: model, <groups>, task, n, c; and the cluster of the task, if it has one.
+
+        `read` takes such a frame as it is, the groups as `by=…` and the cluster as `cluster=…`.
+        """
+        import pandas as pd
+
+        names = ("model", *self.group_names)
+        columns: dict[str, object] = {
+            name: [self.series[s][place] for s in self.series_codes.tolist()]
+            for place, name in enumerate(names)
+        }
+        tasks = self.task_codes.tolist()
+        columns |= {"task": [self.tasks[t] for t in tasks], "n": self.n, "c": self.c}
+        if self.clusters is not None:
+            columns[self.facts.cluster or "cluster"] = [self.clusters[t] for t in tasks]
+        return pd.DataFrame(columns)
 
     def rows_of(self, series: int) -> slice:
         """The slice of the cell arrays that belongs to one series."""

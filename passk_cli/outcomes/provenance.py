@@ -34,6 +34,7 @@ class ReadFacts:
     emptied : (model, task) cells whose attempts were all dropped as missing.
     not_understood : outcomes that are neither pass nor fail (only when describing).
     pooled_unnumbered : several files hold attempts of one model and task, without numbers.
+    cluster : the column that says which tasks belong together.
     varying : setting columns (temperature …) with several values inside one cell.
     """
 
@@ -50,5 +51,6 @@ class ReadFacts:
     varying: tuple[str, ...] = ()
     pooled_unnumbered: bool = False
     where: str = ""
+    cluster: str = ""
     threshold: float | None = None
     thresholds: tuple[float, ...] = ()

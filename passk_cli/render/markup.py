@@ -1,12 +1,13 @@
-"""Tables for documents: Markdown and LaTeX (booktabs)."""
+"""Tables for documents: Markdown, LaTeX (booktabs) and HTML."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from html import escape
 
 from passk_cli.render.style import Style, parts
-from passk_cli.report.model import Column, Estimate, Report, Table, signature_line
+from passk_cli.report.model import Cell, Column, Estimate, Report, Table, signature_line
 from passk_cli.text import printable
 
 _LATEX = {
@@ -61,6 +62,15 @@ def latex(report: Report, style: Style) -> str:
     return "\n".join(lines) + "\n"
 
 
+def html(report: Report, style: Style) -> str:
+    """Tables for a notebook, with caption, notes and signature below."""
+    blocks = [_html_table(table, style) for table in report.tables]
+    notes = [f"{note.level}: {note.text}" for note in report.notes]
+    below = [report.caption, *notes, signature_line(report) if report.signature else ""]
+    blocks += [f"<p>{_html(text)}</p>" for text in below if text]
+    return "<div>\n" + "\n".join(blocks) + "\n</div>"
+
+
 def tex(text: str) -> str:
     """Text with LaTeX's special characters escaped, on one line.
 
@@ -81,11 +91,37 @@ def _markdown_table(table: Table, style: Style) -> str:
     return "\n".join(lines)
 
 
-def _joined(cell: object, column: Column, style: Style, escape: object) -> str:
-    value, sure = parts(cell, column, style)  # type: ignore[arg-type]
-    text = escape(f"{value} {sure}".strip())  # type: ignore[operator]
+def _html_table(table: Table, style: Style) -> str:
+    ends = ["left" if column.kind == "text" else "right" for column in table.columns]
+    title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
+    names = [_html(column.name) for column in table.columns]
+    lines = [f"<table>{title}", _html_row("th", names, ends)]
+    for row in table.rows:
+        cells = [_joined(c, col, style, _html) for c, col in zip(row, table.columns, strict=True)]
+        lines.append(_html_row("td", cells, ends))
+    return "\n".join([*lines, "</table>"])
+
+
+def _html_row(tag: str, cells: Sequence[str], ends: Sequence[str]) -> str:
+    pairs = zip(cells, ends, strict=True)
+    inside = "".join(f'<{tag} style="text-align: {end}">{cell}</{tag}>' for cell, end in pairs)
+    return f"<tr>{inside}</tr>"
+
+
+def _html(text: str) -> str:
+    """Text in which nothing is HTML, on one line."""
+    return escape(printable(text))
+
+
+def _joined(cell: Cell, column: Column, style: Style, written: Callable[[str], str]) -> str:
+    value, sure = parts(cell, column, style)
+    text = written(f"{value} {sure}".strip())
     bold = isinstance(cell, Estimate) and cell.marked
-    return (rf"\textbf{{{text}}}" if escape is tex else f"**{text}**") if bold else text
+    if not bold:
+        return text
+    if written is tex:
+        return rf"\textbf{{{text}}}"
+    return f"<b>{text}</b>" if written is _html else f"**{text}**"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -23,14 +23,21 @@ def parse_bounds(given: Any) -> tuple[float, float]:
     >>> parse_bounds("0,1"), parse_bounds((-1, 1))
     ((0.0, 1.0), (-1.0, 1.0))
     """
+    text = given if isinstance(given, str) else ",".join(map(str, given))
     try:
-        parts = given.split(",") if isinstance(given, str) else given
-        low, high = (float(part) for part in parts)
-    except (TypeError, ValueError):
+        low, high = map(float, text.split(","))
+    except ValueError:
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ParameterError(f"--bounds {given}: write LOW,HIGH, as in 0,1")
+        raise ParameterError(f"--bounds {text}: write LOW,HIGH, as in 0,1")
     return low, high
+
+
+def methods() -> tuple[str, ...]:
+    """What an interval can be made by, and "none"."""
+    from passk_cli.inference.intervals import METHODS
+
+    return (*METHODS, "none")
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Confidence:
             "guard (default for new tasks), gaffke, jeffreys (default for differences),"
             " percentile, basic, bca, t, wilson, clopper-pearson; jackknife (default for these"
             " tasks). none: standard errors.",
+            choices=methods,
         ),
     ] = None
     level: Annotated[float, Option("--level", "P", "Coverage of intervals.")] = 0.95

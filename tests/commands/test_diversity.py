@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from passk_cli.api import read
 from passk_cli.commands.command import Asked
 from passk_cli.commands.diversity import Diversity, diversity_ks
 from passk_cli.commands.diversity.solutions import FLAG
 from passk_cli.errors import ParameterError
-from passk_cli.files.reading import read
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.metrics.diversity import distinct_at_k

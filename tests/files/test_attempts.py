@@ -152,7 +152,7 @@ def test_shards_and_row_order_do_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "attempts", "message"),
     [
-        ([{"task": "t", "passed": 1}], "answer", "no answer column; name it with --field answer=…"),
+        ([{"task": "t", "passed": 1}], "answer", 'name it with fields="answer=…"'),
         ([{"task": "t", "passed": 1}], "attempt", "no attempt number or time under a"),
         ([{"task": "t", "n": 3, "c": 1}], "score", "scores need a row (or a list entry) per"),
         (
@@ -183,7 +183,7 @@ def test_attempts_that_share_their_number_are_in_either_order(tmp_path: Path) ->
     rows = [{"task": "t", "trial": 1, "passed": p} for p in (True, False)]
     data = _as("jsonl", rows, tmp_path)
     counts = read(data, attempts=["attempt"], duplicates="keep")
-    assert estimate(counts, "first@1")["estimate"].tolist() == [0.5]
+    assert estimate(counts, "first@1").frame["estimate"].tolist() == [0.5]
 
 
 def test_thresholds_become_a_group(tmp_path: Path) -> None:

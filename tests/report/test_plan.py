@@ -10,8 +10,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from passk_cli.api import read
 from passk_cli.errors import ParameterError
-from passk_cli.files.reading import read
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.metrics.registry import parse, parse_list

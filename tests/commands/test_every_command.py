@@ -1,0 +1,269 @@
+"""What every command has in common: formats, widths, help, refusals, and the same from Python."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import passk_cli
+from passk_cli.cli.output import Charting, Output
+from passk_cli.commands import COMMANDS, command_of
+from passk_cli.option import Option, base_type, options_of
+from passk_cli.render import FORMATS
+from tests.conftest import Passk
+
+# What a command cannot do without, and what makes it quick.
+NEEDED: dict[str, list[str]] = {
+    "bootstrap": ["--resamples", "200"],
+    "extrapolate": ["--fit", "beta", "--resamples", "100"],
+    "gate": ["--min", "pass@1=0.1"],
+}
+# Values of options that are wrong in ways of their own.
+WRONG: dict[str, list[str]] = {
+    "baseline": ["nobody"],
+    "bounds": ["1,0", "x", "0"],
+    "by": ["model", "nothing"],
+    "cluster": ["nothing", "attempt"],
+    "fields": ["task", "nonsense=x", "task=nothing"],
+    "format": ["x"],
+    "k": ["0", "x", "99"],
+    "level": ["2", "0"],
+    "margin": ["2", "x"],
+    "metrics": ["pass@x", "x", "pass@99", "gpass@2"],
+    "models": ["nobody"],
+    "sensitivity": ["nothing", "model"],
+    "similarity": ["0", "2"],
+    "sort": ["nothing"],
+    "spread": ["x"],
+    "temperature": ["nothing"],
+    "threshold": ["x", "0.5,x"],
+    "toy": ["x"],
+    "where": ["1 +", "nothing = 1", "SELECT 1"],
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models, twelve tasks, two temperatures, six attempts at each, with their solutions."""
+    rows = [
+        {
+            "model": model,
+            "task": f"task {task}",
+            "attempt": attempt + 1,
+            "passed": (task * 7 + attempt * (3 + which)) % 5 > 1 + task % 2,
+            "temperature": (0.2, 0.8)[attempt // 6],
+            "solution": f"return {task * attempt % 4}",
+        }
+        for which, model in enumerate(("a-model-with-a-long-name", "another-model"))
+        for task in range(12)
+        for attempt in range(12)
+    ]
+    path = tmp_path_factory.mktemp("every") / "results.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def asked(name: str, path: Path, *more: object) -> list[object]:
+    """A command line that the command can answer."""
+    return [name, path, *NEEDED.get(name, []), *more]
+
+
+def function(name: str) -> Callable[..., passk_cli.Findings]:
+    found: Callable[..., passk_cli.Findings] = getattr(passk_cli, name)
+    return found
+
+
+def needed(name: str) -> dict[str, Any]:
+    """What the command needs, as Python spells it."""
+    fields = flags(name)
+    words = NEEDED.get(name, [])
+    return {fields[flag]: value for flag, value in zip(words[::2], words[1::2], strict=True)}
+
+
+def every(name: str) -> list[tuple[str, Option, Any, Any]]:
+    return list(command_of(name).options())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("format", [n for n in FORMATS if n not in ("junit", "github")])
+def test_every_format(passk: Passk, results: Path, name: str, format: str) -> None:
+    done = passk(*asked(name, results, "-f", format))
+    assert done.code == 0, done.err
+    assert len(done.out) > 50
+    assert "passk: warning: " in done.err or name in ("describe", "temperature", "diversity")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_rows_have_one_schema_in_all_formats_for_programs(
+    passk: Passk, results: Path, name: str
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(passk(*asked(name, results, "-f", "csv")).out)))
+    lines = passk(*asked(name, results, "-f", "jsonl")).out.splitlines()
+    document = json.loads(passk(*asked(name, results, "-f", "json")).out)
+    assert document["rows"] == [json.loads(line) for line in lines]
+    for row, record in zip(rows, document["rows"], strict=True):
+        assert {k: "" if v is None else str(v) for k, v in record.items()} == row
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_table_fits_its_terminal(
+    passk: Passk, results: Path, monkeypatch: pytest.MonkeyPatch, name: str, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = passk(*asked(name, results, "-f", "table"))
+    assert max(map(len, done.out.splitlines())) <= width
+    assert "…" not in done.out
+    assert "a-model-with-a-long-name" in done.out.replace("\n", "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_is_declared(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    done = passk(name, "--help")
+    words = "".join(done.out.split())
+    assert (done.code, done.err) == (0, "")
+    declaration = command_of(name)
+    edge = (Output, Charting) if declaration.charts else (Output,)
+    options = [*every(name), *options_of(edge)]
+    assert len({field for field, *_ in options}) == len(options)
+    flags = [flag for _, option, *_ in options for flag in option.flags.split()]
+    assert len(set(flags)) == len(flags)
+    for _, option, _, default in options:
+        assert "".join(option.help.split()) in words
+        assert all(flag in words for flag in option.flags.split())
+        if isinstance(default, str) and default:
+            assert f"[default:{default}]" in words
+    assert f"Example:passk{name}" in words
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_python_help_says_what_is_declared(name: str) -> None:
+    said = " ".join((function(name).__doc__ or "").split())
+    for field, option, *_ in every(name):
+        assert f"{field} : " in said
+        assert all(value in said for value in option.values)
+    assert f"Example: passk_cli.{name}(" in said
+    assert not re.search(r"(?<![\w-])--?[a-z]", said)
+
+
+def wrong_values() -> Iterator[tuple[str, str, str]]:
+    """(command, field, what is wrong of it) for every option that takes a value."""
+    for name in COMMANDS:
+        for field, option, kind, _ in every(name):
+            if base_type(kind) is bool:
+                continue
+            yield name, field, ""
+            if option.choices:
+                yield name, field, "nonsense"
+            if base_type(kind) in (int, float):
+                yield from ((name, field, text) for text in ("x", "nan", "1.5.2"))
+            for limit, step in ((option.low, -1), (option.high, 1)):
+                if limit is not None:
+                    yield name, field, str(limit + step)
+            yield from ((name, field, text) for text in WRONG.get(field, []))
+
+
+@pytest.mark.parametrize(("name", "field", "text"), list(wrong_values()))
+def test_a_wrong_value_is_refused_in_the_same_words(
+    passk: Passk, results: Path, name: str, field: str, text: str
+) -> None:
+    flag = {f: option.name for f, option, *_ in every(name)}[field]
+    done = passk(*asked(name, results, flag, text))
+    assert done.code in (2, 3), done.err
+    assert (done.out, done.err.count("\n")) == ("", 1)
+    kind = passk_cli.ParameterError if done.code == 2 else passk_cli.DataError
+    with pytest.raises(kind) as refusal:
+        function(name)(str(results), **needed(name) | {field: text})
+    told = str(refusal.value)
+    assert unspelled(told, name) == unspelled(done.err.removeprefix("passk: "), name)
+    assert not re.search(r"(?<![\w-])--?[a-z]", told.replace(text, "")), told
+
+
+def flags(name: str) -> dict[str, str]:
+    """Flag → the field of a command, or of any other."""
+    names = [*COMMANDS, name]
+    return {
+        flag: field for one in names for field, option, *_ in every(one)
+        for flag in option.flags.split()
+    }  # fmt: skip
+
+
+def unspelled(text: str, name: str) -> str:
+    """A message without what depends on the spelling of its options."""
+    fields = flags(name)
+    named = re.sub(r"(?<![\w-])--?[a-z-]+", lambda flag: f"{fields.get(flag[0], flag[0])}=", text)
+    return re.sub(r"[\s\"\\(),]|True", "", named)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_no_option_takes_is_refused(results: Path, name: str) -> None:
+    for field, *_ in every(name):
+        with pytest.raises(passk_cli.ParameterError):
+            function(name)(results, **needed(name) | {field: object()})
+    with pytest.raises(TypeError, match="has no option 'nonsense'; it has "):
+        function(name)(results, nonsense=1)
+    with pytest.raises(TypeError, match="name other options"):
+        function(name)(results, "x", "y", "z")
+    with pytest.raises(passk_cli.ParameterError, match="cannot read a object; give paths"):
+        function(name)(object(), **needed(name))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_python_says_what_the_command_line_says(passk: Passk, results: Path, name: str) -> None:
+    table, rows = passk(*asked(name, results)), passk(*asked(name, results, "-f", "csv"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        findings = function(name)(results, **needed(name))
+    assert f"{findings}\n" == table.out == f"{findings!r}\n"
+    printed = re.findall(r"^passk: (note|warning): (.*)$", table.err, re.MULTILINE)
+    assert [unspelled(note, name) for note in findings.notes] == [
+        unspelled(text, name) for _, text in printed
+    ]
+    warned = [unspelled(text, name) for level, text in printed if level == "warning"]
+    assert [unspelled(str(one.message), name) for one in caught] == warned
+    assert {one.category for one in caught} <= {passk_cli.PasskWarning}
+    assert {one.filename for one in caught} <= {__file__}
+    expected = pd.read_csv(io.StringIO(rows.out), dtype=str, keep_default_na=False)
+    shown = findings.frame.astype(object).where(findings.frame.notna(), "")
+    assert list(findings.frame.columns) == list(expected.columns)
+    for column in expected:
+        for one, other in zip(shown[column], expected[column], strict=True):
+            assert str(one) == other or float(one) == float(other)
+    assert len(findings.tables) >= 1
+    assert findings.passed
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_saved_is_what_is_written(
+    passk: Passk, results: Path, tmp_path: Path, name: str
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        findings = function(name)(results, **needed(name))
+    for suffix in (".json", ".md"):
+        ours, theirs = tmp_path / f"ours{suffix}", tmp_path / f"theirs{suffix}"
+        findings.save(ours, percent=True, digits=2)
+        passk(*asked(name, results, "-o", theirs, "--percent", "--digits", "2"))
+        assert unspelled(ours.read_text(), name) == unspelled(theirs.read_text(), name)
+    assert "<table>" in findings._repr_html_()
+    if command_of(name).charts:
+        findings.save(tmp_path / "chart.svg", theme="dark")
+        assert (tmp_path / "chart.svg").read_text().startswith("<svg")
+    else:
+        with pytest.raises(passk_cli.ParameterError, match="there is nothing to draw"):
+            findings.save(tmp_path / "chart.svg")
+    for wrong, problem in (({}, "no format has this suffix"), ({"theme": "x"}, 'theme="x": it is')):
+        with pytest.raises(passk_cli.ParameterError, match=problem):
+            findings.save(tmp_path / ("x.svg" if wrong else "x.nonsense"), **wrong)
