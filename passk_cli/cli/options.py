@@ -40,11 +40,6 @@ def parse_bounds(text: str) -> tuple[float, float]:
     return low, high
 
 
-def with_model(models: list[str], name: str | None) -> list[str]:
-    """The models to keep, and the one they are compared with."""
-    return [*models, name] if models and name is not None and name not in models else models
-
-
 @dataclass(frozen=True)
 class Reading:
     """Which files, and how their columns and values are meant."""
@@ -301,18 +296,3 @@ class Certainty:
             self.seed,
             None if self.bounds is None else parse_bounds(self.bounds),
         ).checked(required=required)
-
-
-@dataclass(frozen=True)
-class Adjusting:
-    """What many tests at once cost."""
-
-    adjust: Annotated[
-        str,
-        option(
-            "--adjust",
-            metavar="holm|bh|none",
-            show_default=True,
-            help="Adjustment of p-values for the number of tests.",
-        ),
-    ] = "holm"

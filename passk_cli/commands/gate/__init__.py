@@ -52,11 +52,11 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
     ] = "pass"
 
     @property
-    def asked(self) -> list[Rule]:
+    def rules(self) -> list[Rule]:
         """The rules that are asked for."""
         kinds = [kind for kind in Gate.__bases__ if issubclass(kind, Rule)]
-        rules = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
-        return [rule for rule in rules if rule.wanted]
+        every = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
+        return [rule for rule in every if rule.wanted]
 
     def request(self, asked: Asked) -> Request:
         """What to read of the new run, and what its metrics need of the attempts."""
@@ -64,7 +64,7 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
 
         named = asked.metrics.metrics
         needed = self.needed(named)
-        standard = any(rule.general for rule in self.asked) and not named
+        standard = any(rule.general for rule in self.rules) and not named
         return replace(
             super().request(asked),
             attempts=needs(needed),
@@ -77,8 +77,8 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
         general : those that rules without metrics of their own are about.
         """
         # The metrics of rules about differences first.
-        named = [metric for rule in reversed(self.asked) for metric in rule.named]
-        more = general if any(rule.general for rule in self.asked) else ()
+        named = [metric for rule in reversed(self.rules) for metric in rule.named]
+        more = general if any(rule.general for rule in self.rules) else ()
         return tuple(dict.fromkeys((*named, *more)))
 
     def study(self, asked: Asked, read: Read) -> Study:
@@ -115,18 +115,18 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
         confidence = study.confidence.knowing(needed)
         whole = replace(study, metrics=needed, confidence=confidence)
         sides = sides_of(study, self.baseline)
-        trial = Trial(whole, sides, self.asked, study.metrics, self.unpaired)
+        trial = Trial(whole, sides, self.rules, study.metrics, self.unpaired)
         return gate_report(trial, self.on_undecided)
 
     def _check(self) -> None:
-        if not self.needed(()) and not any(rule.general for rule in self.asked):
+        if all(isinstance(rule, EveryTask) for rule in self.rules):
             raise ParameterError(
                 "no rule to check; give --max-drop pass@1=0.02, --min pass@10=0.80"
                 " or --no-regression"
             )
         if self.strict and not self.minimum:
             raise ParameterError("--strict says how --min is read; there is no --min")
-        if self.baseline is None and any(rule.compares for rule in self.asked):
+        if self.baseline is None and any(rule.compares for rule in self.rules):
             raise ParameterError("--max-drop and --no-regression need a --baseline FILE or NAME")
 
 

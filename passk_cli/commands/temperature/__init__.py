@@ -35,8 +35,8 @@ def parse_families(given: Any) -> tuple[str, ...]:
 
 
 def parse_spreads(given: Any) -> tuple[float, ...]:
-    """Spreads from "4,16", a number or several; ParameterError for anything else."""
-    parts = split([str(one) for one in given] if isinstance(given, list | tuple) else str(given))
+    """Spreads from several numbers or texts as "4,16"; ParameterError for anything else."""
+    parts = split([str(one) for one in given])
     try:
         return tuple(dict.fromkeys(map(float, parts)))
     except ValueError:

@@ -43,10 +43,10 @@ def in_name(name: str) -> tuple[str, float] | None:
     """
     patterns = (_LABEL, _SHORT, _IN_A_NAME)
     # By the place of the number: two patterns may find the same one.
-    found = {m.span(1): m for pattern in patterns for m in pattern.finditer(name)}
-    if len(found) != 1:
+    matches = {m.span(1): m for pattern in patterns for m in pattern.finditer(name)}
+    if len(matches) != 1:
         return None
-    [match] = found.values()
+    [match] = matches.values()
     model = (name[: match.start()] + name[match.end() :]).strip("@_-. /+")
     return model or "model", float(match[1])
 
@@ -108,12 +108,12 @@ def written(temperature: float) -> str:
 
 def _naming_note(names: Mapping[str, tuple[str, float] | None], only: bool) -> Note:
     source = "temperatures are read from the names" if only else "names say the temperature too"
-    told = [
+    readings = [
         f"{name!r} is model {says[0]!r} at temperature {written(says[1])}"
         for name, says in names.items()
         if says is not None
     ]
-    return Note(f"{source}: {first_few(told)}")
+    return Note(f"{source}: {first_few(readings)}")
 
 
 def _from_name(names: Mapping[str, tuple[str, float] | None], name: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from passk_cli.errors import ParameterError
 from passk_cli.laws.toy_model import (
@@ -44,7 +45,7 @@ _WEIGHTS = {
 
 @dataclass(frozen=True)
 class Point:
-    """T*(k) of one family: its standard deviation, its largest |c|, k, and what was found."""
+    """T*(k) of one family: its standard deviation, its largest |c|, k and the best."""
 
     family: str
     spread: float
@@ -78,7 +79,7 @@ def toy_report(
     )  # fmt: skip
     rows = tuple((p.family, p.spread, p.k, _star(p), p.best.pass_at_k) for p in points)
     names = ("family", "gamma", "largest", "spread", "k", "temperature", "pass_at_k", "note")
-    data = tuple((*_facts(p, gamma), _said(p)) for p in points)
+    data = tuple((*_facts(p, gamma), _note(p)) for p in points)
     return Report(
         tables=(Table(columns, rows),),
         data=Table(tuple(Column(name) for name in names), data),
@@ -90,7 +91,7 @@ def toy_report(
             spread=",".join(f"{s:g}" for s in spreads),
             k=",".join(map(str, ks)),
         ),
-        draw=lambda: tuple(_charts(points)),
+        draw=partial(_charts, points),
     )
 
 
@@ -108,7 +109,7 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     lines = [line for family in families for line in _fit_lines(family, fits[family])]
     kept = _kept_table(points)
     data = [_tidy_fit(line, gamma) for line in lines]
-    data += [("point", *_facts(p, gamma), p.kept, "", *[None] * 5, _said(p)) for p in points]
+    data += [("point", *_facts(p, gamma), p.kept, "", *[None] * 5, _note(p)) for p in points]
     names = (
         "fact", "family", "gamma", "largest", "spread", "k", "temperature", "pass_at_k", "kept",
         "source", "factor", "k_exponent", "s_exponent", "r2", "points", "note",
@@ -124,14 +125,14 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
         caption=_caption(families),
         notes=tuple(_fit_notes(families, points, gamma)),
         signature=_signature(families, gamma, fit="the article's grid"),
-        draw=lambda: tuple(_fit_charts([p for p in points if p.kept])),
+        draw=partial(_fit_charts, [p for p in points if p.kept]),
     )
 
 
 def _points(family: str, tasks: Tasks, ks: Sequence[int]) -> list[Point]:
     spread, largest = tasks.spread, int(tasks.c[-1])
-    found = best_temperatures(tasks, ks)
-    return [Point(family, spread, largest, k, b) for k, b in zip(ks, found, strict=True)]
+    best = best_temperatures(tasks, ks)
+    return [Point(family, spread, largest, k, b) for k, b in zip(ks, best, strict=True)]
 
 
 def _grid(family: str, gamma: float) -> list[Tasks]:
@@ -139,14 +140,14 @@ def _grid(family: str, gamma: float) -> list[Tasks]:
     scaled: dict[str, Callable[[float], Tasks]] = {"gaussian": gaussian, "exponential": exponential}
     if family in scaled:
         return [scaled[family](scale) for scale in GRID_SCALES]
-    found = []
+    sets = []
     for spread in GRID_SCALES:
         try:
-            found.append(family_of_spread(family, spread, gamma))
+            sets.append(family_of_spread(family, spread, gamma))
         except ParameterError:
             if spread == GRID_SCALES[0]:
                 raise
-    return found
+    return sets
 
 
 def _fit(points: Sequence[Point]) -> Fit:
@@ -200,7 +201,7 @@ def _facts(p: Point, gamma: float) -> tuple[Cell, ...]:
     return p.family, used, largest, p.spread, p.k, _star(p), p.best.pass_at_k
 
 
-def _said(p: Point) -> str:
+def _note(p: Point) -> str:
     return "" if _star(p) is not None else "every task passes at the best temperatures"
 
 
@@ -222,12 +223,12 @@ def _notes(points: Sequence[Point], gamma: float) -> list[Note]:
     ends = dict.fromkeys((p.spread, p.largest) for p in points if p.family == "power-law")
     if ends:
         shown = list(ends) if len(ends) < 4 else [min(ends), max(ends)]
-        told = (", " if len(ends) < 4 else " to ").join(
+        text = (", " if len(ends) < 4 else " to ").join(
             f"{largest:,} (spread {spread:.4g})" for spread, largest in shown
         )
         notes.append(
             Note(
-                f"the power law with gamma {gamma:g} ends at |c| = {told}: for gamma ≤ 3 its"
+                f"the power law with gamma {gamma:g} ends at |c| = {text}: for gamma ≤ 3 its"
                 " standard deviation comes from where it ends"
             )
         )
@@ -266,7 +267,7 @@ def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -
     return notes
 
 
-def _charts(points: Sequence[Point]) -> list[Plot]:
+def _charts(points: Sequence[Point]) -> tuple[Plot, ...]:
     several = len({p.family for p in points}) > 1
     rows = [
         {
@@ -289,19 +290,19 @@ def _charts(points: Sequence[Point]) -> list[Plot]:
         rows, x="k", y="pass@k at T*", colour="tasks", points=rows, title=f"pass@k at T*: {title}",
         x_title="k", y_title="pass@k at T*", log_x=True,
     )  # fmt: skip
-    return [star, value]
+    return star, value
 
 
-def _fit_charts(kept: Sequence[Point]) -> list[Plot]:
+def _fit_charts(kept: Sequence[Point]) -> tuple[Plot, ...]:
     """T* over k by spread, and over spread by k, as the article draws them."""
     charts = []
     fourfold = {1 << i for i in range(0, 15, 2)}
     for family in dict.fromkeys(p.family for p in kept):
-        mine = [p for p in kept if p.family == family]
         rows = [
             {"k": p.k, "spread": float(f"{p.spread:.4g}"), "T*": p.best.temperature,
              "s": f"s = {p.spread:.4g}", "of k": f"k = {p.k}"}
-            for p in mine
+            for p in kept
+            if p.family == family
         ]  # fmt: skip
         by_k = [row for row in rows if row["k"] in fourfold]
         for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
@@ -312,4 +313,4 @@ def _fit_charts(kept: Sequence[Point]) -> list[Plot]:
                     log_x=True, log_y=True, y_domain=None,
                 )
             )  # fmt: skip
-    return charts
+    return tuple(charts)
