@@ -90,7 +90,7 @@ def test_latitude_by_time(passk: Passk) -> None:
         (["-k", "0"], "k must be a whole number"),
         (["--short-tasks", "some"], "it is one of empty, drop"),
         (["--adjust", "fdr"], "it is one of holm, bh, none"),
-        (["--interval", "none2"], "no interval 'none2'"),
+        (["--interval", "none2"], "--interval none2: it is one of guard, "),
     ],
 )
 def test_what_makes_no_sense_is_said(passk: Passk, options: list[str], said: str) -> None:
