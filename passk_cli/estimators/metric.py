@@ -186,7 +186,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
     """k's from "1,10,100"; ParameterError for anything but whole numbers from 1 up."""
     ks = []
     for part in text.split(","):
-        if not part.strip().isdigit() or int(part) < 1:
+        if not part.strip().isdecimal() or int(part) < 1:
             raise ParameterError(f"-k {text}: k must be a whole number, at least 1")
         ks.append(int(part))
     return tuple(dict.fromkeys(ks))

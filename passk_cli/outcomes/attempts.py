@@ -146,8 +146,10 @@ known AS (SELECT judged.*, cells_.cell FROM judged JOIN cells_ ON {match} {count
 
 def _score(request: Request) -> str:
     word = "lower(trim(score))"
+    number = "TRY_CAST(score AS DOUBLE)"
     return (
-        f"coalesce(TRY_CAST(score AS DOUBLE), CASE WHEN {word} IN {words_sql(PASS_WORDS)} THEN 1.0"
+        f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END,"
+        f" CASE WHEN {word} IN {words_sql(PASS_WORDS)} THEN 1.0"
         f" WHEN {word} IN {words_sql(FAIL_WORDS)} THEN 0.0 END)"
     )
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.columns import CONDITION
 from passk_cli.outcomes.fields import find, judge
-from passk_cli.outcomes.layout import kind_of
+from passk_cli.outcomes.layout import delimited_rows, kind_of, quote_name
 from passk_cli.outcomes.sources import Source, open_bytes
 
 if TYPE_CHECKING:
@@ -256,18 +256,18 @@ def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, Record]]:
     if batch.layout.kind == "frame":
         return
     con = connect([source.path])
-    needed = {name: "JSON" for name, _ in batch.layout.columns}
+    columns = [name for name, _ in batch.layout.columns]
+    needed = dict.fromkeys(columns, "JSON")
     relation = batch.layout.relation([source.path], needed, object_bytes=object_bytes([source]))
-    found = con.execute(f"SELECT * EXCLUDE (filename) FROM {relation}")
-    names = [d[0] for d in found.description or []]
+    # As JSON, because Python needs further packages for some types, such as times with zones.
+    values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
+    found = con.execute(f"SELECT {values} FROM {relation}")
     number = 0
     while rows := found.fetchmany(1000):
         for row in rows:
             number += 1
-            values = row
-            if batch.layout.kind == "json":
-                values = tuple(None if v is None else json.loads(v) for v in row)
-            yield f"{source.name}: record {number}", dict(zip(names, values, strict=True))
+            cells = (None if value is None else json.loads(value) for value in row)
+            yield f"{source.name}: record {number}", dict(zip(columns, cells, strict=True))
 
 
 def _impossible_counts(batch: Batch) -> DataError | None:
@@ -339,15 +339,9 @@ def _parsed(line: bytes) -> object:
 
 def _csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """(line of its start, fields) of each row after the header."""
-    csv.field_size_limit(1 << 30)
     with open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        reader = csv.reader(text, delimiter=delimiter)
-        start = 1
-        for row in reader:
-            if start > 1:
-                yield start, row
-            start = reader.line_num + 1
+        yield from islice(delimited_rows(text, delimiter), 1, None)
 
 
 def _outcomes(record: Record, batch: Batch) -> list[Any]:

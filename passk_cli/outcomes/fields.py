@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -253,6 +254,8 @@ def judge(value: object, threshold: float | None) -> bool | str | None:
         number = float(text)
     except ValueError:
         return str(value)
+    if math.isnan(number):
+        return None
     if threshold is not None:
         return number >= threshold - SLACK
     return bool(number) if number in (0, 1) else str(value)
@@ -269,7 +272,7 @@ def verdict_sql(outcome: str, threshold: float | None) -> str:
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
     missing, passes, fails = map(words_sql, (MISSING_WORDS, PASS_WORDS, FAIL_WORDS))
     return (
-        f"CASE WHEN {outcome} IS NULL OR {word} IN {missing} THEN NULL"
+        f"CASE WHEN {outcome} IS NULL OR {word} IN {missing} OR isnan({number}) THEN NULL"
         f" WHEN {word} IN {passes} THEN 1 WHEN {word} IN {fails} THEN 0 {numeric} END"
     )
 

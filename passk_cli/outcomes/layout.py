@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes import harness
+from passk_cli.outcomes.harness.adapter import FILE_COLUMN
 from passk_cli.outcomes.sources import Source, head
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ AS_IT_IS = ", hive_partitioning=false"
 # What DuckDB calls each packing.
 PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 _OBJECT_BYTES = 1 << 24
+_FIELD_CHARACTERS = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -52,16 +56,17 @@ class Layout:
         return self.kind in ("parquet", "frame")
 
     def relation(self, paths: Sequence[str], needed: Mapping[str, str], **options: Any) -> str:
-        """SQL for a table with the needed columns (name → SQL type) and `filename`.
+        """SQL for a table with the needed columns (name → SQL type) and FILE_COLUMN.
 
         skip_bad : leave out what is not a record.  object_bytes : the longest record to expect.
         """
         files = "[" + ", ".join(quote_text(p) for p in paths) + "]"
         if self.kind == "frame":
             return "frame"
+        name = f", filename={quote_text(FILE_COLUMN)}"
         if self.kind == "parquet":
-            return f"read_parquet({files}, filename=true{AS_IT_IS})"
-        packing = f", filename=true, compression={quote_text(PACKINGS[self.packing])}{AS_IT_IS}"
+            return f"read_parquet({files}{name}{AS_IT_IS})"
+        packing = f"{name}, compression={quote_text(PACKINGS[self.packing])}{AS_IT_IS}"
         if self.kind == "csv":
             every = _struct({name: "VARCHAR" for name, _ in self.columns})
             rejects = ", store_rejects=true" if options.get("skip_bad") else ""
@@ -172,7 +177,8 @@ def _merge(records: Sequence[object]) -> tuple[tuple[str, frozenset[str]], ...]:
 
 def _lines(source: Source, text: str) -> Layout:
     records = []
-    for line in text.splitlines():
+    # Not splitlines: model output holds separators such as U+2028, which end no line of JSON.
+    for line in text.split("\n"):
         try:
             records.append(json.loads(line))
         except (ValueError, RecursionError):
@@ -232,14 +238,15 @@ def _harness(source: Source, name: str, how: str) -> Layout:
 
 
 def _delimited(source: Source, text: str, forced: str | None) -> Layout:
-    lines = text.splitlines()
+    first = io.StringIO(text, newline="").readline().rstrip("\r\n")
     allowed = DELIMITERS[forced] if forced else ",;\t|"
-    delimiter = max(allowed, key=lambda d: lines[0].count(d))
-    names = next(csv.reader(lines, delimiter=delimiter), [])
+    delimiter = max(allowed, key=first.count)
+    rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
+    names = _header(next(rows, (1, []))[1])
     if len(names) < 2:
         raise DataError(
             source.name,
-            f"neither JSON nor a delimited table (its first line is {lines[0][:40]!r})",
+            f"neither JSON nor a delimited table (its first line is {first[:40]!r})",
             "a table needs a header line with at least a task and an outcome",
         )
     folded = [name.lower() for name in names]
@@ -247,14 +254,35 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     if repeated:
         same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
         raise DataError(source.name, f"the column {repeated[0]!r} {same}", "rename one")
-    rows = [r for r in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if r][1:101]
+    filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {
-        name: {_text_kind(r[i]) for r in rows if len(r) == len(names)}
+        name: {_text_kind(row[i]) for row in filled if len(row) == len(names)}
         for i, name in enumerate(names)
     }
     sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]
     columns = tuple((name, frozenset(seen)) for name, seen in kinds.items())
     return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.packing)
+
+
+def _header(names: Sequence[str]) -> list[str]:
+    """The names of the columns; one without a name, such as a pandas index, is "column 1"."""
+    return [name or f"column {place}" for place, name in enumerate(names, 1)]
+
+
+def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(line where it starts, fields) of each row of a delimited text, however long a field is.
+
+    lines : a text opened with newline="", so that line breaks inside fields stay what they are.
+    """
+    limit = csv.field_size_limit(_FIELD_CHARACTERS)
+    try:
+        reader = csv.reader(lines, delimiter=delimiter)
+        start = 1
+        for row in reader:
+            yield start, row
+            start = reader.line_num + 1
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _text_kind(text: str) -> str:

@@ -9,10 +9,11 @@ import os
 import shutil
 import struct
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.text import decoded
@@ -134,25 +135,25 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
 
 def head(source: Source) -> bytes:
     """The first bytes of the file, unpacked; whole lines unless one line is longer than that."""
-    try:
-        with open_bytes(source) as stream:
-            data = stream.read(HEAD_BYTES)
-            if len(data) == HEAD_BYTES:
-                data += stream.readline()
-            return data
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
-        raise DataError(
-            source.name, f"cannot be unpacked ({error})", "is the file cut off?"
-        ) from None
+    with open_bytes(source) as stream:
+        data = stream.read(HEAD_BYTES)
+        if len(data) == HEAD_BYTES:
+            data += stream.readline()
+        return data
 
 
 def open_bytes(source: Source) -> IO[bytes]:
-    """The unpacked bytes of a file as a stream."""
+    """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
+
+    The line ends of a zstd file all read as \\n.
+    """
     if source.packing == "gzip":
-        return cast("IO[bytes]", gzip.open(source.path, "rb"))
-    if source.packing == "zstd":
-        return io.BufferedReader(_Lines(_zstd_lines(source.path)))
-    return open(source.path, "rb")
+        chunks = _gzip_chunks(source.path)
+    elif source.packing == "zstd":
+        chunks = _zstd_lines(source.path)
+    else:
+        return open(source.path, "rb")
+    return io.BufferedReader(_Stream(source.name, chunks), 1 << 16)
 
 
 def require_whole(source: Source) -> None:
@@ -259,21 +260,41 @@ def _without_suffixes(name: str) -> str:
     return name
 
 
-class _Lines(io.RawIOBase):
-    """Byte lines as a readable stream."""
+class _Stream(io.RawIOBase):
+    """Chunks of unpacked bytes as a readable stream; DataError when they cannot be unpacked."""
 
-    def __init__(self, lines: Iterator[bytes]) -> None:
-        self._lines, self._rest = lines, b""
+    def __init__(self, name: str, chunks: Iterator[bytes]) -> None:
+        self._name, self._chunks, self._rest = name, chunks, memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        if not self._rest:
-            self._rest = next(self._lines, b"")
+        while not self._rest:
+            chunk = self._next()
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
         count = min(len(buffer), len(self._rest))
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
+
+    def _next(self) -> bytes | None:
+        import duckdb
+
+        try:
+            return next(self._chunks, None)
+        except (EOFError, OSError, zlib.error, duckdb.Error) as error:
+            reason = str(error).split("\n")[0][:200]
+            raise DataError(
+                self._name, f"cannot be unpacked ({reason})", "cut off or damaged; copy it again"
+            ) from None
+
+
+def _gzip_chunks(path: str) -> Iterator[bytes]:
+    with gzip.open(path, "rb") as file:
+        while chunk := file.read(1 << 16):
+            yield chunk
 
 
 def _zstd_lines(path: str) -> Iterator[bytes]:
@@ -283,7 +304,7 @@ def _zstd_lines(path: str) -> Iterator[bytes]:
     lines = connect([path]).execute(
         "SELECT text FROM read_csv($path, columns={'text': 'VARCHAR'}, delim=chr(1), quote='',"
         " escape='', header=false, auto_detect=false, null_padding=true, compression='zstd',"
-        " max_line_size=1073741824, parallel=false, hive_partitioning=false)",
+        " max_line_size=1073741824, parallel=false, strict_mode=false, hive_partitioning=false)",
         {"path": path},
     )
     while batch := lines.fetchmany(1000):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError
 from passk_cli.outcomes.columns import list_sql, text_sql, where_sql
 from passk_cli.outcomes.fields import OF_ATTEMPTS, SETTINGS, Roles, find, reaches, verdict_sql
+from passk_cli.outcomes.harness.adapter import FILE_COLUMN
 from passk_cli.outcomes.layout import Layout, object_bytes, quote_name, quote_text
 from passk_cli.outcomes.sources import Source
 
@@ -213,7 +214,7 @@ rows AS (SELECT row.* FROM picked)"""
             return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
 
         roles_sql = {
-            "file": quote_text(paths[0]) if len(paths) == 1 else "filename",
+            "file": quote_text(paths[0]) if len(paths) == 1 else quote_name(FILE_COLUMN),
             "model": text(roles.model),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": text(roles.task),

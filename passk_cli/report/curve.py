@@ -51,7 +51,7 @@ class Plan:
     @classmethod
     def of(cls, points: str, *others: Any) -> Plan:
         """The plan with its points as the user writes them, a number or "all"; checked."""
-        if points != "all" and not points.isdigit():
+        if points != "all" and not points.isdecimal():
             raise ParameterError(f"--points {points}: a whole number, or all")
         return cls(None if points == "all" else int(points), *others).checked()
 

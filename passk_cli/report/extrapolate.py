@@ -75,7 +75,7 @@ class Wanted:
 def parse_to(text: str) -> tuple[int, ...]:
     """k's from "100,1000"; ParameterError for anything but whole numbers from 1 up."""
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) >= 1 for part in parts):
+    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
         raise ParameterError(f"--to {text}: k must be a whole number, at least 1")
     return tuple(sorted({int(part) for part in parts}))
 

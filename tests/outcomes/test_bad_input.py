@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import zstandard
 
@@ -24,6 +25,7 @@ def attempts(*outcomes: str) -> str:
     return "".join(f'{{"task_id": "t{i}", "passed": {o}}}\n' for i, o in enumerate(outcomes))
 
 
+DAMAGED_GZIP = gzip.compress((GOOD * 9).encode(), mtime=0)[:12] + b"\x00\xff\x13" * 9
 CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("empty file", "a.jsonl", "", [], "a.jsonl: the file is empty; expected JSONL"),
     ("blank file", "a.jsonl", "\n\n \n", [], "a.jsonl: the file is empty"),
@@ -122,9 +124,15 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "a.jsonl.gz: the gzip stream is cut off or damaged",
     ),
     (
+        "damaged gzip", "a.jsonl.gz", DAMAGED_GZIP, [],
+        "a.jsonl.gz: cannot be unpacked (Error -3 while decompressing data",
+    ),
+    (
         "truncated zstd", "a.jsonl.zst", zstandard.compress((GOOD * 40000).encode())[:-3], [],
         "a.jsonl.zst: the zstd stream is cut off",
     ),
+    ("superscript", "a.csv", "task,passed\na,²\n", [], 'a.csv:2: "passed" is "²"; expected'),
+    ("superscript count", "a.csv", "task,n,c\na,²,1\n", [], "a.csv:2: n = ² and c = 1 cannot be"),
     ("not Parquet", "a.parquet", b"PAR1 nonsense", [], "a.parquet: "),
     ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"], "too narrow"),
 ]  # fmt: skip
@@ -144,6 +152,7 @@ def test_bad_data(
 
 USAGE = [
     ("k = 0", ["-k", "0"], "k must be a whole number, at least 1"),
+    ("superscript k", ["-k", "²"], "k must be a whole number, at least 1"),
     ("metric without k", ["-m", "pass@"], "no metric 'pass@'; there are pass@K, pass^K"),
     ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
@@ -249,6 +258,14 @@ def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: P
     assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", pipe).code == 0
     assert reader.communicate()[0].startswith("model ")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_times_with_zones_in_parquet(passk: Passk, tmp_path: Path) -> None:
+    times = pd.to_datetime(["2026-01-01T12:00Z", "2026-01-02T12:00Z"])
+    frame = pd.DataFrame({"task": ["a", "b"], "at": times, "passed": ["1", "maybe"]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    done = passk("estimate", tmp_path / "a.parquet")
+    assert (done.code, 'a.parquet: record 2: "passed" is "maybe"' in done.err) == (3, True)
 
 
 def test_input_through_a_pipe(passk: Passk, tmp_path: Path) -> None:

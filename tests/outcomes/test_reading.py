@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 import random
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pytest
 import zstandard
@@ -19,6 +21,8 @@ from hypothesis import strategies as st
 
 from passk_cli import DataError, ParameterError, read
 from passk_cli.outcomes.fields import FAIL_WORDS, PASS_WORDS
+from passk_cli.outcomes.layout import sniff
+from passk_cli.outcomes.sources import expand
 from tests.conftest import SAMPLES, Passk
 
 Write = Callable[[str, str | bytes], Path]
@@ -103,6 +107,64 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
 def test_quoted_newlines(write: Write) -> None:
     text = 'task,completion,passed\na,"x = 1\n\ny = 2, ""z""",1\nb,"",0\n'
     assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x7f"])
+def test_marks_that_end_no_line_of_json(write: Write, mark: str) -> None:
+    rows = [{"task": "a", "model": m, "text": f"x{mark}y", "passed": m == "B"} for m in "AB"]
+    text = jsonl(rows)
+    assert mark in text
+    assert cells(write("m.jsonl", text)) == {("A", "a"): (1, 0), ("B", "a"): (1, 1)}
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\x1e"])
+def test_marks_that_end_no_row_of_csv(write: Write, mark: str) -> None:
+    path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    assert sniff(duckdb.connect(), expand([path], path.parent)[0], None).kinds == {
+        f"te{mark}xt": {"text"}, "task": {"text"}, "passed": {"number"},
+    }  # fmt: skip
+
+
+def test_a_field_of_any_length(write: Write) -> None:
+    long = "y" * 200_000
+    path = write("m.csv", f'task,text,passed\na,"{long}",1\nb,{long},0\n')
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    bad = write("bad.csv", f"task,text,passed\na,{long},1\nb,{long}\n")
+    with pytest.raises(DataError, match=r"bad\.csv:3: 2 fields; the header has 3"):
+        read(bad)
+
+
+@pytest.mark.parametrize("text", [",task,passed\n0,a,1\n1,b,0\n", "task,passed,,\na,1,,\nb,0,,\n"])
+def test_columns_without_a_name(write: Write, text: str) -> None:
+    assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+def test_a_column_of_file_names(write: Write, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"task": ["a", "a"], "filename": ["x", "y"], "passed": [True, False]})
+    frame.to_parquet(tmp_path / "m.parquet")
+    write("m.csv", frame.to_csv(index=False))
+    write("m.jsonl", frame.to_json(orient="records", lines=True))
+    for end in ("parquet", "csv", "jsonl"):
+        path = tmp_path / f"m.{end}"
+        assert cells(path, by=["filename"]) == {("m", "x", "a"): (1, 1), ("m", "y", "a"): (1, 0)}
+
+
+def test_mixed_line_ends_in_zstd(write: Write) -> None:
+    text = '{"task": "a", "passed": true}\r\n{"task": "b", "passed": false}\n'
+    path = write("m.jsonl.zst", zstandard.compress(text.encode()))
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("value", ["nan", "-nan", "+NaN", " NAN "])
+def test_no_number_passes_no_threshold(write: Write, value: str) -> None:
+    path = write("m.csv", f"task,score\na,{value}\na,0.2\n")
+    for threshold in (None, 0.5):
+        with pytest.raises(DataError, match='"score" has no value' if threshold else "score"):
+            read(path, threshold=threshold)
+    assert cells(path, threshold=0.5, missing="fail") == {("m", "a"): (2, 0)}
+    with pytest.raises(DataError, match="attempts without a score"):
+        read(path, threshold=math.inf, missing="fail", attempts=["score"])
 
 
 def test_stdin(passk: Passk) -> None:

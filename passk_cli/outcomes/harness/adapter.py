@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+# The column that says which file a row is from: a name that no file's own column has.
+FILE_COLUMN = "#source"
+
 
 @dataclass(frozen=True)
 class Harness:
@@ -14,7 +17,7 @@ class Harness:
     mark : the top-level key that only this harness's documents have.
     columns : the flat table's columns → kind of value (text, bool, number, list).
     relation : (SQL list of files, further reader options) → SQL of the flat table, which also
-        has `filename`.
+        has FILE_COLUMN.
     """
 
     name: str

@@ -6,13 +6,13 @@ The stored pass_at_1 and pass_at_5 are not read: pass_at_5 is 100 for runs with 
 
 from __future__ import annotations
 
-from passk_cli.outcomes.harness.adapter import Harness
+from passk_cli.outcomes.harness.adapter import FILE_COLUMN, Harness
 
 
 def _relation(files: str, options: str) -> str:
     return (
-        "(SELECT filename, entry.key AS task_id, entry.value AS outcomes FROM ("
-        "SELECT filename, unnest(map_entries(raw_scored_generations)) AS entry FROM"
+        f'(SELECT "{FILE_COLUMN}", entry.key AS task_id, entry.value AS outcomes FROM ('
+        f'SELECT "{FILE_COLUMN}", unnest(map_entries(raw_scored_generations)) AS entry FROM'
         f" read_json({files}, format='unstructured',"
         f" columns={{'raw_scored_generations': 'MAP(VARCHAR, VARCHAR[])'}}{options})))"
     )
