@@ -18,7 +18,20 @@ CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
 def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Layout]) -> list[str]:
-    """The columns a --where expression names; ParameterError when it is not one expression."""
+    """The columns a --where expression names; ParameterError when one of them is not there."""
+    names = names_in(con, where)
+    known = {c for layout in layouts for c in layout.kinds}
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise ParameterError(
+            f"--where {where}: no column {unknown[0]!r}; there are {', '.join(sorted(known))}"
+            " (text goes between single quotes)"
+        )
+    return names
+
+
+def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
+    """The names in a --where expression; ParameterError when it is not one expression."""
     if not where:
         return []
     tree = _parsed(con, where)
@@ -32,13 +45,6 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
         raise ParameterError(f"--where {where}: no SELECT and no tables here; {CONDITION}")
     names: list[str] = []
     _collect(tree, names)
-    known = {c for layout in layouts for c in layout.kinds}
-    unknown = [n for n in names if n not in known]
-    if unknown:
-        raise ParameterError(
-            f"--where {where}: no column {unknown[0]!r}; there are {', '.join(sorted(known))}"
-            " (text goes between single quotes)"
-        )
     return list(dict.fromkeys(names))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.columns import CONDITION
 from passk_cli.outcomes.fields import find, judge
-from passk_cli.outcomes.layout import delimited_rows, kind_of, quote_name
+from passk_cli.outcomes.layout import delimited_rows, kind_of, parsed, quote_name
 from passk_cli.outcomes.sources import Source, open_bytes
 
 if TYPE_CHECKING:
@@ -162,10 +162,13 @@ def no_name(batches: Sequence[Batch], role: str) -> DataError:
         column = getattr(batch.roles, role)
         return column is not None and _as_text(_get(record, column)) is None
 
-    place, _, record = _locate(batches, nameless, "")
+    place, batch, record = _locate(batches, nameless, "")
     shown = _shown(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
     remedy = (
-        f"a summary line? {SKIP}" if role == "task" else "name the file's model with label=path"
+        f"a summary line? {SKIP}"
+        if role == "task"
+        else f'others have one: leave these out with --where "{batch.roles.model} IS NOT NULL",'
+        " or name all of the file's records with label=path"
     )
     return DataError(place, f"no {role} in {shown}", remedy)
 
@@ -225,7 +228,7 @@ def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
             escaped = json.dumps(needle)[1:-1].encode()
             for number, line in _lines(source):
                 if needle.encode() in line or escaped in line:
-                    record = _parsed(line)
+                    record = parsed(line)
                     if isinstance(record, dict):
                         yield f"{source.name}:{number}", record
         elif layout.kind == "csv":
@@ -328,13 +331,6 @@ def _line_problem(line: bytes) -> str | None:
     except RecursionError:
         return "nested too deeply"
     return None if isinstance(record, dict) else "not a JSON record"
-
-
-def _parsed(line: bytes) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:

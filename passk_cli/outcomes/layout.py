@@ -8,13 +8,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes import harness
 from passk_cli.outcomes.harness.adapter import FILE_COLUMN
-from passk_cli.outcomes.sources import Source, head
+from passk_cli.outcomes.sources import HEAD_BYTES, Source, head, spread_lines
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,6 +26,7 @@ AS_IT_IS = ", hive_partitioning=false"
 # What DuckDB calls each packing.
 PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 _OBJECT_BYTES = 1 << 24
+_FIRST = 100
 _FIELD_CHARACTERS = 1 << 30
 
 
@@ -35,8 +36,9 @@ class Layout:
 
     kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a harness.
     how : how that was recognised, for people.
-    columns : column → kinds of values seen in the first records.
+    columns : column → kinds of values seen in the first records, and in some further down.
     delimiter : of a delimited text.  packing : "none", "gzip", "zstd".
+    complete : whether these are all columns; records of JSON can bring others further down.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class Layout:
     columns: tuple[tuple[str, frozenset[str]], ...]
     delimiter: str = ""
     packing: str = "none"
+    complete: bool = True
 
     @cached_property
     def kinds(self) -> Mapping[str, set[str]]:
@@ -84,8 +87,12 @@ class Layout:
         return f"read_json({files}, columns={columns}, format='{shape}'{size}{lenient}{packing})"
 
 
-def sniff(con: duckdb.DuckDBPyConnection, source: Source, forced: str | None) -> Layout:
+def sniff(
+    con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, whole: bool = False
+) -> Layout:
     """The layout of a file, from its first bytes; `forced` names it instead.
+
+    whole : look for columns from end to end, which takes about as long as reading.
 
     Errors: DataError when the file is empty, binary or nothing known.
     """
@@ -110,7 +117,7 @@ def sniff(con: duckdb.DuckDBPyConnection, source: Source, forced: str | None) ->
         found = harness.recognise(_keys(first))
         if found is not None and "\n" not in text.strip():
             return _harness(source, found, f"recognised by {harness.BY_NAME[found].mark}")
-        return _lines(source, text)
+        return _lines(con, source, text, whole or len(start) < HEAD_BYTES)
     return _document(con, source)
 
 
@@ -167,7 +174,7 @@ def _keys(line: str) -> set[str]:
     return set(record) if isinstance(record, dict) else set()
 
 
-def _merge(records: Sequence[object]) -> tuple[tuple[str, frozenset[str]], ...]:
+def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     kinds: dict[str, set[str]] = {}
     for record in records:
         for name, value in record.items() if isinstance(record, dict) else ():
@@ -175,20 +182,43 @@ def _merge(records: Sequence[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((name, frozenset(seen)) for name, seen in kinds.items())
 
 
-def _lines(source: Source, text: str) -> Layout:
-    records = []
+def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: bool) -> Layout:
     # Not splitlines: model output holds separators such as U+2028, which end no line of JSON.
-    for line in text.split("\n"):
-        try:
-            records.append(json.loads(line))
-        except (ValueError, RecursionError):
-            continue
-    columns = _merge(records)
+    lines: Iterable[str | bytes] = text.split("\n")
+    if len(text) >= HEAD_BYTES:
+        lines = chain(lines, _differing(con, source) if whole else spread_lines(source))
+    columns = _merge(parsed(line) for line in lines)
     if not columns:
         from passk_cli.outcomes.diagnose import malformed
 
         raise malformed(source, "jsonl") or DataError(source.name, "no records", "is it JSONL?")
-    return Layout("jsonl", "one JSON record per line", columns, packing=source.packing)
+    how = "one JSON record per line"
+    return Layout("jsonl", how, columns, packing=source.packing, complete=whole)
+
+
+def _differing(con: duckdb.DuckDBPyConnection, source: Source, form: str = "nd") -> list[str]:
+    """One record of each set of keys there is in a file."""
+    shape, lenient = ("newline_delimited", "true") if form == "nd" else ("auto", "false")
+    rows = con.execute(
+        f"SELECT any_value(json) FROM read_json_objects($path, format='{shape}',"
+        f" ignore_errors={lenient}, compression=$packing, maximum_object_size=$size{AS_IT_IS})"
+        " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
+        _of(source),
+    )
+    return [text for (text,) in rows.fetchall()]
+
+
+def _of(source: Source) -> dict[str, Any]:
+    packing, size = PACKINGS[source.packing], object_bytes([source])
+    return {"path": source.path, "packing": packing, "size": size}
+
+
+def parsed(line: str | bytes) -> object:
+    """What a line of JSON holds; None when it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
@@ -199,14 +229,12 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     try:
         rows = con.execute(
             "SELECT json FROM read_json_objects($path, format='auto', compression=$packing,"
-            f" maximum_object_size=$size{AS_IT_IS}) LIMIT 100",
-            {
-                "path": source.path,
-                "packing": PACKINGS[source.packing],
-                "size": object_bytes([source]),
-            },
+            f" maximum_object_size=$size{AS_IT_IS}) LIMIT {_FIRST}",
+            _of(source),
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
+        if len(records) == _FIRST:
+            records += map(json.loads, _differing(con, source, "document"))
     except (duckdb.Error, ValueError, RecursionError) as error:
         from passk_cli.outcomes.diagnose import malformed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -11,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import ParameterError
-from passk_cli.outcomes.columns import columns_in
+from passk_cli.outcomes.columns import columns_in, names_in
 from passk_cli.outcomes.connection import connect
 from passk_cli.outcomes.fields import Roles, assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
-from passk_cli.outcomes.sources import Source, expand, model_names
-from passk_cli.outcomes.tables import Batch, Request, Statement, Tally, run
+from passk_cli.outcomes.sources import Source, expand, mentions, model_names
+from passk_cli.outcomes.tables import LATE, Batch, Request, Statement, Tally, run
 from passk_cli.text import decoded
 
 if TYPE_CHECKING:
@@ -107,15 +108,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     with temporary_folder("passk-") as spool:
         sources = _sources(data, spool)
         con = connect((source.path for source in sources), spool)
-        batches, names = _batches(con, sources, request) if sources else _frame(con, data, request)
-        try:
-            layouts = [b.layout for b in batches]
-            statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
-            tally = _run(con, statement, batches)
-        except duckdb.Error as error:
-            from passk_cli.outcomes import diagnose
-
-            raise diagnose.explain(error, batches, request) from None
+        statement, tally = _tallied(con, data, sources, request)
+        batches, names = statement.batches, statement.names
         from passk_cli.outcomes.deciding import decide
 
         if request.models:
@@ -134,6 +128,29 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             from passk_cli.outcomes import diagnose
 
             raise diagnose.explain(error, batches, request) from None
+
+
+def _tallied(
+    con: duckdb.DuckDBPyConnection, data: Any, sources: Sequence[Source], request: Request
+) -> tuple[Statement, Tally]:
+    """The statement and its answer; once more when columns that matter appear further down."""
+    import duckdb
+
+    for whole in (False, True):
+        batches, names = (
+            _batches(con, sources, request, whole) if sources else _frame(con, data, request)
+        )
+        try:
+            layouts = [b.layout for b in batches]
+            statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
+            return statement, _run(con, statement, batches)
+        except duckdb.Error as error:
+            if LATE in str(error) and not whole:
+                continue
+            from passk_cli.outcomes import diagnose
+
+            raise diagnose.explain(error, batches, request) from None
+    raise AssertionError("a complete layout has no columns that appear further down")
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -188,14 +205,21 @@ def _sources(data: Any, spool: Path) -> list[Source]:
 
 
 def _batches(
-    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request, whole: bool
 ) -> tuple[list[Batch], dict[str, str]]:
-    """The files in groups that one SELECT can read, and the model name of each nameless file."""
+    """The files in groups that one SELECT can read, and the model name of each nameless file.
+
+    whole : look for columns from end to end.
+    """
+    asked = (*request.by, *request.fields.values(), *names_in(con, request.where))
+    asked += (request.cluster,) if request.cluster else ()
     names = model_names(sources)
     named: dict[str, str] = {}
     groups: dict[Any, Batch] = {}
     for source in sources:
-        layout = sniff(con, source, request.format)
+        layout = sniff(con, source, request.format, whole=whole)
+        if not layout.complete and _appear_later(asked, layout, source):
+            layout = sniff(con, source, request.format, whole=True)
         roles = _roles(source.name, layout, request)
         if roles.model is None or source.label is not None:
             named[source.path] = names[source.path]
@@ -209,6 +233,12 @@ def _batches(
     return list(groups.values()), named
 
 
+def _appear_later(columns: Sequence[str], layout: Layout, source: Source) -> bool:
+    """Whether one of these columns has not been seen so far, and its name is in the file."""
+    unseen = [column for column in columns if find(column, layout.kinds) is None]
+    return any(mentions(source, json.dumps(c.split(".")[0])[:-1].encode()) for c in unseen)
+
+
 def _roles(place: str, layout: Layout, request: Request) -> Roles:
     wanted = [role for role in request.attempts if role != "line"]
     return assign(place, layout.kinds, request.fields, wanted, request.scores_only)
@@ -218,9 +248,9 @@ def _joined(batch: Batch, layout: Layout, source: Source) -> Batch:
     """A batch with one more file; the kinds of values seen in its columns add up."""
     kinds = batch.layout.kinds
     columns = tuple((name, seen | kinds.get(name, set())) for name, seen in layout.columns)
-    return replace(
-        batch, layout=replace(batch.layout, columns=columns), sources=(*batch.sources, source)
-    )
+    complete = batch.layout.complete and layout.complete
+    joint = replace(batch.layout, columns=columns, complete=complete)
+    return replace(batch, layout=joint, sources=(*batch.sources, source))
 
 
 def _frame(

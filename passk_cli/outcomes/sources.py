@@ -21,6 +21,7 @@ from passk_cli.text import decoded
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 PACKED = ("", ".gz", ".zst")
 HEAD_BYTES = 1 << 18
+_PLACES, _PLACE_BYTES, _LINE_BYTES = 64, 1 << 11, 1 << 20
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -140,6 +141,35 @@ def head(source: Source) -> bytes:
         if len(data) == HEAD_BYTES:
             data += stream.readline()
         return data
+
+
+def spread_lines(source: Source) -> list[bytes]:
+    """Whole lines from places spread evenly over what follows the head.
+
+    Empty for a packed file, in which there is no jumping.  Lines over 1 MB are passed over.
+    """
+    size = os.path.getsize(source.path)
+    if source.packing != "none" or size <= HEAD_BYTES:
+        return []
+    lines: list[bytes] = []
+    with open(source.path, "rb") as file:
+        for place in range(_PLACES):
+            file.seek(HEAD_BYTES + (size - HEAD_BYTES) * place // _PLACES)
+            if file.readline(_LINE_BYTES).endswith(b"\n"):
+                block = file.read(_PLACE_BYTES)
+                lines += (block + file.readline(_LINE_BYTES)).split(b"\n")
+    return lines
+
+
+def mentions(source: Source, text: bytes) -> bool:
+    """Whether the unpacked bytes of a file hold a short text."""
+    with open_bytes(source) as stream:
+        before = b""
+        while block := stream.read(1 << 20):
+            if text in before + block:
+                return True
+            before = block[-len(text) :]
+    return False
 
 
 def open_bytes(source: Source) -> IO[bytes]:

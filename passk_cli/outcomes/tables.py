@@ -1,10 +1,11 @@
 """Tables of outcomes → one row per model and task, by one SQL statement in DuckDB.
 
 The statement reads only the columns that play a role, all as text, groups by them, and judges each
-distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the sum
-of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs. For that they are read as
-DOUBLE where they look like numbers (a tenth of the reading time): numbers that differ as DOUBLE
-differ as text, so the fingerprint cannot overlook a repeat, and the exact count reads text.
+distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the
+exclusive or of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs. For that they
+are read as DOUBLE where they look like numbers (a tenth of the reading time): numbers that differ
+as DOUBLE differ as text, so the fingerprint cannot overlook a repeat, and the exact count reads
+text.
 """
 
 from __future__ import annotations
@@ -16,13 +17,26 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.outcomes.columns import list_sql, text_sql, where_sql
-from passk_cli.outcomes.fields import OF_ATTEMPTS, SETTINGS, Roles, find, reaches, verdict_sql
+from passk_cli.outcomes.fields import (
+    NAMES,
+    OF_ATTEMPTS,
+    SETTINGS,
+    Roles,
+    find,
+    reaches,
+    verdict_sql,
+)
 from passk_cli.outcomes.harness.adapter import FILE_COLUMN
 from passk_cli.outcomes.layout import Layout, object_bytes, quote_name, quote_text
 from passk_cli.outcomes.sources import Source
 
 if TYPE_CHECKING:
     import duckdb
+
+
+# What the statement says when a column that matters first appears further down.
+LATE = "passk: a column first appears further down"
+LIKELIEST = ("model", "model_name", "temperature")
 
 
 @dataclass(frozen=True)
@@ -122,7 +136,7 @@ WITH {self.rows(keep)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{counted},
          count(*) AS rows, count(attempt) AS numbered,
-         sum(hash(attempt)) AS fingerprint{spans}
+         bit_xor(hash(attempt)) AS fingerprint{spans}
   FROM rows GROUP BY {keys}{counted}),
 judged AS (SELECT *, {self.verdict()} AS verdict FROM cells),
 totals AS (
@@ -131,11 +145,11 @@ totals AS (
          min(model) AS model_low, max(model) AS model_high,
          min(judged.file) AS file_low, max(judged.file) AS file_high,
          sum(numbered) AS numbered, sum(rows) AS attempts,
-         sum(fingerprint) AS fingerprint{wider}
+         bit_xor(fingerprint) AS fingerprint{wider}
   FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
 expected AS (
-  SELECT i + 1 AS count, sum(hash(i::{self.attempts_as})) OVER (ORDER BY i) AS from_0,
-         sum(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
+  SELECT i + 1 AS count, bit_xor(hash(i::{self.attempts_as})) OVER (ORDER BY i) AS from_0,
+         bit_xor(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR coalesce(fingerprint = from_0 OR fingerprint = from_1, false) AS unrepeated
@@ -208,11 +222,17 @@ rows AS (SELECT row.* FROM picked)"""
         paths = [s.path for s in batch.sources]
         document = layout.kind not in ("jsonl", "csv", "parquet", "frame")
         size = object_bytes(batch.sources) if document else self.object_bytes
-        relation = layout.relation(paths, needed, skip_bad=request.skip_bad, object_bytes=size)
+        late = self._late(batch, needed)
+        read = needed | dict.fromkeys(late, "VARCHAR")
+        relation = layout.relation(paths, read, skip_bad=request.skip_bad, object_bytes=size)
 
         def text(column: str | None) -> str:
             return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
 
+        if late:
+            absent = f"coalesce({', '.join(map(quote_name, late))}) IS NULL"
+            fine = f"CASE WHEN {absent} OR {text(roles.task)} IS NULL THEN true"
+            relation = f"(SELECT * FROM {relation} WHERE {fine} ELSE error('{LATE}') END)"
         roles_sql = {
             "file": quote_text(paths[0]) if len(paths) == 1 else quote_name(FILE_COLUMN),
             "model": text(roles.model),
@@ -224,7 +244,9 @@ rows AS (SELECT row.* FROM picked)"""
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, setting in enumerate(self.settings):
-            roles_sql[f"setting{i}"] = text(setting if setting in layout.kinds else None)
+            # An attempt without the setting was made under another one than those with it.
+            value = text(setting if setting in layout.kinds else None)
+            roles_sql[f"setting{i}"] = f"coalesce({value}, '')"
         if self.counted:
             is_count = roles.shape == "counts"
             roles_sql |= {
@@ -268,6 +290,20 @@ rows AS (SELECT row.* FROM picked)"""
             + ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
             + f" FROM {source}"
         )
+
+    def _late(self, batch: Batch, needed: Mapping[str, str]) -> tuple[str, ...]:
+        """Columns that would matter and have not been seen so far: a record with one is an error.
+
+        Each costs 2 % of the reading time, so only the likeliest are watched for where the layout
+        rests on records from the whole file, and all names of models and settings elsewhere.
+        """
+        layout = batch.layout
+        if layout.complete:
+            return ()
+        watched = (*NAMES["model"][0], *SETTINGS) if layout.packing != "none" else LIKELIEST
+        known = {name.lower() for name in (*needed, *layout.kinds)}
+        of_models = () if batch.roles.model is None else NAMES["model"][0]
+        return tuple(name for name in watched if name not in known and name not in of_models)
 
     def _found(self, batch: Batch, column: str) -> tuple[str, list[str]]:
         """A column and the keys below it; DataError when there is none."""
@@ -363,8 +399,8 @@ def _tally(
 
     try:
         return con.execute(statement.tally(keep)).fetchnumpy()
-    except duckdb.Error:
-        if statement.attempts_as == "VARCHAR":
+    except duckdb.Error as error:
+        if statement.attempts_as == "VARCHAR" or LATE in str(error):
             raise
         # An attempt further down that is no number after all, or another error once more.
         statement.attempts_as = "VARCHAR"

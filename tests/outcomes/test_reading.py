@@ -388,3 +388,56 @@ def test_renaming_tasks_and_models_does_not_matter(
     other = jsonl([{"model": f"x{m}", "task": f"z{t}", "passed": p} for m, t, p in rows])
     one, two = cells(write("a.jsonl", plain)), cells(write("b.jsonl", other))
     assert {(f"x{m}", f"z{t}"): v for (m, t), v in one.items()} == two
+
+
+PLAIN = [{"task": f"t{i % 50}", "passed": i % 3 == 0, "pad": "x" * 30} for i in range(4000)]
+
+
+def later(key: str, value: object, at: slice = slice(-100, None)) -> list[dict[str, object]]:
+    """The same records, some of which have one more key, beyond what is read of a file first."""
+    rows: list[dict[str, object]] = [dict(row) for row in PLAIN]
+    for row in rows[at]:
+        row[key] = value
+    return rows
+
+
+def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
+    rows = later("model", "B")
+    last = later("model", "B", slice(-1, None))
+    document = PLAIN[:150] + rows[-1:]
+    packed = gzip.compress(jsonl(later("engine", "B")).encode())
+    for name, content in (
+        ("a.jsonl", jsonl(rows)), ("b.jsonl", jsonl(last)), ("c.jsonl", jsonl(rows[::-1])),
+        ("d.json", json.dumps(document)), ("e.jsonl.gz", packed),
+        ("f.jsonl", jsonl(later("Agent-Name", "B", slice(3800, None)))),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=r"no model in .* others have one: leave these out"):
+            read(write(name, content))
+    assert cells(write("a.jsonl", jsonl(rows)), where="model IS NOT NULL").keys() == {
+        ("B", f"t{i}") for i in range(50)
+    }
+
+
+def test_settings_and_attempts_that_appear_late(write: Write) -> None:
+    for name, content in (
+        ("a.jsonl", jsonl(later("temperature", 0.8, slice(-1, None)))),
+        ("b.jsonl", jsonl(later("temperature", 0.8, slice(10)))),
+        ("c.json", json.dumps(later("temperature", 0.8, slice(-1, None)))),
+    ):
+        assert read(write(name, content)).facts.varying == ("temperature",)
+    other = write("other.jsonl", '{"task": "t1", "passed": 1, "model": "m", "top_p": 0.9}\n')
+    plain = write("plain.jsonl", '{"task": "t1", "passed": 1, "model": "m"}\n')
+    assert read([plain, other]).facts.varying == ("top_p",)
+    with pytest.raises(DataError, match="attempt 7 of model 'd' at task"):
+        read(write("d.jsonl", jsonl(later("sample", 7, slice(3000, None)))))
+
+
+def test_columns_asked_for_that_appear_late(write: Write) -> None:
+    path = write("a.jsonl", jsonl(later("size", 9, slice(-1, None))))
+    assert cells(path, by=["size"])["a", "9", "t49"] == (1, 1)
+    assert cells(path, where="size > 8") == {("a", "t49"): (1, 1)}
+    assert cells(path, fields={"model": "size"}, where="size > 8") == {("9", "t49"): (1, 1)}
+    nested = write("n.jsonl", jsonl(later("run", {"id": 3}, slice(-1, None))))
+    assert cells(nested, by=["run.id"])["n", "3", "t49"] == (1, 1)
+    with pytest.raises(DataError, match="no column 'sise'"):
+        read(path, by=["sise"])
