@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.columns import CONDITION
 from passk_cli.outcomes.fields import find, judge
-from passk_cli.outcomes.layout import delimited_rows, kind_of, parsed, quote_name
+from passk_cli.outcomes.layout import (
+    OBJECTS,
+    delimited_rows,
+    kind_of,
+    object_bytes,
+    of_objects,
+    parsed,
+    quote_name,
+)
 from passk_cli.outcomes.sources import Source, open_bytes
 
 if TYPE_CHECKING:
@@ -43,10 +51,13 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
                 return DataError(
                     source.name, "the gzip stream is cut off or damaged", "copy the file again"
                 )
+    repeated_key = _repeated_key(message, batches)
+    if repeated_key is not None:
+        return repeated_key
     for batch in batches:
         for source in batch.sources:
             found = (
-                misshapen(source, batch)
+                misshapen(source, batch) or mixed_ends(source) or _untidy(source, message)
                 if batch.layout.kind == "csv"
                 else malformed(source, batch.layout.kind)
             ) or _not_a_list(source, batch)
@@ -55,12 +66,48 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
     if request.where and message.startswith("Invalid Input Error"):
         return _wrong_condition(message, request)
     first = re.sub(r"\s+", " ", message)[:300]
+    for batch in batches:
+        if batch.layout.kind == "parquet":
+            return damaged_parquet(batch.sources[0], message)
     return DataError(batches[0].sources[0].name, first, "passk describe FILE shows how it is read")
 
 
 def _wrong_condition(message: str, request: Request) -> ParameterError:
     problem = message.split("\n")[0].rstrip("!.")
     return ParameterError(f"--where {request.where}: {problem}; {CONDITION}")
+
+
+def _repeated_key(message: str, batches: Sequence[Batch]) -> DataError | None:
+    """The record with one of the needed keys twice, which DuckDB names by its place."""
+    told = re.search(
+        r'in file "(.*)", in (line|record/value) (\d+): .* has duplicate key "(.*?)"',
+        message,
+        re.DOTALL,
+    )
+    for source in (source for batch in batches for source in batch.sources):
+        if told is not None and source.path == told[1]:
+            place = f":{told[3]}" if told[2] == "line" else f": record {told[3]}"
+            problem = f'the key "{told[4]}" is there twice'
+            return DataError(f"{source.name}{place}", problem, "keep one")
+    return None
+
+
+def damaged_parquet(source: Source, message: str) -> DataError:
+    """What DuckDB says of a Parquet file, in short."""
+    reason = message.split("\n")[0].replace(source.path, source.name)[:200]
+    return DataError(
+        source.name, f"not readable as Parquet ({reason})", "damaged? copy the file again"
+    )
+
+
+def _untidy(source: Source, message: str) -> DataError | None:
+    """What DuckDB says of a delimited text, in short."""
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    if line is None and "state machine" not in message:
+        return None
+    place = source.name + (f":{line[1]}" if line is not None else "")
+    problem = "a quote without its partner" if line is not None else "mixed line ends, or quotes"
+    return DataError(place, problem, "write it once more with a CSV library")
 
 
 def malformed(source: Source, kind: str) -> DataError | None:
@@ -85,9 +132,9 @@ def malformed(source: Source, kind: str) -> DataError | None:
             return DataError(source.name, "nested too deeply", "is it an evaluation's result?")
         except json.JSONDecodeError as error:
             place = f"{source.name}:{error.lineno}"
-            return DataError(place, f"not JSON ({error.msg})", "is the file cut off?")
-        except (OSError, EOFError) as error:
-            return DataError(source.name, f"cannot be unpacked ({error})", "copy the file again")
+            cut = error.pos >= len(error.doc.rstrip())
+            remedy = "is the file cut off?" if cut or "Unterminated" in error.msg else "mend it"
+            return DataError(place, f"not JSON ({error.msg})", remedy)
     return None
 
 
@@ -99,6 +146,30 @@ def misshapen(source: Source, batch: Batch) -> DataError | None:
             return DataError(
                 f"{source.name}:{line}", f"{len(row)} fields; the header has {width}", SKIP
             )
+    return None
+
+
+def require_even_rows(source: Source, batch: Batch) -> None:
+    """DataError for the first row with an empty field too many, which DuckDB would pass over."""
+    width = len(batch.layout.columns)
+    for line, row in _csv_rows(source, batch.layout.delimiter):
+        if len(row) > width and not any(row[width:]):
+            problem = f"{len(row)} fields; the header has {width}"
+            raise DataError(f"{source.name}:{line}", problem, "remove the delimiter at its end")
+
+
+def mixed_ends(source: Source) -> DataError | None:
+    """The first line that ends in another way than the first one."""
+    with open_bytes(source) as stream:
+        first = stream.readline().endswith(b"\r\n")
+        for number, line in enumerate(stream, 2):
+            if line.endswith(b"\n") and line.endswith(b"\r\n") != first:
+                here, before = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
+                return DataError(
+                    f"{source.name}:{number}",
+                    f"ends in {here}, the lines before in {before}",
+                    "give all lines the same end, as dos2unix does",
+                )
     return None
 
 
@@ -258,23 +329,30 @@ def _locate(
 def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, Record]]:
     """Records of what has no lines (documents, Parquet), numbered from 1."""
     from passk_cli.outcomes.connection import connect
-    from passk_cli.outcomes.layout import object_bytes
 
     if batch.layout.kind == "frame":
         return
     con = connect([source.path])
+    if batch.layout.kind == "json":
+        con.execute(f"SELECT json FROM {OBJECTS}", of_objects(source, lines=False))
+        for number, (text,) in enumerate(_fetched(con), 1):
+            record = parsed(text)
+            if isinstance(record, dict):
+                yield f"{source.name}: record {number}", record
+        return
     columns = [name for name, _ in batch.layout.columns]
-    needed = dict.fromkeys(columns, "JSON")
-    relation = batch.layout.relation([source.path], needed, object_bytes=object_bytes([source]))
+    relation = batch.layout.relation([source.path], {}, object_bytes=object_bytes([source]))
     # As JSON, because Python needs further packages for some types, such as times with zones.
     values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
-    found = con.execute(f"SELECT {values} FROM {relation}")
-    number = 0
-    while rows := found.fetchmany(1000):
-        for row in rows:
-            number += 1
-            cells = (None if value is None else json.loads(value) for value in row)
-            yield f"{source.name}: record {number}", dict(zip(columns, cells, strict=True))
+    con.execute(f"SELECT {values} FROM {relation}")
+    for number, row in enumerate(_fetched(con), 1):
+        cells = (None if value is None else json.loads(value) for value in row)
+        yield f"{source.name}: record {number}", dict(zip(columns, cells, strict=True))
+
+
+def _fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := con.fetchmany(1000):
+        yield from rows
 
 
 def _impossible_counts(batch: Batch) -> DataError | None:

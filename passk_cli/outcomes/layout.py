@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,11 @@ DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 AS_IT_IS = ", hive_partitioning=false"
 # What DuckDB calls each packing.
 PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
+# The records of JSON lines or of a document, as text in the column json.
+OBJECTS = (
+    "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
+    f" maximum_object_size=$size{AS_IT_IS})"
+)
 _OBJECT_BYTES = 1 << 24
 _FIRST = 100
 _FIELD_CHARACTERS = 1 << 30
@@ -162,8 +168,11 @@ def _decode(source: Source, start: bytes) -> str:
 
 
 def _is_line(text: str, first: str) -> bool:
-    """Whether the first line is a record by itself (else: a document over several lines)."""
-    return len(first) > 1 and (_keys(first) != set() or "\n" not in text.strip())
+    """Whether lines are records by themselves (else: a document over several lines)."""
+    if len(first) == 1:
+        return False
+    # The first of them may be damaged.
+    return "\n" not in text.strip() or any(map(_keys, text.split("\n", 20)[:20]))
 
 
 def _keys(line: str) -> set[str]:
@@ -186,7 +195,7 @@ def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: boo
     # Not splitlines: model output holds separators such as U+2028, which end no line of JSON.
     lines: Iterable[str | bytes] = text.split("\n")
     if len(text) >= HEAD_BYTES:
-        lines = chain(lines, _differing(con, source) if whole else spread_lines(source))
+        lines = chain(lines, _differing(con, source, lines=True) if whole else spread_lines(source))
     columns = _merge(parsed(line) for line in lines)
     if not columns:
         from passk_cli.outcomes.diagnose import malformed
@@ -196,21 +205,25 @@ def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: boo
     return Layout("jsonl", how, columns, packing=source.packing, complete=whole)
 
 
-def _differing(con: duckdb.DuckDBPyConnection, source: Source, form: str = "nd") -> list[str]:
+def _differing(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
     """One record of each set of keys there is in a file."""
-    shape, lenient = ("newline_delimited", "true") if form == "nd" else ("auto", "false")
     rows = con.execute(
-        f"SELECT any_value(json) FROM read_json_objects($path, format='{shape}',"
-        f" ignore_errors={lenient}, compression=$packing, maximum_object_size=$size{AS_IT_IS})"
+        f"SELECT any_value(json) FROM {OBJECTS}"
         " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
-        _of(source),
+        of_objects(source, lines=lines),
     )
     return [text for (text,) in rows.fetchall()]
 
 
-def _of(source: Source) -> dict[str, Any]:
-    packing, size = PACKINGS[source.packing], object_bytes([source])
-    return {"path": source.path, "packing": packing, "size": size}
+def of_objects(source: Source, *, lines: bool) -> dict[str, Any]:
+    """The parameters of OBJECTS; lines that are no JSON are left out, a document must be."""
+    return {
+        "path": source.path,
+        "form": "newline_delimited" if lines else "auto",
+        "lenient": lines,
+        "packing": PACKINGS[source.packing],
+        "size": object_bytes([source]),
+    }
 
 
 def parsed(line: str | bytes) -> object:
@@ -228,13 +241,11 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     layout = Layout("json", "a JSON document", (), packing=source.packing)
     try:
         rows = con.execute(
-            "SELECT json FROM read_json_objects($path, format='auto', compression=$packing,"
-            f" maximum_object_size=$size{AS_IT_IS}) LIMIT {_FIRST}",
-            _of(source),
+            f"SELECT json FROM {OBJECTS} LIMIT {_FIRST}", of_objects(source, lines=False)
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
         if len(records) == _FIRST:
-            records += map(json.loads, _differing(con, source, "document"))
+            records += map(json.loads, _differing(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
         from passk_cli.outcomes.diagnose import malformed
 
@@ -313,6 +324,19 @@ def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, 
         csv.field_size_limit(limit)
 
 
+def respelled(source: Source, column: str) -> str | None:
+    """The first JSON number in a column, as the file spells it, that reads in another spelling.
+
+    1e5 and 1.10 read as 100000.0 and 1.1.  Looked for in the first bytes of the file only.
+    """
+    name = re.escape(json.dumps(column, ensure_ascii=False).encode())
+    for match in re.finditer(name + rb"\s*:\s*(-?[0-9][0-9.eE+-]*)", head(source)):
+        number = match[1].decode()
+        if not number.lstrip("-").isdecimal() and number != repr(float(number)):
+            return number
+    return None
+
+
 def _text_kind(text: str) -> str:
     if text == "":
         return "null"
@@ -331,7 +355,9 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
             f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
         ).fetchall()
     except duckdb.Error as error:
-        raise DataError(source.name, str(error).split("\n")[0], "copy the file again") from None
+        from passk_cli.outcomes.diagnose import damaged_parquet
+
+        raise damaged_parquet(source, str(error)) from None
     return Layout("parquet", "Parquet", typed_columns(described))
 
 

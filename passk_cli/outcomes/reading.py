@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import temporary_folder
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.outcomes.columns import columns_in, names_in
 from passk_cli.outcomes.connection import connect
 from passk_cli.outcomes.fields import Roles, assign, find
-from passk_cli.outcomes.layout import Layout, object_bytes, sniff, typed_columns
-from passk_cli.outcomes.sources import Source, expand, mentions, model_names
+from passk_cli.outcomes.layout import Layout, object_bytes, respelled, sniff, typed_columns
+from passk_cli.outcomes.sources import Source, expand, lines_end_in, mentions, model_names
 from passk_cli.outcomes.tables import LATE, Batch, Request, Statement, Tally, run
 from passk_cli.text import decoded
 
@@ -143,7 +143,9 @@ def _tallied(
         try:
             layouts = [b.layout for b in batches]
             statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
-            return statement, _run(con, statement, batches)
+            tally = _run(con, statement, batches)
+            _require_even_rows(batches, request)
+            return statement, tally
         except duckdb.Error as error:
             if LATE in str(error) and not whole:
                 continue
@@ -221,6 +223,7 @@ def _batches(
         if not layout.complete and _appear_later(asked, layout, source):
             layout = sniff(con, source, request.format, whole=True)
         roles = _roles(source.name, layout, request)
+        _require_spelling(source, layout, roles)
         if roles.model is None or source.label is not None:
             named[source.path] = names[source.path]
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
@@ -237,6 +240,27 @@ def _appear_later(columns: Sequence[str], layout: Layout, source: Source) -> boo
     """Whether one of these columns has not been seen so far, and its name is in the file."""
     unseen = [column for column in columns if find(column, layout.kinds) is None]
     return any(mentions(source, json.dumps(c.split(".")[0])[:-1].encode()) for c in unseen)
+
+
+def _require_spelling(source: Source, layout: Layout, roles: Roles) -> None:
+    """DataError for names that are JSON numbers and would be read in another spelling."""
+    for column in (roles.task, roles.model) if layout.kind in ("json", "jsonl") else ():
+        if column is not None and "number" in layout.kinds.get(column, ()):
+            number = respelled(source, column)
+            if number is not None:
+                problem = f'"{column}" is the number {number}, which reads as {float(number)!r}'
+                raise DataError(source.name, problem, "names are text: put it in quotes")
+
+
+def _require_even_rows(batches: Sequence[Batch], request: Request) -> None:
+    """DataError for a row of a delimited text that ends in a delimiter too many."""
+    for batch in batches:
+        if batch.layout.kind == "csv" and not request.skip_bad:
+            for source in batch.sources:
+                if lines_end_in(source, batch.layout.delimiter.encode()):
+                    from passk_cli.outcomes import diagnose
+
+                    diagnose.require_even_rows(source, batch)
 
 
 def _roles(place: str, layout: Layout, request: Request) -> Roles:

@@ -176,6 +176,18 @@ def mentions(source: Source, text: bytes) -> bool:
     return False
 
 
+def lines_end_in(source: Source, sign: bytes) -> bool:
+    """Whether a line may end in this sign (the line breaks are those of the first line)."""
+    with open_bytes(source) as stream:
+        end = b"\r\n" if stream.readline().endswith(b"\r\n") else b"\n"
+        before = b""
+        while block := stream.read(1 << 20):
+            if sign + end in before + block:
+                return True
+            before = block[-len(end) - 1 :]
+    return before.endswith(sign)
+
+
 def open_bytes(source: Source) -> IO[bytes]:
     """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
 
@@ -361,9 +373,9 @@ class _Stream(io.RawIOBase):
             return next(self._chunks, None)
         except (EOFError, OSError, zlib.error, duckdb.Error) as error:
             reason = str(error).split("\n")[0][:200]
-            raise DataError(
-                self._name, f"cannot be unpacked ({reason})", "cut off or damaged; copy it again"
-            ) from None
+            problem = "not UTF-8" if "CSV Error" in reason else f"cannot be unpacked ({reason})"
+            remedy = "cut off or damaged? copy the file again"
+            raise DataError(self._name, problem, remedy) from None
 
 
 def _gzip_chunks(path: str) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ import errno
 import gzip
 import json
 import os
+import random
 import stat
 import subprocess
 import sys
@@ -131,6 +132,50 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     (
         "truncated zstd", "a.jsonl.zst", zstandard.compress((GOOD * 40000).encode())[:-3], [],
         "a.jsonl.zst: the zstd stream is cut off",
+    ),
+    (
+        "mixed line ends", "a.csv", "task,passed\r\na,1\r\nb,1\n", [],
+        r"a.csv:3: ends in \n, the lines before in \r\n; give all lines the same end",
+    ),
+    (
+        "mixed line ends in zstd", "a.csv.zst",
+        zstandard.compress(b"task,passed\r\na,1\r\nb,1\n"), [],
+        "a.csv.zst: mixed line ends, or quotes; write it once more with a CSV library",
+    ),
+    ("half a quote", "a.csv", 'task,passed\na,1\n"b"c,1\n', [], "a.csv:3: a quote without its"),
+    (
+        "delimiter at the end", "a.csv", "task,passed\na,1\nb,0,\n", [],
+        "a.csv:3: 3 fields; the header has 2; remove the delimiter at its end",
+    ),
+    (
+        "delimiter at the end of the file", "a.csv", "task,passed\r\na,1\r\nb,0,", [],
+        "a.csv:3: 3 fields; the header has 2; remove the delimiter at its end",
+    ),
+    (
+        "key twice", "a.jsonl", GOOD * 9 + '{"task_id": "a", "passed": 1, "passed": 0}\n', [],
+        'a.jsonl:10: the key "passed" is there twice; keep one',
+    ),
+    (
+        "key twice in a document", "a.json",
+        '[{"task": "a", "passed": 1},\n {"task": "a",\n "passed": 1, "passed": 0}]', [],
+        'a.json: record 2: the key "passed" is there twice; keep one',
+    ),
+    (
+        "another key twice", "a.json",
+        '[{"task": "a", "passed": 1, "x": 1, "x": 2}, {"task": "b", "passed": "maybe"}]', [],
+        'a.json: record 2: "passed" is "maybe"',
+    ),
+    (
+        "first line damaged", "a.jsonl", '{"task_id": "a\x0b", "passed": true}\n' + GOOD, [],
+        "a.jsonl:1: not JSON (Invalid control character at) in",
+    ),
+    (
+        "number as a name", "a.jsonl", '{"task": 7, "passed": 1}\n{"task": 1e5, "passed": 1}\n', [],
+        'a.jsonl: "task" is the number 1e5, which reads as 100000.0; names are text',
+    ),
+    (
+        "number as a model", "a.json", '[{"task": 1.5, "model": 1.10, "passed": 1}]', [],
+        'a.json: "model" is the number 1.10, which reads as 1.1; names are text',
     ),
     ("superscript", "a.csv", "task,passed\na,²\n", [], 'a.csv:2: "passed" is "²"; expected'),
     ("superscript count", "a.csv", "task,n,c\na,²,1\n", [], "a.csv:2: n = ² and c = 1 cannot be"),
@@ -290,6 +335,53 @@ def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: P
     assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", pipe).code == 0
     assert reader.communicate()[0].startswith("model ")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def whole_files() -> dict[str, bytes]:
+    rows = [
+        {"model": m, "task_id": t, "sample": s, "passed": s > 1, "size": 0.2, "text": 'x, "é"\nz'}
+        for m in "ab" for t in ("007", "NA", "x,y") for s in range(4)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    table = frame.to_csv(index=False).encode()
+    return {
+        "a.jsonl": lines,
+        "a.json": json.dumps(rows, indent=1).encode(),
+        "a.csv": table,
+        "a.jsonl.gz": gzip.compress(lines, mtime=0),
+        "a.jsonl.zst": zstandard.compress(lines),
+        "a.csv.zst": zstandard.compress(table),
+        "a.parquet": frame.to_parquet(None),
+    }
+
+
+def damaged(whole: bytes, chance: random.Random) -> bytes:
+    """The bytes cut off, with one of them changed, some taken out, or others put in."""
+    place, other = chance.randrange(len(whole)), chance.randrange(len(whole))
+    sign = chance.choice([b"\0", b'"', b"\n", b"\r", b",", b"{", b"]", b"\\", b"\xff", b"1e999"])
+    return chance.choice(
+        [
+            whole[:place],
+            whole[:place] + bytes([chance.randrange(256)]) + whole[place + 1 :],
+            whole[:place] + whole[place + 3 :],
+            whole[:place] + sign + whole[place:],
+            whole[:place] + whole[other : other + 30] + whole[place:],
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", whole_files())
+def test_damaged_files_are_bad_data(passk: Passk, write: Write, name: str) -> None:
+    whole = whole_files()[name]
+    assert passk("estimate", write(name, whole)).code == 0
+    for seed in range(8):
+        done = passk("estimate", write(name, damaged(whole, random.Random(f"{name} {seed}"))))
+        assert done.code in (0, 3), (seed, done.err)
+        if done.code:
+            assert done.err.startswith("passk: "), seed
+            assert name in done.err, seed
+            assert done.err.count("\n") == 1, seed
 
 
 def test_times_with_zones_in_parquet(passk: Passk, tmp_path: Path) -> None:
