@@ -16,7 +16,7 @@ from passk_cli.outcomes.columns import columns_in, names_in
 from passk_cli.outcomes.connection import connect
 from passk_cli.outcomes.fields import Roles, assign, find
 from passk_cli.outcomes.layout import Layout, object_bytes, respelled, sniff, typed_columns
-from passk_cli.outcomes.sources import Source, expand, lines_end_in, mentions, model_names
+from passk_cli.outcomes.sources import Source, expand, may_be_uneven, mentions, model_names
 from passk_cli.outcomes.tables import LATE, Batch, Request, Statement, Tally, run
 from passk_cli.text import decoded
 
@@ -255,12 +255,12 @@ def _require_spelling(source: Source, layout: Layout, roles: Roles) -> None:
 def _require_even_rows(batches: Sequence[Batch], request: Request) -> None:
     """DataError for a row of a delimited text that ends in a delimiter too many."""
     for batch in batches:
-        if batch.layout.kind == "csv" and not request.skip_bad:
-            for source in batch.sources:
-                if lines_end_in(source, batch.layout.delimiter.encode()):
-                    from passk_cli.outcomes import diagnose
+        layout = batch.layout
+        for source in batch.sources if layout.kind == "csv" and not request.skip_bad else ():
+            if may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
+                from passk_cli.outcomes import diagnose
 
-                    diagnose.require_even_rows(source, batch)
+                diagnose.require_even_rows(source, batch)
 
 
 def _roles(place: str, layout: Layout, request: Request) -> Roles:

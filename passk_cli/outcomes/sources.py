@@ -176,16 +176,22 @@ def mentions(source: Source, text: bytes) -> bool:
     return False
 
 
-def lines_end_in(source: Source, sign: bytes) -> bool:
-    """Whether a line may end in this sign (the line breaks are those of the first line)."""
+def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
+    """Whether a row of a delimited text may end in a delimiter too many; quick, so it may err.
+
+    There is none where every line has its delimiters, or no line ends in one.
+    """
     with open_bytes(source) as stream:
-        end = b"\r\n" if stream.readline().endswith(b"\r\n") else b"\n"
-        before = b""
+        first = stream.readline()
+        end = delimiter + (b"\r\n" if first.endswith(b"\r\n") else b"\n")
+        delimiters, breaks, at_end, before = 0, 0, False, b""
         while block := stream.read(1 << 20):
-            if sign + end in before + block:
-                return True
-            before = block[-len(end) - 1 :]
-    return before.endswith(sign)
+            delimiters += block.count(delimiter)
+            breaks += block.count(b"\n")
+            at_end = at_end or end in before + block
+            before = block[-len(end) :]
+    lines = breaks + (before[-1:] not in (b"", b"\n"))
+    return (at_end or before.endswith(delimiter)) and delimiters != (columns - 1) * lines
 
 
 def open_bytes(source: Source) -> IO[bytes]:
