@@ -186,7 +186,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
     def neither(record: Record, batch: Batch) -> bool:
         values = _outcomes(record, batch)
         return _as_text(_get(record, batch.roles.task)) == task and any(
-            isinstance(judge(v, request.threshold), str) and _as_text(v) == example for v in values
+            isinstance(judge(v, request.threshold), str) and _reads_as(v, example) for v in values
         )
 
     number = _is_number(example)
@@ -445,6 +445,13 @@ def _as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _reads_as(value: Any, text: str | None) -> bool:
+    """Whether the statement sees a value as this text: numbers may be spelled in several ways."""
+    if isinstance(value, float) and text is not None and _is_number(text):
+        return float(text) == value
+    return _as_text(value) == text
 
 
 def _is_number(text: str | None) -> bool:

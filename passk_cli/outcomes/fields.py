@@ -308,7 +308,8 @@ def _single(place: str, role: str, found: list[str]) -> str | None:
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:
-    shown = ", ".join(list(columns)[:12]) + (", …" if len(columns) > 12 else "")
+    names = [name if len(name) <= 40 else name[:39] + "…" for name in list(columns)[:12]]
+    shown = ", ".join(names) + (", …" if len(columns) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
     hint = f"; look inside one with {nested[0]}.KEY" if nested else ""
     return f"the columns are {shown}{hint}" if columns else "there are no columns"

@@ -170,6 +170,11 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "a.jsonl:1: not JSON (Invalid control character at) in",
     ),
     (
+        "infinite score", "a.jsonl", attempts("true", "1e999"), [],
+        'a.jsonl:2: "passed" is 1e999; a score needs --threshold X',
+    ),
+    ("long names", "a.csv", "y" * 99 + ",passed\nx,1\n", [], "the columns are " + "y" * 39 + "…, "),
+    (
         "number as a name", "a.jsonl", '{"task": 7, "passed": 1}\n{"task": 1e5, "passed": 1}\n', [],
         'a.jsonl: "task" is the number 1e5, which reads as 100000.0; names are text',
     ),
