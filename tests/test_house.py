@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT, SAMPLES
+from tests.lowest_versions import lowest_versions
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,8 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
         "import passk_cli, sys; sys.exit(' '.join({'numpy', 'duckdb'} & set(sys.modules)) or 0)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_every_requirement_names_its_lowest_version() -> None:
+    lines = list(lowest_versions((ROOT / "pyproject.toml").read_text()))
+    assert {"duckdb", "numpy", "plotext"} <= {line.split("==")[0] for line in lines}

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     import duckdb
 
 
+# A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
+# Where one of the first two would not be exact it ends with an error, and the next is tried.
+NUMBERS = (
+    "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
+    " ELSE {name} END AS DOUBLE)",
+    "CAST(CASE WHEN NOT regexp_full_match({name}, '[+-]?[0-9]+') THEN error('not a whole number')"
+    " ELSE {name} END AS HUGEINT)",
+    "CAST({name} AS DOUBLE)",
+)
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
@@ -104,11 +113,10 @@ def list_sql(layout: Layout, column: str, nested: set[str]) -> str:
     return quote_name(name)
 
 
-def where_sql(layout: Layout, column: str, nested: set[str], numbers_as: str) -> str:
+def where_sql(layout: Layout, column: str, nested: set[str], numbers: str = NUMBERS[0]) -> str:
     """A column as an expression compares it: numbers as numbers, truth as truth.
 
-    numbers_as : "HUGEINT", exact to 38 digits, which ends with an error at a number that is not
-        whole (a mere cast would round it); or "DOUBLE", exact to 2⁵³.
+    numbers : SQL of the number in {name}, one of NUMBERS.
     """
     name = quote_name(column)
     kinds = layout.kinds.get(column, set()) - {"null"}
@@ -116,7 +124,4 @@ def where_sql(layout: Layout, column: str, nested: set[str], numbers_as: str) ->
         return name
     if kinds == {"bool"}:
         return f"CAST({name} AS BOOLEAN)"
-    if numbers_as != "HUGEINT":
-        return f"CAST({name} AS {numbers_as})"
-    fraction = f"NOT regexp_full_match({name}, '[+-]?[0-9]+')"
-    return f"CAST(CASE WHEN {fraction} THEN error('not whole') ELSE {name} END AS HUGEINT)"
+    return numbers.format(name=name)

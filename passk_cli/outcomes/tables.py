@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
-from passk_cli.outcomes.columns import list_sql, text_sql, where_sql
+from passk_cli.outcomes.columns import NUMBERS, list_sql, text_sql, where_sql
 from passk_cli.outcomes.fields import (
     NAMES,
     OF_ATTEMPTS,
@@ -133,12 +133,12 @@ class Statement:
         files = [s.path for b in batches for s in b.sources]
         self.only_file = files[0] if len(files) == 1 else None
         self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
-        self.numbers_as = "HUGEINT"
+        self.numbers = 0
 
     def widen(self) -> bool:
         """Read numbers in a wider type, as one did not fit; False when there is no wider one."""
-        if self.where and self.numbers_as == "HUGEINT":
-            self.numbers_as = "DOUBLE"
+        if self.where and self.numbers < len(NUMBERS) - 1:
+            self.numbers += 1
         elif self.attempts_as == "DOUBLE":
             self.attempts_as = "VARCHAR"
         else:
@@ -298,7 +298,7 @@ rows AS (SELECT row.* FROM picked)"""
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
             inner.append(f'{list_sql(layout, roles.outcome or "", nested)} AS "#list"')
-        compared = {c: where_sql(layout, c, nested, self.numbers_as) for c in self.where}
+        compared = {c: where_sql(layout, c, nested, NUMBERS[self.numbers]) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"

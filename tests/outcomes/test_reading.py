@@ -346,8 +346,9 @@ def test_large_whole_numbers_compare_exactly(write: Write, tmp_path: Path, suffi
 
 
 def test_fractions_further_down_are_not_rounded(write: Write) -> None:
-    rows = [{"task": f"t{i}", "size": size} for i, size in enumerate((1, 2, None, 2.5, 1e3))]
-    path = write("m.jsonl", jsonl([{**row, "passed": True} for row in rows]))
+    sizes = (1, 2, None, 2.5, 10**20)
+    rows = [{"task": f"t{i}", "size": size, "passed": True} for i, size in enumerate(sizes)]
+    path = write("m.jsonl", jsonl(rows))
     assert cells(path, where="size > 2") == {("m", "t3"): (1, 1), ("m", "t4"): (1, 1)}
     assert cells(path, where="size IS NULL") == {("m", "t2"): (1, 1)}
     assert cells(path, where="size = 2", models=["m"]) == {("m", "t1"): (1, 1)}

@@ -1,0 +1,39 @@
+"""The lowest versions that pyproject.toml allows, as constraints for pip.
+
+python tests/lowest_versions.py > lowest.txt
+python3 -m venv lowest && lowest/bin/pip install -c lowest.txt -e '.[test]'
+lowest/bin/python -m pytest
+
+Those of the tools for tests are left out: whoever runs the tests has new ones.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+_LOWEST = re.compile(r"([\w-]+)>=([\w.]+)")
+
+
+def lowest_versions(pyproject: str) -> Iterator[str]:
+    """A line `name==version` for each requirement of the project and its extras for users.
+
+    >>> text = '[project]\\ndependencies = ["numpy>=2.0", "typer>=0.26,<0.29"]'
+    >>> list(lowest_versions(text))
+    ['numpy==2.0', 'typer==0.26']
+    """
+    project = tomllib.loads(pyproject)["project"]
+    extras = project.get("optional-dependencies", {})
+    wanted = [*project["dependencies"], *extras.get("plot", ())]
+    for requirement in wanted:
+        match = _LOWEST.match(requirement)
+        if match is None:
+            raise ValueError(f"{requirement} names no lowest version")
+        yield "==".join(match.groups())
+
+
+if __name__ == "__main__":
+    text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    print("\n".join(lowest_versions(text)))
