@@ -21,6 +21,7 @@ from passk_cli.estimators.graded import best_at_k, mean_score, worst_at_k
 from passk_cli.estimators.majority import majority_at_k
 from passk_cli.estimators.order import first_at_k
 from passk_cli.estimators.pass_k import at_pairs, gain_pairs, hat_pairs, unique_pairs
+from passk_cli.limits import whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,16 +163,15 @@ def parse(text: str) -> Metric:
     (8, 'mean')
     """
     name = text.strip()
-    found = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name)
+    found = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name, re.ASCII)
     family = FAMILIES.get(found[1]) if found else None
     if found is None or family is None or (found[2] is not None) != family.counted:
         raise ParameterError(f"no metric {name!r}; there are {_known()}")
     if (found[3] is not None) != family.shared:
         share = "needs the share of k that has to pass, as in gpass@16:0.75"
         raise ParameterError(f"{name}: {share if family.shared else 'takes no share'}")
-    metric = Metric(found[1], int(found[2] or 1), Fraction(found[3]) if found[3] else None)
-    if metric.k < 1:
-        raise ParameterError(f"{name}: k must be at least 1")
+    k = whole_number(f"{name}: k", found[2] or "1")
+    metric = Metric(found[1], k, Fraction(found[3]) if found[3] else None)
     if metric.share is not None and not 0 < metric.share <= 1:
         raise ParameterError(f"{name}: the share must lie in (0, 1]")
     return metric
@@ -183,13 +183,8 @@ def parse_list(text: str) -> tuple[Metric, ...]:
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
-    """k's from "1,10,100"; ParameterError for anything but whole numbers from 1 up."""
-    ks = []
-    for part in text.split(","):
-        if not part.strip().isdecimal() or int(part) < 1:
-            raise ParameterError(f"-k {text}: k must be a whole number, at least 1")
-        ks.append(int(part))
-    return tuple(dict.fromkeys(ks))
+    """k's from "1,10,100"; ParameterError for anything but whole numbers from 1 to 10⁹."""
+    return tuple(dict.fromkeys(whole_number(f"-k {text}: k", part) for part in text.split(",")))
 
 
 def default_ks(n_min: int) -> tuple[int, ...]:

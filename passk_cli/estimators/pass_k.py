@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.limits import MOST_ATTEMPTS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -25,10 +27,12 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
     The k attempts are drawn without replacement from the n that were made; unbiased for
     E[1 − (1−p)^k] when the attempts are exchangeable.
 
-    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n, k ≥ 1.  Returns floats in [0, 1], relative
-    error ≤ 1e-12; NaN where n < k: too few attempts to say, which is not the same as zero.
+    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
+    [0, 1], relative error ≤ 1e-12; NaN where n < k: too few attempts to say, which is not the same
+    as zero.
     For failure probabilities near zero use `pass_hat_k(n, n − c, k)`, their complement.
-    Errors: ValueError when c lies outside [0, n], k < 1, or a value is not a whole number.
+    Errors: ValueError when c lies outside [0, n], n or k above 10⁹, k < 1, or a value is not a
+    whole number.
     Source: Chen et al. 2021, "Evaluating large language models trained on code", eq. 1.
 
     >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
@@ -44,9 +48,10 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
     Unbiased for E[p**k] when the n attempts are exchangeable.  NaN where n < k: too few
     attempts to say, which is not the same as zero.
 
-    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n, k ≥ 1.  Returns floats in [0, 1], relative
-    error ≤ 1e-12 down to the smallest normal number.
-    Errors: ValueError when c lies outside [0, n], k < 1, or a value is not a whole number.
+    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
+    [0, 1], relative error ≤ 1e-12 down to the smallest normal number.
+    Errors: ValueError when c lies outside [0, n], n or k above 10⁹, k < 1, or a value is not a
+    whole number.
     Source: Yao et al. 2024, "tau-bench", the estimator of pass^k.
 
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
@@ -63,7 +68,10 @@ def unique_pairs(
 
     Where all n are equal and not far more than there are cells, the pairs are simply all c from 0
     to n, which needs no sorting.
+    Errors: ValueError for n above 10⁹, as keys would not fit into 64 bits.
     """
+    if n.size and int(n.max()) > MOST_ATTEMPTS:
+        raise ValueError(f"n must be at most {MOST_ATTEMPTS:,}")
     if n.size and (top := int(n.max())) == int(n.min()) and top <= 4 * n.size + 1024:
         return np.full(top + 1, top, dtype=np.int64), np.arange(top + 1, dtype=np.int64), c
     width = int(n.max(initial=0)) + 1
@@ -183,6 +191,9 @@ def _checked(
     whole = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
+        # Before they are made 64-bit integers, which larger numbers would overflow without a word.
+        if name != "c" and np.any(array > MOST_ATTEMPTS):
+            raise ValueError(f"{name} must be at most {MOST_ATTEMPTS:,}")
         if array.dtype.kind not in "iub":
             if not np.all(np.equal(np.mod(array, 1), 0)):
                 raise ValueError(f"{name} must be whole numbers")

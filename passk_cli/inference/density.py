@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BINS = 512
+_ROUNDING = 1e-12
 
 
 def density(
@@ -22,7 +23,7 @@ def density(
     512 bins.
 
     draws : at least one finite number.  Returns (places, heights), both (points,); two empty
-    arrays when all draws are equal, as such a distribution has no density.
+    arrays when all draws are equal (but for rounding), as such a distribution has no density.
     Source: Silverman 1986, Density Estimation, eq. 3.31 and section 2.10 (reflection).
 
     >>> places, heights = density(np.random.default_rng(0).normal(size=10_000))
@@ -30,7 +31,8 @@ def density(
     True
     """
     low, high = float(draws.min()), float(draws.max())
-    if low == high:
+    # What differs by rounding alone has no width that bins could share.
+    if high - low <= _ROUNDING * max(abs(low), abs(high)):
         return np.empty(0), np.empty(0)
     quarter, three = np.quantile(draws, (0.25, 0.75))
     spread = float(draws.std())

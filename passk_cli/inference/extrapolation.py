@@ -19,6 +19,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.futures import MODELS
 from passk_cli.inference.intervals import NEW_TASKS
 from passk_cli.inference.projection import Curve, Projection, Weighed
+from passk_cli.inference.stopping import stopped
 from passk_cli.inference.streams import stream
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ _TRUST = 10.0
 # At so many k's, evenly in log k, a model has to fit what was seen.
 _SEEN = 5
 _LEAST_NOISE = 1e-4
-# Below this chance, attempts that are fewer only at tasks that passed are taken for no accident.
-_NO_ACCIDENT = 0.01
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
     if len(n) < FEWEST_TASKS:
         return f"{len(n)} tasks say too little of how rates are spread; it takes {FEWEST_TASKS}"
     if known < FEWEST_ATTEMPTS:
-        if stopped_at_success(n, c):
+        if stopped(n, c):
             return (
                 "sampling seems to have stopped when a task passed, so the attempts say too little"
                 " of how rates are spread; make as many at every task"
@@ -210,22 +209,6 @@ def largest_known(n: NDArray[np.int64]) -> int:
     """The largest k that nine tasks in ten have as many attempts for."""
     needed = -(-_MOST_TASKS * len(n) // 10)
     return int(np.sort(n)[::-1][needed - 1])
-
-
-def stopped_at_success(n: NDArray[np.int64], c: NDArray[np.int64]) -> bool:
-    """Whether sampling seems to have ended when a task passed, so that n depends on the outcome.
-
-    Telltale: every task with fewer attempts than the most passed, though so many of the others
-    did not that it is hardly chance (1 in 100).
-
-    >>> stopped_at_success(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
-    True
-    """
-    short = n < n.max()
-    if not short.any() or not np.all(c[short] > 0):
-        return False
-    solved = float((c[~short] > 0).mean())
-    return solved ** int(short.sum()) < _NO_ACCIDENT
 
 
 @dataclass(frozen=True)

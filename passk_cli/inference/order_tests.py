@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.estimators.order import changes, first_pass, positions, totals, trend_scores
+from passk_cli.estimators.order import changes, positions, totals, trend_scores
 from passk_cli.estimators.pass_k import unique_pairs
 from passk_cli.inference.multiplicity import holm
 from passk_cli.inference.order_laws import (
@@ -39,8 +39,6 @@ MOST_POSITIONS = 1000
 # A pair that differs on at most this share of the tasks expected looks like copies, provided that
 # their own pass rates alone would have them differ on this many.
 COPIED, _ENOUGH = 0.1, 5.0
-# So unlikely must it be that every solved task happens to end with its only pass.
-_STOPPED = 1e-3
 
 
 @dataclass(frozen=True)
@@ -212,20 +210,3 @@ def _grids(start: Ints, passed: Ints, tasks: NDArray[np.intp], width: int) -> tu
     had[at[kept], place[kept]] = 1.0
     won[at[kept], place[kept]] = passed[kept]
     return had, won
-
-
-def stopped_at_success(start: Ints, passed: Ints) -> bool:
-    """Whether attempts were plainly made until the first pass: every solved task ends with its only
-    pass, which would happen by chance with probability Π 1/n < 0.001.
-
-    Then n depends on the outcomes, and nothing can be said about the order of attempts.
-
-    >>> starts = np.array([0, 5, 11, 18, 26])
-    >>> stopped_at_success(starts, np.isin(np.arange(26), starts[1:] - 1).astype(int))
-    True
-    """
-    n, c = totals(start, passed)
-    attempts, solved = first_pass(start, passed)
-    if not solved.any() or (c > 1).any() or (attempts[solved] < n[solved]).any():
-        return False
-    return float(np.log(n[solved]).sum()) > -math.log(_STOPPED)

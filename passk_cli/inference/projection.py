@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from passk_cli.estimators.pass_k import hat_pairs
+from passk_cli.limits import refuse_many_draws
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -56,9 +57,11 @@ class Weighed:
         once = np.bincount(index).astype(np.float64)[None]
         if clusters is None:
             units = len(n)
+            refuse_many_draws(resamples, len(keys))
             again = rng.standard_gamma(once[0], (resamples, len(keys)))
         else:
             units = int(clusters.max()) + 1
+            refuse_many_draws(resamples, units)
             members = np.zeros((units, len(keys)))
             np.add.at(members, (clusters, index), 1.0)
             again = rng.standard_exponential((resamples, units)) @ members

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.inference.streams import stream
+from passk_cli.limits import refuse_many_draws
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -55,7 +56,8 @@ def bootstrap_means(
 
     values : (tasks × columns).  clusters : a code 0 … G−1 per task; then whole clusters are drawn.
     The same seed, kind and number of units give the same weights, whatever the columns, the
-    threads or the memory.  Peak memory is a few blocks of 2 MB beside the result.
+    threads or the memory.  Means lie between the least and the largest value.  Peak memory is a
+    few blocks of 2 MB beside the result.  Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
     >>> sorted(set(means.ravel().tolist()))
@@ -66,6 +68,7 @@ def bootstrap_means(
     totals, sizes = cluster_totals(values, clusters)
     units = len(sizes)
     equal = bool(np.all(sizes == sizes[0]))
+    refuse_many_draws(resamples, values.shape[1])
     means = np.empty((resamples, values.shape[1]))
     rows = max(1, min(_BLOCK_CELLS // units, resamples))
     purpose = f"{kind} {units}"
@@ -84,7 +87,8 @@ def bootstrap_means(
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers)))
-    return means
+    # Rounding carries a mean of equal values past them.
+    return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
 def attempt_means(
@@ -107,6 +111,7 @@ def attempt_means(
     """
     distinct, where = np.unique(n, return_inverse=True)
     starts = np.concatenate([[0], np.cumsum(distinct + 1)[:-1]])[where]
+    refuse_many_draws(resamples, len(tables))
     means = np.empty((resamples, len(tables)))
     rows = max(1, min(_BLOCK_CELLS // len(n), resamples))
     for block in range(-(-resamples // rows)):

@@ -14,7 +14,7 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.outcomes.fields import FAIL_WORDS, PASS_WORDS, words_sql
-from passk_cli.outcomes.model import Attempts, Counts
+from passk_cli.outcomes.model import Attempts, Counts, Numbering
 from passk_cli.outcomes.solutions import (
     by_cell,
     near_duplicates,
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from passk_cli.outcomes.tables import Request, Statement
 
+# Numbers beyond this are times or names.
+_MOST_MADE = 1_000_000
+
 
 def with_attempts(
     con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
@@ -38,8 +41,7 @@ def with_attempts(
     repeated : whether attempts came more than once, so that the policy for them applied.
     Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
     """
-    policy = statement.request.duplicates
-    keep = policy if repeated and policy in ("first", "last") else None
+    keep = _kept(statement, repeated)
     con.register("cells_", _cell_columns(counts))
     # How many rows a text file has is guessed far too low, and joins would hold them all instead of
     # the cells: the table on the right is held when nothing is guessed.
@@ -52,6 +54,52 @@ def with_attempts(
         if role == "solution" and statement.request.similarity is not None:
             found[name] = _merged(con, statement, found[name], keep)
     return replace(counts, attempts=found)
+
+
+def with_numbering(
+    con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
+) -> Counts:
+    """The counts together with what the numbers (or times) of their attempts tell.
+
+    The files are read once more for it, so ask only where it may matter: see `numbers_matter`.
+    """
+    con.register("cells_", _cell_columns(counts))
+    statement.attempts_as = "VARCHAR"
+    rows: dict[str, Any] = con.execute(
+        _judged(statement, "attempt", _kept(statement, repeated))
+        + """
+SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
+       coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
+FROM known GROUP BY cell"""
+    ).fetchnumpy()
+    cell, numbered, passed = (np.ma.getdata(rows[c]) for c in ("cell", "numbered", "passed"))
+    lowest, highest = (np.ma.filled(rows[c].astype(float), np.nan) for c in ("lowest", "highest"))
+    last, made = np.full(len(counts.n), -1), counts.n.copy()
+    last[cell] = np.where(numbered, passed, -1)
+    # Times, and numbers that begin elsewhere, say which attempt was the last, not how many.
+    if numbered.all() and lowest.min(initial=0) in (0, 1) and highest.max(initial=0) < _MOST_MADE:
+        made[cell] = np.maximum(made[cell], np.floor(highest) + 1 - lowest.min())
+    return replace(counts, numbering=Numbering(made, last))
+
+
+def numbers_matter(counts: Counts, *, dense: bool) -> bool:
+    """Whether attempt numbers may tell that sampling stopped because of outcomes.
+
+    They may where they have holes (dense : 0 … n−1 or 1 … n at every task), and where a model's
+    n varies and none of its tasks has two passes.
+    """
+    if not dense:
+        return True
+    return any(
+        int(counts.n[rows].min()) < int(counts.n[rows].max()) and int(counts.c[rows].max()) == 1
+        for rows in map(counts.rows_of, range(len(counts.series)))
+    )
+
+
+def _kept(statement: Statement, repeated: bool) -> str | None:
+    """The policy that left attempts out, if it did."""
+    policy = statement.request.duplicates
+    return policy if repeated and policy in ("first", "last") else None
 
 
 def _attempts(

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.outcomes.columns import CONDITION
 from passk_cli.outcomes.fields import find, judge
 from passk_cli.outcomes.layout import (
@@ -21,6 +22,7 @@ from passk_cli.outcomes.layout import (
     parsed,
     quote_name,
 )
+from passk_cli.outcomes.model import TOO_MANY
 from passk_cli.outcomes.sources import Source, open_bytes
 
 if TYPE_CHECKING:
@@ -366,8 +368,10 @@ def _impossible_counts(batch: Batch) -> DataError | None:
                 and 0 <= float(c) <= float(n)
             )
             fine = fine and float(n) >= 1
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             fine = False
+        if fine and float(n) > MOST_ATTEMPTS:
+            return DataError(place, f"{n_name} = {n}", TOO_MANY)
         if not fine:
             return DataError(
                 place,

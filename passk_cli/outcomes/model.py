@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from passk_cli.errors import DataError
+from passk_cli.limits import MOST_ATTEMPTS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with"
 _Name = TypeVar("_Name", str, tuple[str, ...])
 
 
@@ -113,6 +117,19 @@ class Attempts:
 
 
 @dataclass(frozen=True)
+class Numbering:
+    """What the numbers of the attempts tell of every cell, besides how many there are.
+
+    made : int ≥ n, attempts made: the largest number, counted from the smallest in the data; more
+        than n where numbers have holes.
+    last : int, whether the attempt of the largest number passed: 1, 0, or −1 where not known.
+    """
+
+    made: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class Counts:
     """n attempts and c passes of every (series, task) cell; a sum, so shards add up.
 
@@ -127,6 +144,7 @@ class Counts:
     clusters : one cluster name per task, or None.
     attempts : "score", "answer", "solution" or "attempt" (their order) → Attempts, where asked for;
         c is 0 where only scores were asked for.
+    numbering : where attempts have numbers that might tell why n varies; see `stopping`.
     facts : what reading did.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
@@ -144,6 +162,7 @@ class Counts:
     clusters: tuple[str, ...] | None = None
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
     facts: ReadFacts = field(default_factory=ReadFacts)
+    numbering: Numbering | None = None
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
@@ -168,18 +187,24 @@ class Counts:
         group_names: tuple[str, ...] = (),
         facts: ReadFacts | None = None,
     ) -> Counts:
-        """Counts from one entry per row; names are sorted, equal cells add up."""
+        """Counts from one entry per row; names are sorted, equal cells add up.
+
+        Errors: ValueError for impossible counts; DataError for more than 10⁹ attempts in a cell.
+        """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
             raise ValueError("every cell needs n >= 1 and 0 <= c <= n")
         series_names, series_codes = _codes(series)
         task_names, task_codes = _codes(tasks)
         cell = series_codes * max(len(task_names), 1) + task_codes
         unique, inverse = np.unique(cell, return_inverse=True)
+        rows = np.arange(len(n))
+        _refuse_many(n, series, tasks, rows, rows)
         total_n = np.zeros(len(unique), dtype=np.int64)
         total_c = np.zeros(len(unique), dtype=np.int64)
         np.add.at(total_n, inverse, n)
         np.add.at(total_c, inverse, c)
         width = max(len(task_names), 1)
+        _refuse_many(total_n, series_names, task_names, unique // width, unique % width)
         return cls(
             series=tuple(series_names),
             group_names=group_names,
@@ -258,8 +283,13 @@ class Counts:
         for threshold in thresholds:
             passed = score.count * (score.value >= threshold - 1e-9)
             c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
+            # Whether the last attempt passes depends on the threshold.
             judged = replace(
-                self, facts=facts, c=c, attempts={"score": replace(score, passed=passed)}
+                self,
+                facts=facts,
+                c=c,
+                attempts={"score": replace(score, passed=passed)},
+                numbering=None,
             )
             names = [(*series, f"{threshold:g}") for series in self.series]
             parts.append(judged.regrouped(names, (*self.group_names, "threshold")))
@@ -305,6 +335,22 @@ class Counts:
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
         """The same counts, with the cluster each task belongs to."""
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
+
+
+def _refuse_many(
+    n: NDArray[np.int64],
+    series: list[tuple[str, ...]],
+    tasks: list[str],
+    series_codes: NDArray[np.int64],
+    task_codes: NDArray[np.int64],
+) -> None:
+    """DataError where a model has more attempts at a task than can be computed with."""
+    if not len(n) or int(n.max()) <= MOST_ATTEMPTS:
+        return
+    place = int(n.argmax())
+    who = " ".join(part or '""' for part in series[series_codes[place]])
+    task = tasks[task_codes[place]]
+    raise DataError(f"{who} at task {task}", f"{int(n[place]):,} attempts in all", TOO_MANY)
 
 
 def _codes(values: list[_Name]) -> tuple[list[_Name], NDArray[np.int64]]:

@@ -118,12 +118,16 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             if unknown:
                 raise ParameterError(f"no model {unknown[0]!r}; there are {', '.join(known)}")
         counts = decide(batches, names, request, tally, tolerant)
-        if not request.attempts:
-            return counts
-        from passk_cli.outcomes.attempts import with_attempts
+        from passk_cli.outcomes.attempts import numbers_matter, with_attempts, with_numbering
 
+        repeated = tally.repeated is not None
         try:
-            return with_attempts(con, statement, counts, repeated=tally.repeated is not None)
+            numbered = bool(tally.cells["numbered"].any()) and not statement.counted
+            if numbered and numbers_matter(counts, dense=bool(tally.cells["unrepeated"].all())):
+                counts = with_numbering(con, statement, counts, repeated=repeated)
+            if request.attempts:
+                counts = with_attempts(con, statement, counts, repeated=repeated)
+            return counts
         except duckdb.Error as error:
             from passk_cli.outcomes import diagnose
 

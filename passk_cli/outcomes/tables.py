@@ -19,6 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
+from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.outcomes.columns import NUMBERS, list_sql, text_sql, where_sql
 from passk_cli.outcomes.fields import (
     NAMES,
@@ -385,7 +386,8 @@ rows AS (SELECT row.* FROM picked)"""
         if not self.counted:
             return judged
         n, c = _number("n_text"), _number("c_text")
-        whole = f"{n} = floor({n}) AND {c} = floor({c}) AND {n} >= 1 AND {c} BETWEEN 0 AND {n}"
+        whole = f"{n} = floor({n}) AND {c} = floor({c})"
+        whole += f" AND {n} BETWEEN 1 AND {MOST_ATTEMPTS} AND {c} BETWEEN 0 AND {n}"
         return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {judged} END"
 
     def _sums(self) -> str:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, joined, parts, signature_line
 from passk_cli.report.model import Check, Column, Estimate, Report
-from passk_cli.report.notes import plural
+from passk_cli.report.words import plural
 from passk_cli.text import printable
 
 _SHARE = Column("evidence", "share")

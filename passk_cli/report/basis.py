@@ -15,6 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric, parse_ks, standard_metrics
 from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.report.model import Note
 from passk_cli.report.samples import Measured, measure
 
@@ -103,6 +104,15 @@ def assumed_rates(mean: float | None, spread: float | None, piloted: bool) -> Be
             " --mean 0.6 --spread 0.3"
         )
     return BetaRates(mean, spread)
+
+
+def check_reach(metrics: Sequence[Metric]) -> None:
+    """ParameterError for k's whose designs would take more than seconds: the cost grows by k²."""
+    for metric in metrics:
+        if metric.k > MOST_PLANNED_K:
+            raise ParameterError(
+                f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k"
+            )
 
 
 def check_metrics(metrics: Sequence[Metric]) -> None:

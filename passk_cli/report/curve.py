@@ -14,6 +14,7 @@ import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bands import spread_out
+from passk_cli.limits import MOST_ATTEMPTS, whole_number
 from passk_cli.report.charts import curves
 from passk_cli.report.heterogeneity import Climb, Rates, climb_tables, moments_table
 from passk_cli.report.model import Cell, Chart, Column, Estimate, Table
@@ -51,9 +52,12 @@ class Plan:
     @classmethod
     def of(cls, points: str, *others: Any) -> Plan:
         """The plan with its points as the user writes them, a number or "all"; checked."""
-        if points != "all" and not points.isdecimal():
-            raise ParameterError(f"--points {points}: a whole number, or all")
-        return cls(None if points == "all" else int(points), *others).checked()
+        if points == "all":
+            return cls(None, *others).checked()
+        number = whole_number(
+            f"--points {points}: a whole number, or all; it", points, 2, _MOST_POINTS
+        )
+        return cls(number, *others).checked()
 
     def checked(self) -> Plan:
         """The same; ParameterError for what makes no sense."""
@@ -62,8 +66,10 @@ class Plan:
         check_short_tasks(self.short_tasks)
         if self.points is not None and self.points < 2:
             raise ParameterError(f"--points {self.points}: a curve has at least 2; or all")
-        if self.max_k is not None and self.max_k < 1:
-            raise ParameterError(f"--max-k {self.max_k}: k must be at least 1")
+        if self.max_k is not None and not 1 <= self.max_k <= MOST_ATTEMPTS:
+            raise ParameterError(
+                f"--max-k {self.max_k}: k must be at least 1 and at most {MOST_ATTEMPTS:,}"
+            )
         if self.band == "simultaneous" and self.short_tasks == "drop":
             raise ParameterError(
                 "--band simultaneous needs the same tasks at every k; leave --short-tasks drop out"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design_splits import splits
 from passk_cli.inference.exact import NORMAL
+from passk_cli.limits import whole_number
 from passk_cli.report.basis import Basis
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
@@ -71,12 +72,13 @@ def parse_sizes(option: str, text: str | None, least: int, most: int) -> tuple[i
     """
     if text is None:
         return ()
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and least <= int(part) <= most for part in parts):
+    try:
+        sizes = {whole_number(option, part, least, most) for part in text.split(",")}
+    except ParameterError:
         raise ParameterError(
             f"{option} {text}: whole numbers from {least} to {most:,}, as in 50,200"
-        )
-    return tuple(sorted({int(part) for part in parts}))
+        ) from None
+    return tuple(sorted(sizes))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from passk_cli.inference.extrapolation import (
 )
 from passk_cli.inference.futures import MODELS
 from passk_cli.inference.intervals import NEW_TASKS, Sample, interval
+from passk_cli.limits import MOST_REFITS, whole_number
 from passk_cli.report.extrapolate_chart import ahead_chart
 from passk_cli.report.extrapolate_tables import ahead_table, models_table, tidy
 from passk_cli.report.extrapolate_words import (
@@ -74,10 +75,7 @@ class Wanted:
 
 def parse_to(text: str) -> tuple[int, ...]:
     """k's from "100,1000"; ParameterError for anything but whole numbers from 1 up."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
-        raise ParameterError(f"--to {text}: k must be a whole number, at least 1")
-    return tuple(sorted({int(part) for part in parts}))
+    return tuple(sorted({whole_number(f"--to {text}: k", part) for part in text.split(",")}))
 
 
 @dataclass(frozen=True)
@@ -135,9 +133,15 @@ class Ahead:
 def extrapolate_report(counts: Counts, how: Uncertainty, wanted: Wanted) -> Report:
     """Predictions of every model at larger k, with what they rest on.
 
-    Errors: DataError when no model's counts allow a prediction.
+    Errors: DataError when no model's counts allow a prediction; ParameterError for more refits
+    than can be waited for.
     """
     wanted.checked()
+    if how.resamples > MOST_REFITS:
+        raise ParameterError(
+            f"--resamples {how.resamples:,}: every model is refitted so often; at most"
+            f" {MOST_REFITS:,}"
+        )
     to = _ks(counts, wanted)
     asked = [(s, family) for family in wanted.families for s in range(len(counts.series))]
     # Each has streams of its own, so threads change no number.

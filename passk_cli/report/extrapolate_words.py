@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.estimators.smooth_tail import DOUBT
-from passk_cli.inference.extrapolation import FARTHEST, stopped_at_success
+from passk_cli.inference.extrapolation import FARTHEST
 from passk_cli.inference.intervals import NEW_TASKS
 from passk_cli.report.model import Note
 from passk_cli.report.notes import first_few, plural
@@ -48,14 +48,6 @@ def _ends(values: Sequence[int]) -> tuple[int, int]:
 
 def ahead_notes(lines: Sequence[Ahead], fit: str | None) -> Iterator[Note]:
     """What the predictions rest on, and where they are not to be trusted."""
-    stopped = _names(x for x in lines if stopped_at_success(x.n, x.c))
-    if stopped:
-        yield Note(
-            f"{first_few(stopped)}: only tasks that passed have fewer attempts, as if sampling"
-            " stopped at success; then n depends on the outcome, and pass@k for k up to n and the"
-            " backtest are biased",
-            "warning",
-        )
     yield from _refusals(lines)
     for x in lines:
         if x.found is not None:

@@ -1,18 +1,20 @@
-"""What reading did to the data, in sentences."""
+"""What reading did to the data, and how sampling shaped it, in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.report.model import Note
+from passk_cli.report.stopping import stopping_notes
+from passk_cli.report.words import first_few as first_few
+from passk_cli.report.words import plural as plural
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.model import Counts
 
 
 def reading_notes(counts: Counts) -> list[Note]:
-    """One note for each thing that happened between the files and the counts."""
+    """One note for each thing that happened between sampling and the counts."""
     facts = counts.facts
     notes = []
     if facts.skipped:
@@ -57,18 +59,4 @@ def reading_notes(counts: Counts) -> list[Note]:
                 "warning",
             )
         )
-    return notes
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
-def first_few(names: Sequence[str]) -> str:
-    """The first three, and how many more.
-
-    >>> first_few("abcde")
-    'a, b, c and 2 more'
-    """
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return notes + stopping_notes(counts)

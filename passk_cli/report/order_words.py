@@ -93,9 +93,8 @@ def _moved(facts: ReadFacts) -> Iterator[str]:
 def _stopped(one: Findings) -> Iterator[str]:
     if one.stopped:
         yield (
-            f"{one.ordered.name}: every solved task ends with its only pass, as when attempts stop"
-            " there: their number depends on the outcomes, so that order cannot be checked and"
-            " pass@k is biased; attempts to the first success stay right"
+            f"{one.ordered.name}: attempts stop at the first pass, so that their order cannot be"
+            " checked; attempts to the first success stay right"
         )
 
 

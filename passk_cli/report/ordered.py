@@ -29,9 +29,9 @@ from passk_cli.inference.order_tests import (
     Pairs,
     copies_test,
     neighbour_test,
-    stopped_at_success,
     trend_test,
 )
+from passk_cli.inference.stopping import FIRST_PASS, LEVEL, stopping
 from passk_cli.report.estimate import evaluate
 from passk_cli.report.model import Estimate
 from passk_cli.report.ranked import best_first
@@ -227,7 +227,7 @@ def examine(
 def _examined(
     counts: Counts, one: Ordered, measured: Sequence[Measured], edges: Ints, how: Uncertainty
 ) -> Findings:
-    slope, stopped = _slope(counts, one, how), stopped_at_success(one.start, one.passed)
+    slope, stopped = _slope(counts, one, how), _stopped(one)
     lag = lag_one(changes(one.start, one.passed), one.n, one.c)
     explained = lag_of_trend(slope.value or 0.0, one.n, one.c)
     untold = stopped or math.isnan(lag)
@@ -248,6 +248,12 @@ def _examined(
         unsolved(*first_pass(one.start, one.passed)),
         int((one.c == 0).sum()),
     )
+
+
+def _stopped(one: Ordered) -> bool:
+    """Whether attempts were made until the first pass, by their order."""
+    found = stopping(one.n, one.c, last=one.passed[one.start[1:] - 1])
+    return found is not None and found.kind == FIRST_PASS and found.chance < LEVEL
 
 
 def _edges(longest: int) -> Ints:

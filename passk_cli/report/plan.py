@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli import __version__
 from passk_cli.errors import ParameterError
-from passk_cli.report.basis import Basis, assumed_basis, pilot_basis
+from passk_cli.report.basis import Basis, assumed_basis, check_reach, pilot_basis
 from passk_cli.report.designs import DESIGN, Aims, Line, best_splits, in_design, needed, with_usual
 from passk_cli.report.model import Cell, Column, Note, Report, Table
 from passk_cli.report.notes import plural, reading_notes
@@ -43,6 +43,7 @@ def plan_report(
     Errors: ParameterError when a pilot says nothing about any metric, or an aim makes no sense.
     """
     aims = aims.checked()
+    check_reach(metrics)
     if correlation is not None and not -1.0 <= correlation <= 1.0:
         raise ParameterError(f"--correlation {correlation:g}: it must lie between −1 and 1")
     notes: list[Note] = []

@@ -23,6 +23,7 @@ from passk_cli.inference.intervals import (
     check,
 )
 from passk_cli.inference.weights import attempt_means
+from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 
@@ -71,9 +72,13 @@ class Uncertainty:
                 "--interval none: the verdicts here rest on intervals; name another"
             )
         _ = self.method
-        for name, value, least in (("resamples", self.resamples, 100), ("seed", self.seed, 0)):
-            if value < least:
-                raise ParameterError(f"--{name} {value}: it must be at least {least}")
+        if not 100 <= self.resamples <= MOST_RESAMPLES:
+            raise ParameterError(
+                f"--resamples {self.resamples}: it must be at least 100"
+                f" and at most {MOST_RESAMPLES:,}"
+            )
+        if self.seed < 0:
+            raise ParameterError(f"--seed {self.seed}: it must be at least 0")
         return self
 
     def knowing(self, metrics: Sequence[Metric]) -> Uncertainty:

@@ -319,3 +319,33 @@ def test_a_group_never_shares_a_name_with_a_column(passk: Passk, tmp_path: Path)
     done = passk("order", path, "--by", "fact")
     assert (done.code, done.out) == (2, "")
     assert "--by fact: the output has a column of that name; rename it in the data" in done.err
+
+
+ABSURD = [
+    ("bootstrap", ["--resamples", "1000000000"]),
+    ("estimate", ["--interval", "percentile", "--cluster", "task", "--resamples", "1" + "0" * 18]),
+    ("curve", ["--band", "simultaneous", "--resamples", "1000000000"]),
+    ("curve", ["--max-k", "9" * 23]),
+    ("curve", ["--points", "²"]),
+    ("extrapolate", ["--resamples", "10001"]),
+    ("plan", ["-k", "1000000000"]),
+    ("plan -", ["--mean", "0.5", "--spread", "0.2", "-k", "1000000000"]),
+    ("order", ["-k", "²"]),
+    ("gate", ["--min", "pass@²=0.5"]),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), ABSURD, ids=[f"{n} {o[-2]}" for n, o in ABSURD])
+def test_absurd_numbers_are_refused(passk: Passk, name: str, options: list[str]) -> None:
+    command, *no_file = name.split()
+    done = passk(command, *([] if no_file else [AGENTS]), *options)
+    assert (done.code, done.out) == (2, "")
+    assert "internal error" not in done.err
+
+
+def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("model,task,n,c\n" + "".join(f"m,{t},3,3\n" for t in range(18)))
+    done = passk("bootstrap", path, "--weights", "dirichlet", "-k", "1", "-f", "json")
+    (row, *_) = json.loads(done.out)["rows"]
+    assert (done.code, row["estimate"], row["bias"], row["se"]) == (0, 1.0, 0.0, 0.0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import default_ks, parse, parse_ks, parse_list, task_values
-from passk_cli.estimators.pass_k import curve, pass_at_k, pass_hat_k
+from passk_cli.estimators.pass_k import curve, pass_at_k, pass_hat_k, unique_pairs
 
 cells = st.integers(1, 400).flatmap(
     lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))
@@ -130,3 +130,25 @@ def test_names() -> None:
     for bad in ("0", "-1", "1,x", ""):
         with pytest.raises(ParameterError):
             parse_ks(bad)
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "k"),
+    [(10**10, 1, 1), (10**12, 5 * 10**11, 1), (1e10, 1, 1), (10**30, 1, 1), (5, 1, 10**9 + 1)],
+)
+def test_beyond_what_64_bits_hold_it_refuses(n: float, c: int, k: int) -> None:
+    for estimator in (pass_at_k, pass_hat_k):
+        with pytest.raises(ValueError, match="must be at most 1,000,000,000"):
+            estimator(n, c, k)
+    if n > 10**9 and n < 2**62:
+        with pytest.raises(ValueError, match="must be at most 1,000,000,000"):
+            unique_pairs(np.array([int(n), 3]), np.array([c, 1]))
+
+
+def test_the_largest_n_is_exact() -> None:
+    most = 10**9
+    assert pass_at_k(most, 1, 1) == 1e-9
+    assert pass_at_k([most, 3], [1, 1], [1, 1]).tolist() == pytest.approx([1e-9, 1 / 3])
+    exact = 1 - Fraction(comb(most - 7, 3), comb(most, 3))
+    assert float(pass_at_k(most, 7, 3)) == pytest.approx(float(exact), rel=1e-12)
+    assert pass_hat_k(most, most // 2, 2) == pytest.approx(0.25, rel=1e-8)

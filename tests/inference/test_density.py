@@ -38,3 +38,9 @@ def test_its_area_is_one(values: list[float]) -> None:
 def test_equal_draws_have_none() -> None:
     places, heights = density(np.full(100, 0.3))
     assert len(places) == len(heights) == 0
+
+
+def test_draws_that_differ_by_rounding_have_none() -> None:
+    # Bootstrap means of ones: no 512 bins fit between 1 − 2⁻⁵³ and 1 + 2⁻⁵².
+    places, heights = density(np.array([1 - 2.0**-53, 1.0, 1 + 2.0**-52] * 100))
+    assert len(places) == len(heights) == 0

@@ -17,7 +17,6 @@ from passk_cli.inference.extrapolation import (
     extrapolate,
     largest_known,
     refusal,
-    stopped_at_success,
 )
 from passk_cli.inference.futures import MODELS
 from passk_cli.inference.intervals import THESE_TASKS
@@ -216,23 +215,6 @@ def test_largest_known_is_had_by_nine_in_ten() -> None:
     assert largest_known(np.array([10] * 9 + [2])) == 10
     assert largest_known(np.array([10] * 8 + [2] * 2)) == 2
     assert largest_known(np.full(7, 33)) == 33
-
-
-def test_sampling_that_stopped_is_told_from_sampling_that_did_not() -> None:
-    rng = np.random.default_rng(0)
-    rates = rng.beta(0.5, 3, 60)
-    first = rng.geometric(np.maximum(rates, 1e-9))
-    n = np.minimum(first, 30)
-    assert stopped_at_success(n, (first <= 30).astype(int))
-    batches = np.where(rng.binomial(10, rates) > 0, 10, 30)
-    assert stopped_at_success(batches, (batches == 10) * rng.integers(1, 5, 60))
-    wrong = 0
-    for seed in range(200):
-        own = np.random.default_rng(seed)
-        sizes = own.choice([10, 20], 60)
-        wrong += stopped_at_success(sizes, own.binomial(sizes, rates))
-    assert wrong == 0
-    assert not stopped_at_success(np.full(60, 10), own.binomial(10, rates))
 
 
 def test_reach_lies_between_the_ks() -> None:

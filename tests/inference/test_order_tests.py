@@ -24,7 +24,6 @@ from passk_cli.inference.order_laws import (
 from passk_cli.inference.order_tests import (
     copies_test,
     neighbour_test,
-    stopped_at_success,
     trend_test,
 )
 
@@ -272,15 +271,3 @@ def test_nothing_to_test() -> None:
     start, passed = ragged([[0, 1]] * 8)
     assert trend_test(start, passed).p == pytest.approx(2 / 2**8, rel=1e-12)
     assert neighbour_test(start, passed).tasks == len(copies_test(start, passed).p) == 0
-
-
-def test_stopping_at_the_first_pass() -> None:
-    rng = np.random.default_rng(3)
-    made = [min(int(g), 10) for g in rng.geometric(0.3, 40)]
-    stopped = [[0] * (m - 1) + [1] for m in made]
-    assert stopped_at_success(*ragged([*stopped, [0] * 10]))
-    # One task that went on after a pass, or too few to say.
-    assert not stopped_at_success(*ragged([*stopped, [0, 1, 0]]))
-    assert not stopped_at_success(*ragged([*stopped, [1, 1]]))
-    assert not stopped_at_success(*ragged([[0, 1], [0, 0, 1], [1]]))
-    assert not stopped_at_success(*ragged([[0, 0]]))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from passk_cli.errors import ParameterError
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference import weights
 from passk_cli.inference.streams import stream
-from passk_cli.inference.weights import attempt_means, bootstrap_means
+from passk_cli.inference.weights import KINDS, attempt_means, bootstrap_means
 
 VALUES = np.random.default_rng(0).random((50, 4))
 
@@ -65,3 +66,20 @@ def test_attempts_with_several_sizes() -> None:
     means = attempt_means(n, c, [tables], 50_000, 0, "m")[:, 0]
     assert means.mean() == pytest.approx((0.8 + 0.5) / 3, abs=0.003)
     assert means.std() == pytest.approx(np.sqrt(0.16 / 5 + 0.25 / 2) / 3, rel=0.02)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "clusters", [None, np.array([0, 0, 0, 1, 1, 2, 2])], ids=["tasks", "groups"]
+)
+def test_means_never_pass_the_values(kind: str, clusters: np.ndarray | None) -> None:
+    values = np.full((7, 2), [1.0, 0.1])
+    means = bootstrap_means(values, 500, 0, kind=kind, clusters=clusters)
+    assert np.all(means == [1.0, 0.1])
+
+
+def test_more_draws_than_memory_holds_are_refused() -> None:
+    with pytest.raises(ParameterError, match="at most 125,000,000 here"):
+        bootstrap_means(np.ones((3, 1)), 10**9, 0)
+    with pytest.raises(ParameterError, match="--resamples 1,000,000 of 200 numbers"):
+        bootstrap_means(np.ones((3, 200)), 10**6, 0)

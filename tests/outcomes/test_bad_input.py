@@ -185,6 +185,15 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("superscript", "a.csv", "task,passed\na,²\n", [], 'a.csv:2: "passed" is "²"; expected'),
     ("superscript count", "a.csv", "task,n,c\na,²,1\n", [], "a.csv:2: n = ² and c = 1 cannot be"),
     ("not Parquet", "a.parquet", b"PAR1 nonsense", [], "a.parquet: "),
+    (
+        "n above 10⁹", "a.csv", "task,n,c\na,10000000000,1\nb,5,1\n", [],
+        "a.csv:2: n = 10000000000; at most 1,000,000,000 of a model at a task",
+    ),
+    (
+        "sum above 10⁹", "a.csv", "model,task,n,c\nm,a,1000000000,1\nm,a,5,1\n",
+        ["--duplicates", "keep"], "m at task a: 1,000,000,005 attempts in all; at most 1,000,000,",
+    ),
+    ("n = 1e400", "a.csv", "task,n,c\na,1e400,1\n", [], "a.csv:2: n = 1e400 and c = 1 cannot be"),
     ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"], "too narrow"),
 ]  # fmt: skip
 
@@ -203,7 +212,11 @@ def test_bad_data(
 
 USAGE = [
     ("k = 0", ["-k", "0"], "k must be a whole number, at least 1"),
-    ("superscript k", ["-k", "²"], "k must be a whole number, at least 1"),
+    ("k = ²", ["-k", "²"], "-k ²: k must be a whole number, at least 1 and at most 1,000,000,000"),
+    ("k = ١", ["-m", "pass@١"], "no metric 'pass@١'"),
+    ("k above 10⁹", ["-k", "1000000001"], "k must be a whole number, at least 1 and at most 1,0"),
+    ("k of any length", ["-m", f"pass@{'9' * 5000}"], "at most 1,000,000,000"),
+    ("10⁹ resamples", ["--resamples", "1000000000"], "--resamples 1000000000: it must be at least"),
     ("metric without k", ["-m", "pass@"], "no metric 'pass@'; there are pass@K, pass^K"),
     ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),

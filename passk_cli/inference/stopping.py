@@ -1,0 +1,152 @@
+"""Did sampling stop because of what came out?  Then the number of attempts is part of the result.
+
+pass@k takes n as given.  Where attempts at a task end with its first pass, easy tasks have few
+attempts and a rate of 1/n or more, and hard ones many: pass@1 by c/n reads 0.36 where 0.20 of the
+attempts pass.  What such data still shows is the share of tasks solved within k attempts.
+
+The rule.  Let m be the most attempts of a task.  Sampling is taken to have stopped
+
+- at the first pass, where every task has at most one pass, those with fewer than m attempts have
+  one, and no pass is known to be followed by another attempt;
+- once a task had passed (as in batches), where those with fewer than m attempts have passes;
+- with failures replaced by retries, where attempt numbers have holes, and at every task whose
+  numbers end below m the last attempt passed;
+
+and where attempts whose number did not depend on outcomes would look like this with a chance below
+`LEVEL`.  Equal numbers of attempts, without holes, never do.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Booleans = NDArray[np.bool_]
+
+# Below this chance, numbers of attempts that go with outcomes are no accident.
+LEVEL = 0.01
+FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
+# What is known of a task's last attempt.
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """How sampling seems to have stopped, and what it leaves to estimate.
+
+    kind : FIRST_PASS, ONCE_PASSED or REPLACED.
+    chance : at most so likely are such data where the number of attempts is fixed beforehand.
+    most : m, the most attempts made at a task.  short : tasks with fewer.
+    at_once : share of tasks whose first attempt passed; None where it cannot be known.
+    solved : share of tasks solved within m attempts.
+    """
+
+    kind: str
+    chance: float
+    most: int
+    short: int
+    at_once: float | None
+    solved: float
+
+
+def stopping(
+    n: Ints, c: Ints, made: Ints | None = None, last: Ints | None = None
+) -> Stopping | None:
+    """How sampling seems to have stopped, whatever its chance; None where nothing speaks for it.
+
+    n, c : (tasks,), attempts kept and passes; n ≥ 1, 0 ≤ c ≤ n.
+    made : (tasks,), attempts made as far as their numbers tell, ≥ n; n where they are not known.
+    last : (tasks,), whether the last attempt passed: 1, 0, or UNKNOWN.
+
+    Three bounds of the chance, none of which assumes anything of the tasks' rates:
+
+    - Fisher: of T tasks, S with a pass, all s short ones are among these: C(T−s, S−s) / C(T, S).
+      It is exact for numbers of attempts unrelated to outcomes, and too large for honest ones,
+      as more attempts solve more tasks.
+    - one pass at each of the tasks solved: Π (1 − 1/n)^(n−1), the most that n attempts can have,
+      times the C(T−s, T−S) ways to choose the unsolved ones among the tasks with m attempts.
+    - where the order is known, one pass that stands last: Π 1/n, given n and c.
+
+    The smaller of the first two is multiplied by the third.
+
+    >>> found = stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
+    >>> found.kind, round(found.chance, 6), found.at_once, found.solved
+    ('first pass', 1.9e-05, 0.04, 0.2)
+    >>> stopping(np.full(25, 10), np.arange(25) % 2) is None
+    True
+    """
+    made = n if made is None else made
+    last = np.full(n.shape, UNKNOWN) if last is None else last
+    if np.any(made > n):
+        return _replaced(made, last, c) or _stopped(n, c, last)
+    return _stopped(n, c, last)
+
+
+def stopped(n: Ints, c: Ints, made: Ints | None = None, last: Ints | None = None) -> bool:
+    """Whether sampling stopped because of outcomes, beyond reasonable doubt; see `stopping`.
+
+    >>> stopped(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
+    True
+    """
+    found = stopping(n, c, made, last)
+    return found is not None and found.chance < LEVEL
+
+
+def _stopped(n: Ints, c: Ints, last: Ints) -> Stopping | None:
+    """At the first pass, or once a task has passed, by the numbers of attempts."""
+    short, solved = n < n.max(), c > 0
+    if not short.any():
+        return None
+    passes_only = bool(np.all(solved[short]))
+    single = bool(np.all(c <= 1) and np.all(last[solved] != 0))
+    ordered = single and bool(np.all(last[solved] == 1))
+    if not passes_only and not ordered:
+        return None
+    logs = 0.0
+    if passes_only:
+        logs = _log_fisher(short, solved)
+    if single and passes_only:
+        logs = min(logs, _log_single(n, short, solved))
+    if ordered:
+        logs -= float(np.log(n[solved]).sum())
+    at_once = float(np.mean((n == 1) & solved)) if single else None
+    kind = FIRST_PASS if single else ONCE_PASSED
+    return Stopping(
+        kind, math.exp(logs), int(n.max()), int(short.sum()), at_once, float(solved.mean())
+    )
+
+
+def _replaced(made: Ints, last: Ints, c: Ints) -> Stopping | None:
+    """With failures replaced by retries: wherever numbers end early, the last attempt passed."""
+    short, passed = made < made.max(), last == 1
+    if not short.any() or not np.all(passed[short]):
+        return None
+    chance = math.exp(_log_fisher(short, passed))
+    at_once = float(np.mean((made == 1) & (c > 0)))
+    return Stopping(
+        REPLACED, chance, int(made.max()), int(short.sum()), at_once, float((c > 0).mean())
+    )
+
+
+def _log_fisher(short: Booleans, passed: Booleans) -> float:
+    """log C(T−s, S−s) / C(T, S): that all s short tasks are among the S of T that passed."""
+    every, few, good = len(short), int(short.sum()), int(passed.sum())
+    return _log_choose(every - few, good - few) - _log_choose(every, good)
+
+
+def _log_single(n: Ints, short: Booleans, solved: Booleans) -> float:
+    """log of the chance, at most, that no task has two passes and the short ones have one."""
+    several = n[solved & (n > 1)].astype(np.float64)
+    most_likely = float(((several - 1) * np.log1p(-1 / several)).sum())
+    return _log_choose(int((~short).sum()), int((~solved).sum())) + most_likely
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

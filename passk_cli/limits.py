@@ -1,0 +1,44 @@
+"""The largest numbers that are computed with; beyond them a request is refused, never wrong.
+
+n, k and sums of them are whole numbers of 64 bits, and keys such as n·(n + 1) + c must be, too;
+estimates with n up to 10⁹ are exact to 12 digits.
+"""
+
+from __future__ import annotations
+
+from passk_cli.errors import ParameterError
+
+# Attempts of one model at one task, and k.
+MOST_ATTEMPTS = 1_000_000_000
+# Resamples, and numbers drawn in one go: 1 GB.
+MOST_RESAMPLES = 1_000_000
+MOST_DRAWS = 125_000_000
+# k of a plan: every design sums over all outcomes of its attempts.
+MOST_PLANNED_K = 1_000
+# Refits of each model of an extrapolation, which take seconds by the hundred.
+MOST_REFITS = 10_000
+
+
+def whole_number(name: str, text: str, least: int = 1, most: int = MOST_ATTEMPTS) -> int:
+    """The whole number a text writes; ParameterError where it is none, or out of range.
+
+    name : what is asked for, as the user knows it: "-k 1,x: k".
+    Digits are those of ASCII: "²" and "١" are none.
+
+    >>> whole_number("-k 8: k", " 8 ")
+    8
+    """
+    digits = text.strip()
+    # The length comes first: Python refuses to read numbers of thousands of digits.
+    if digits.isascii() and digits.isdigit() and len(digits) <= 20 and least <= int(digits) <= most:
+        return int(digits)
+    raise ParameterError(f"{name} must be a whole number, at least {least:,} and at most {most:,}")
+
+
+def refuse_many_draws(resamples: int, columns: int) -> None:
+    """ParameterError where resamples × columns would not fit into memory."""
+    if resamples * columns > MOST_DRAWS:
+        raise ParameterError(
+            f"--resamples {resamples:,} of {columns:,} numbers are too many to hold;"
+            f" at most {MOST_DRAWS // columns:,} here"
+        )

@@ -1,0 +1,136 @@
+"""Sampling that stopped because of outcomes: bounds against enumeration, false alarms, hits."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from passk_cli.inference.stopping import (
+    FIRST_PASS,
+    LEVEL,
+    ONCE_PASSED,
+    REPLACED,
+    UNKNOWN,
+    stopped,
+    stopping,
+)
+
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def until_first_pass(rng: np.random.Generator, p: np.ndarray, most: int) -> Cells:
+    """n, c and whether the last passed, of attempts that stop at the first pass or after `most`."""
+    first = rng.geometric(np.maximum(p, 1e-9))
+    passed = (first <= most).astype(np.int64)
+    return np.minimum(first, most), passed, passed
+
+
+def honest(rng: np.random.Generator, p: np.ndarray, n: np.ndarray) -> Cells:
+    """n, c and whether the last passed, of attempts whose number nothing changes."""
+    passed = (rng.random((len(n), n.max())) < p[:, None]) & (np.arange(n.max()) < n[:, None])
+    return n, passed.sum(axis=1), passed[np.arange(len(n)), n - 1].astype(np.int64)
+
+
+def test_fisher_is_the_share_of_all_placements() -> None:
+    # Batches: two passes somewhere, so that neither other bound applies.
+    n, c = np.array([5, 5, 10, 10, 10, 10, 10]), np.array([2, 1, 3, 0, 0, 0, 0])
+    solved = [set(places) for places in combinations(range(7), 3)]
+    share = sum({0, 1} <= places for places in solved) / len(solved)
+    found = stopping(n, c)
+    assert found is not None
+    assert (found.kind, found.most, found.short) == (ONCE_PASSED, 10, 2)
+    assert found.chance == pytest.approx(share, rel=1e-12)
+    assert found.at_once is None
+    assert found.solved == pytest.approx(3 / 7)
+
+
+def test_one_pass_each_and_none_unsolved() -> None:
+    # All solved: Fisher says nothing; one pass among n has at most the chance (1 − 1/n)^(n−1).
+    n = np.array([1, 2, 3, 4, 5])
+    found = stopping(n, np.ones(5, dtype=np.int64))
+    most_likely = math.prod((1 - 1 / i) ** (i - 1) for i in range(2, 6))
+    assert found is not None
+    assert found.chance == pytest.approx(most_likely, rel=1e-12)
+    assert found.at_once == pytest.approx(0.2)
+    # In order, the pass stands last with a chance of 1/n besides.
+    ordered = stopping(n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64))
+    assert ordered is not None
+    assert ordered.chance == pytest.approx(most_likely / math.factorial(5), rel=1e-12)
+
+
+def test_a_pass_known_to_be_followed_by_an_attempt_speaks_against_the_first_pass() -> None:
+    rng = np.random.default_rng(3)
+    n, c, last = until_first_pass(rng, np.full(50, 0.3), 10)
+    found = stopping(n, c, last=last)
+    assert found is not None
+    assert found.kind == FIRST_PASS
+    followed = last.copy()
+    followed[np.flatnonzero((n > 1) & (c == 1))[0]] = 0
+    other = stopping(n, c, last=followed)
+    assert other is None or other.kind == ONCE_PASSED
+    unknown = stopping(n, c, last=np.full(50, UNKNOWN))
+    assert unknown is not None
+    assert unknown.kind == FIRST_PASS
+
+
+@pytest.mark.parametrize(
+    ("n", "c"),
+    [
+        ([10] * 60, [0, 1] * 30),
+        ([1] * 60, [0, 1] * 30),
+        ([1, 2, 5, 5], [1, 1, 0, 0]),
+        ([2, 3, 1], [1, 1, 1]),
+        ([2], [0]),
+    ],
+    ids=["equal n", "n = 1", "few tasks", "fewer", "one task"],
+)
+def test_never_a_word(n: list[int], c: list[int]) -> None:
+    assert not stopped(np.array(n), np.array(c))
+
+
+def test_failures_replaced_by_retries() -> None:
+    rng = np.random.default_rng(0)
+    made, c, last = until_first_pass(rng, rng.beta(1, 4, 60), 5)
+    kept = np.ones(60, dtype=np.int64)
+    found = stopping(kept, c, made, last)
+    assert found is not None
+    assert (found.kind, found.most) == (REPLACED, 5)
+    assert found.chance < LEVEL
+    assert found.at_once == pytest.approx(np.mean((made == 1) & (c == 1)))
+    # Holes that attempts lost by accident leave say nothing.
+    assert not stopped(*honest(rng, np.full(60, 0.5), np.full(60, 3))[:2], rng.integers(3, 6, 60))
+
+
+def test_batches_until_something_passed() -> None:
+    rng = np.random.default_rng(0)
+    batches = np.where(rng.binomial(10, rng.beta(0.5, 3, 60)) > 0, 10, 30)
+    assert stopped(batches, (batches == 10) * rng.integers(1, 5, 60))
+
+
+LAWS = [(0.5, 3), (1, 4), (2, 2), (9, 1)]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_false_alarms_are_rarer_than_the_level(law: tuple[float, float]) -> None:
+    # 4 laws × 600 data sets: at a rate of 1 % each, more than 14 of 600 have a chance of 0.1 %.
+    rng, alarms = np.random.default_rng(1), 0
+    for tasks in (10, 20, 50):
+        for known in (False, True):
+            for _ in range(50):
+                p = rng.beta(*law, tasks)
+                for n in (np.maximum(rng.binomial(5, 0.9, tasks), 1), rng.choice([3, 6], tasks)):
+                    sizes, c, last = honest(rng, p, n)
+                    alarms += stopped(sizes, c, last=last if known else None)
+    assert alarms <= 14
+
+
+@pytest.mark.parametrize("law", LAWS[:3], ids=str)
+def test_what_stopped_is_seen(law: tuple[float, float]) -> None:
+    rng, hits = np.random.default_rng(2), 0
+    for _ in range(50):
+        n, c, _ = until_first_pass(rng, rng.beta(*law, 50), 5)
+        hits += stopped(n, c)
+    assert hits >= 49

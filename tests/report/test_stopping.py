@@ -1,0 +1,121 @@
+"""The warning on sampling that stopped because of outcomes: in every command, and its words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from passk_cli import read
+from passk_cli.report.notes import reading_notes
+from tests.conftest import Passk
+
+Write = Callable[[str, str | bytes], Path]
+
+MOST = 10
+
+
+def rows(seed: int = 0, tasks: int = 60, model: str = "m") -> list[dict[str, object]]:
+    """Attempts until the first pass, at most 10; a fifth of all attempts pass."""
+    rng = np.random.default_rng(seed)
+    first = rng.geometric(np.maximum(rng.beta(1, 4, tasks), 1e-9))
+    return [
+        {"model": model, "task": f"t{t}", "attempt": i, "passed": i == at}
+        for t, at in enumerate(first.tolist())
+        for i in range(1, min(at, MOST) + 1)
+    ]
+
+
+def lines(records: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def warnings(records: list[dict[str, object]], **how: object) -> list[str]:
+    counts = read(pd.DataFrame(records), **how)  # type: ignore[arg-type]
+    return [note.text for note in reading_notes(counts) if note.level == "warning"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "estimate -k 1",
+        "estimate -m pass@5 --short-tasks drop",
+        "compare -k 1",
+        "curve",
+        "gate --min pass@1=0.1",
+        "bootstrap -k 1 --resamples 100",
+        "describe",
+        "order",
+        "temperature -k 1",
+        "plan -k 1",
+    ],
+)
+def test_every_command_warns(passk: Passk, write: Write, command: str) -> None:
+    name, *options = command.split()
+    both = [{**r, "temperature": 0.2} for r in rows()]
+    if name in ("compare", "temperature"):
+        both += [{**r, "model": "b" if name == "compare" else "m", "temperature": 0.8}
+                 for r in rows(1)]  # fmt: skip
+    path = write("x.jsonl", lines(both))
+    done = passk(name, path, *options)
+    assert "attempts seem to stop at the first pass" in done.err
+
+
+def test_extrapolation_refuses(passk: Passk, write: Write) -> None:
+    done = passk("extrapolate", write("x.jsonl", lines(rows())))
+    assert done.code == 3
+    assert "sampling seems to have stopped when a task passed" in done.err
+
+
+def test_the_warning_says_what_can_be_estimated() -> None:
+    records = rows()
+    (text,) = warnings(records)
+    frame = pd.DataFrame(records)
+    at_once = frame[frame.attempt == 1].passed.mean()
+    solved = frame.groupby("task").passed.any().mean()
+    read_as = frame.groupby("task").passed.mean().mean()
+    assert f"pass@1 is {read_as:.3f}, but {at_once:.3f} of the first attempts passed" in text
+    assert f"first@k for k ≤ 10 (first@10 = {solved:.3f})" in text
+
+
+def test_counts_alone_are_enough() -> None:
+    frame = pd.DataFrame(rows()).groupby(["model", "task"]).passed.agg(n="count", c="sum")
+    (text,) = warnings(frame.reset_index().to_dict("records"))
+    assert "stop at the first pass" in text
+
+
+def test_retries_that_replaced_failures() -> None:
+    kept = pd.DataFrame(rows()).groupby("task").tail(1)
+    (text,) = warnings(kept.to_dict("records"))
+    assert "failed attempts seem to have been replaced by retries" in text
+    assert "attempt numbers have holes" in text
+
+
+def test_the_likeliest_model_is_named_and_the_others_counted() -> None:
+    records = [r for i in range(6) for r in rows(i, 40 + 20 * (i == 4), f"m{i}")]
+    (text,) = warnings(records)
+    assert text.startswith("m4: ")
+    assert "; so for " in text
+    assert text.endswith(" and 2 more")
+
+
+def test_groups_of_few_tasks_are_judged_together() -> None:
+    records = [{**r, "kind": str(r["task"])[-1]} for r in rows()]
+    (text,) = warnings(records, by=["kind"])
+    assert text.startswith("m: ")
+
+
+def test_equal_numbers_of_attempts_without_holes_never() -> None:
+    rng = np.random.default_rng(0)
+    records = [
+        {"model": "m", "task": f"t{t}", "attempt": i, "passed": bool(rng.random() < 0.05)}
+        for t in range(60)
+        for i in range(5)
+    ]
+    assert warnings(records) == []
+    seeds = [{**r, "attempt": 1000 * int(str(r["attempt"])) + 37} for r in records]
+    assert warnings(seeds) == []
