@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.inference.exact import dirichlet_cdf
-from passk_cli.inference.intervals import Sample, jeffreys_atoms
+from passk_cli.inference.intervals import JEFFREYS, Sample
 from passk_cli.inference.streams import stream
 
 if TYPE_CHECKING:
@@ -130,10 +129,12 @@ def interval_test(
 ) -> IntervalTest:
     """Two-sided p-values from the `jeffreys` interval of the mean difference, column by column.
 
-    p = min(1, 2·min(F(0), 1 − F(0))), F the distribution function of the Dirichlet-weighted mean of
-    the differences with half-weight atoms at low − high and high − low.  p ≤ α exactly where the
-    interval at level 1 − α leaves out 0.  The two values of a task need not have the same law:
-    attempts may differ in number.
+    p = min(1, 2·min(F(0), 1 − H(0))), F and H the distribution functions of the Dirichlet-weighted
+    mean of the differences with guard atoms at low − high and high − low, as the lower and the
+    upper limit have them: half-weight atoms where the differences vary smoothly, and else
+    `intervals.guard_weight` on the side of the limit.  p ≤ α exactly where the interval at level
+    1 − α leaves out 0.  The two values of a task need not have the same law: attempts may differ in
+    number.
 
     differences : (tasks,) or (tasks × columns) floats, V_A − V_B of a metric whose values lie in
     [low, high].  clusters : a code 0 … G−1 per task; then whole clusters have weights.
@@ -145,7 +146,7 @@ def interval_test(
     Source: Rubin 1981 (the Bayesian bootstrap); Jeffreys' half-weights as in the interval.
 
     >>> interval_test([0.2, 0.4, 0.3, 0.5, 0.4, 0.1], 0.0, 1.0).p.round(6).tolist()
-    [0.105021]
+    [0.189499]
     """
     columns = _columns(differences)
     if not len(columns):
@@ -180,11 +181,7 @@ class IntervalTest:
 def _interval_p(column: Floats, reach: float, clusters: NDArray[np.int64] | None) -> float:
     if not column.any():
         return 1.0
-    # The side the mean is on has the larger tail, nearly always; the other one is accurate.
-    towards = column if column.sum() > 0 else -column
-    totals, weights, sizes = jeffreys_atoms(Sample(towards, -reach, reach, clusters=clusters))
-    below = dirichlet_cdf(totals, weights, 0.0, sizes)
-    return min(1.0, 2 * min(below, 1.0 - below))
+    return JEFFREYS.p(Sample(column, -reach, reach, clusters=clusters), 0.0)
 
 
 def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:

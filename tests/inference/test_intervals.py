@@ -13,6 +13,8 @@ from passk_cli.estimators.metric import Metric, parse
 from passk_cli.estimators.pass_k import pass_at_k
 from passk_cli.inference.attempts import share_within, within_variance
 from passk_cli.inference.intervals import (
+    GUARD,
+    JEFFREYS,
     METHODS,
     NEW_TASKS,
     THESE_TASKS,
@@ -112,7 +114,7 @@ def test_degenerate_data(values: list[float]) -> None:
     if values == [1.0] * 18:
         low, high = limits(sample, "guard")
         assert high == 1.0
-        assert low == pytest.approx(stats.beta.ppf(0.025, 18, 0.5), abs=1e-11)
+        assert low == pytest.approx(stats.beta.ppf(0.025, 18, 0.93), abs=1e-11)
 
 
 def test_mirror_symmetry() -> None:
@@ -177,8 +179,7 @@ def test_the_default_covers_where_others_do_not(a: float, b: float, n: int, k: i
     hits = 0
     for _ in range(1500):
         values = lookup[rng.binomial(n, rng.beta(a, b, 30))]
-        low, high = limits(Sample(values), "guard")
-        hits += low <= true <= high
+        hits += GUARD.p(Sample(values), true) >= 0.05
     assert hits / 1500 >= 0.945 - 3 * 0.0056
 
 
@@ -190,8 +191,7 @@ def test_clusters_need_to_be_said() -> None:
     for _ in range(600):
         values = rng.binomial(10, np.repeat(rng.beta(2, 2, 20), 5)) / 10
         for said in hits:
-            low, high = limits(Sample(values, clusters=codes if said else None), "guard")
-            hits[said] += low <= 0.5 <= high
+            hits[said] += GUARD.p(Sample(values, clusters=codes if said else None), 0.5) >= 0.05
     assert hits[True] / 600 >= 0.93
     assert hits[False] / 600 <= 0.80
 
@@ -206,3 +206,101 @@ def test_unequal_clusters_agree_with_draws() -> None:
     low, high = limits(sample, "percentile")
     assert (draws <= low).mean() == pytest.approx(0.025, abs=1e-3)
     assert (draws <= high).mean() == pytest.approx(0.975, abs=1e-3)
+
+
+def binomial_coverage(tasks: int, level: float) -> float:
+    """The lowest exact coverage of `guard` over all success rates, for values that are 0 or 1."""
+    s, tail, weight = np.arange(tasks + 1), (1 - level) / 2, 0.93
+    low = stats.beta.ppf(tail, np.maximum(s, 0.5), tasks - s + weight)
+    high = stats.beta.ppf(1 - tail, s + weight, np.maximum(tasks - s, 0.5))
+    low[0], high[-1] = 0.0, 1.0
+    for passes in {0, 1, tasks // 3, tasks}:
+        values = (np.arange(tasks) < passes).astype(float)
+        expected = (low[passes], high[passes])
+        np.testing.assert_allclose(limits(Sample(values), "guard", level), expected, atol=1e-9)
+    # Between two neighbouring limits coverage has one hump, so it is lowest beside a limit.
+    rates = np.concatenate([np.append(low, high) - 1e-10, np.append(low, high) + 1e-10])
+    rates = rates[(rates > 1e-9) & (rates < 1 - 1e-9)]
+    first, last = np.searchsorted(high, rates), np.searchsorted(low, rates, "right") - 1
+    covered = stats.binom.cdf(last, tasks, rates) - stats.binom.cdf(first - 1, tasks, rates)
+    return float(covered.min())
+
+
+@pytest.mark.parametrize("tasks", [2, 3, 4, 5, 10, 20, 50, 146, 164, 500])
+def test_values_of_0_and_1_are_covered_exactly(tasks: int) -> None:
+    """n = 1 or k = n.  With half-weight atoms: 89.6 % at 20 tasks, 90.6 % at 164."""
+    assert binomial_coverage(tasks, 0.95) >= 0.945
+    assert binomial_coverage(tasks, 0.9) >= 0.89
+    assert binomial_coverage(tasks, 0.99) >= 0.9889
+
+
+@pytest.mark.parametrize("middle", [0.05, 0.5, 0.95])
+def test_values_of_nearly_0_and_1_are_covered_exactly(middle: float) -> None:
+    """k = n − 1, n = 2: ten tasks, every sample, a grid of populations; half atoms: 91.7 %."""
+    from math import factorial
+
+    tasks, points = 10, np.array([0.0, middle, 1.0])
+    counts = np.array(
+        [(a, b, tasks - a - b) for a in range(tasks + 1) for b in range(tasks + 1 - a)]
+    )
+    ways = [factorial(tasks) / math.prod(map(factorial, row)) for row in counts.tolist()]
+    samples = [Sample(np.repeat(points, row)) for row in counts]
+    for rate in (0.12, 0.2, 0.273, 0.424, 0.44):
+        missed = np.array([GUARD.p(sample, rate) < 0.05 for sample in samples])
+        for share in np.linspace(0, min(rate / middle, 1), 12):
+            law = np.array([0.0, share, rate - share * middle])
+            law[0] = 1 - law.sum()
+            if law.min() >= 0:
+                assert ways @ (np.prod(law**counts, axis=1) * missed) <= 0.055
+
+
+def test_one_value_off_the_bounds_moves_limits_little() -> None:
+    ones = np.ones(20)
+    for near in (0.999, 0.95):
+        found = limits(Sample(np.append(ones[1:], near)), "guard")
+        np.testing.assert_allclose(found, limits(Sample(ones), "guard"), atol=1.1 - near)
+
+
+def test_rare_one_sided_differences_are_covered() -> None:
+    """164 tasks, the first model better on a share q of them, else equal; half atoms: 90.4 %."""
+    tasks, hits = 164, np.arange(30)
+    zeros = np.zeros(tasks)
+    samples = [Sample(np.where(np.arange(tasks) < f, 1.0, zeros), low=-1.0) for f in hits]
+    for q in (0.013, 0.015, 0.0155, 0.0165, 0.019, 0.03, 0.045):
+        missed = np.array([JEFFREYS.p(sample, q) < 0.05 for sample in samples])
+        assert stats.binom.pmf(hits, tasks, q) @ missed <= 0.055
+
+
+def test_many_clusters_of_unequal_size_are_covered() -> None:
+    """Pareto sizes, one rate per cluster; an atom of the average cluster's size: 88 %."""
+    rng = np.random.default_rng(9)
+    held = 0
+    for _ in range(400):
+        sizes = np.minimum(np.ceil(2 * (1 + rng.pareto(1.2, 60))), 400).astype(int)
+        passes = rng.binomial(20 * sizes, rng.beta(0.3, 0.5, 60))
+        codes = np.repeat(np.arange(60), sizes)
+        sample = Sample((passes / (20 * sizes))[codes], clusters=codes)
+        held += GUARD.p(sample, 0.375) >= 0.05
+    assert held / 400 >= 0.945 - 2 * 0.011
+
+
+def test_no_width_of_0_where_attempts_differ() -> None:
+    values, within = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(4)
+    steady = interval(Sample(values, within=within), "jackknife", 0.95, THESE_TASKS)
+    assert (steady.low, steady.high) == (0.25, 0.25)
+    assert steady.reason == "every task passes always or never: a width of 0 is not certainty"
+    for method, draws in (("jackknife", None), ("percentile", np.full(100, 0.25))):
+        sample = Sample(values, within=within, draws=draws, mixed=3)
+        refused = interval(sample, method, 0.95, THESE_TASKS)
+        assert (refused.low, refused.high) == (None, None)
+        assert "the attempts differ at 3 tasks" in refused.reason
+    undrawn = interval(Sample(values, within=within), "percentile", 0.95, THESE_TASKS)
+    assert (undrawn.low, "use jackknife" in undrawn.reason) == (None, True)
+
+
+def test_scores_without_bounds_say_what_that_costs() -> None:
+    sample = Sample(np.array([3.0, 8.0, 5.0]), low=-math.inf, high=math.inf)
+    found = interval(sample, "guard")
+    assert found.method == "bca"
+    assert "--bounds LOW,HIGH" in found.reason
+    assert "covers 18 to 92 %" in found.reason

