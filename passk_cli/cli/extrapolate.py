@@ -44,7 +44,7 @@ class Beyond:
             "--fit",
             metavar="NAME",
             help="One model alone: smooth, beta, beta+0, beta+0+1, power, log-logit."
-            " Default: all, weighed by a backtest.",
+            " Default: all, weighed by fit and backtest (smooth: by neither).",
         ),
     ] = None
 

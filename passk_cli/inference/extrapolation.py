@@ -132,7 +132,8 @@ def extrapolate(
 
     n, c : (tasks,), attempts and passes.  ks : whole numbers from 1 up.
     mirrored : pass^k instead.
-    fit : one model of MODELS; None weighs them all by how they do in the backtest.
+    fit : one model of MODELS; None weighs them all: by their fit and a backtest, and `smooth`,
+        which is judged by neither, by a fixed weight beside theirs.
     population : "new-tasks", the score on the population the tasks are a sample of; or
         "these-tasks", the share of these tasks solved when attempts go on to k.
     clusters : a code 0 … G−1 per task, or None.

@@ -381,6 +381,12 @@ def _notes(
     if other:
         metrics = ", ".join(dict.fromkeys(c.first.metric.name for c in other))
         notes.append(Note(f"{metrics}: {other[0].interval.reason if other[0].interval else ''}"))
+    empty: dict[str, list[str]] = {}
+    for c in found:
+        if c.interval and c.interval.low is None:
+            empty.setdefault(c.interval.reason, []).append(c.first.metric.name)
+    for reason, names in empty.items():
+        notes.append(Note(f"no interval of {', '.join(dict.fromkeys(names))}: {reason}"))
     for reason in dict.fromkeys(c.untested for c in found if c.untested):
         notes.append(Note(reason, "warning"))
     if any(r.leads is None for r in ranks):

@@ -346,6 +346,7 @@ def _beside(
                 low=-1.0,
                 # Given c, first@k of a random order is 1 with probability pass@k.
                 within=any_k.values * (1 - any_k.values),
+                mixed=int(any_k.mixed.sum()),
                 clusters=cluster_codes(counts, any_k.tasks),
                 resamples=how.resamples,
                 seed=how.seed,

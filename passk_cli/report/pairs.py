@@ -187,18 +187,19 @@ def _adjusted(
 def difference_interval(counts: Counts, comparison: Comparison, how: Uncertainty) -> Interval:
     """The interval of the mean difference, which lies in ±(high − low)."""
     low, high = comparison.first.bounds(how)
-    within = None
+    within, mixed = None, np.zeros(len(comparison.tasks), dtype=bool)
     if how.population != NEW_TASKS:
-        shared = comparison.tasks
-        within = sum(
-            (m.within[np.isin(m.tasks, shared)] for m in (comparison.first, comparison.second)),
-            np.zeros(len(shared)),
-        )
+        within = np.zeros(len(comparison.tasks))
+        for one in (comparison.first, comparison.second):
+            shared = np.isin(one.tasks, comparison.tasks)
+            within += one.within[shared]
+            mixed |= one.mixed[shared]
     sample = Sample(
         comparison.d,
         low=low - high,
         high=high - low,
         within=within,
+        mixed=int(mixed.sum()),
         clusters=cluster_codes(counts, comparison.tasks),
         resamples=how.resamples,
         seed=how.seed,

@@ -23,7 +23,7 @@ from passk_cli.inference.intervals import (
     check,
 )
 from passk_cli.inference.weights import attempt_means
-from passk_cli.limits import MOST_RESAMPLES, refuse_many_steps
+from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 
@@ -171,6 +171,14 @@ class Measured:
         return within_variance_of(self.metric, self.attempts, self.values)
 
     @property
+    def mixed(self) -> NDArray[np.bool_]:
+        """Tasks whose attempts differ: in passing, or in what else the metric looks at."""
+        passing: NDArray[np.bool_] = (self.c > 0) & (self.c < self.n)
+        if self.attempts is None:
+            return passing
+        return np.diff(self.attempts.start) > 1
+
+    @property
     def share_within(self) -> float | None:
         """Share of the variance that too few attempts are to blame for; None where unknown.
 
@@ -178,6 +186,8 @@ class Measured:
         """
         if self.values is None or self.attempts is not None:
             return None
+        if self.mixed.any() and not self.within.any():
+            return None  # too few attempts differ to show what they change
         return share_within(self.values, self.within)
 
     def bounds(self, how: Uncertainty) -> tuple[float, float]:
@@ -204,6 +214,7 @@ class Measured:
             within=self.within if fixed else None,
             clusters=cluster_codes(counts, self.tasks),
             draws=self.attempt_draws(how) if fixed and how.method == "percentile" else None,
+            mixed=int(self.mixed.sum()) if fixed else 0,
             resamples=how.resamples,
             seed=how.seed,
         )
@@ -217,9 +228,6 @@ class Measured:
             raise ParameterError(
                 f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can"
             )
-        refuse_many_steps(
-            "percentile for these tasks", int(self.n.max()), "--interval jackknife can"
-        )
         sizes = np.unique(self.n)
         table = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes.tolist()]
         purpose = " ".join(self.series)
