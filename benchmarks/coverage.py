@@ -19,8 +19,15 @@ from measure import keep, machine, table
 
 from passk_cli.estimators.metric import Metric
 from passk_cli.inference.attempts import within_variance
-from passk_cli.inference.exact import dirichlet_cdf
-from passk_cli.inference.intervals import THESE_TASKS, Sample, interval
+from passk_cli.inference.intervals import (
+    GUARD,
+    JEFFREYS,
+    THESE_TASKS,
+    Guards,
+    Sample,
+    guard_weight,
+    interval,
+)
 
 FAMILIES = ((0.3, 0.5), (0.1, 1), (2, 2), (5, 0.5), (0.5, 5))
 ATTEMPTS = ((20, 1), (20, 10), (200, 100))
@@ -91,17 +98,12 @@ def default_coverage(cell: Cell, repetitions: int) -> tuple[float, float, float]
     when the law's probability at θ says so, which saves the root search and buys repetitions.
     """
     true, rng = cell.true(), cell.rng(1)
+    law, low = (GUARD, 0.0) if cell.shift is None else (JEFFREYS, -1.0)
     above = below = 0
     for values in cell.values(rng, repetitions):
-        if cell.shift is None:
-            weights = np.append(np.ones(cell.tasks), 0.5)
-            high = dirichlet_cdf(np.append(values, 1.0), weights, true)
-            low = dirichlet_cdf(np.append(values, 0.0), weights, true)
-        else:
-            weights = np.append(np.ones(cell.tasks), [0.5, 0.5])
-            high = low = dirichlet_cdf(np.append(values, [-1.0, 1.0]), weights, true)
-        below += high > 1 - TAIL
-        above += low < TAIL
+        over, under = law.tails(Sample(values, low=low), true)
+        above += over < TAIL
+        below += under < TAIL
     return 1 - (above + below) / repetitions, above / repetitions, below / repetitions
 
 
@@ -257,10 +259,247 @@ def these(repetitions: int, many: int) -> str:
     )
 
 
+HALF = Guards(lambda sample, bound: 0.5)
+WEIGHTS = (0.5, 0.75, 0.93, 1.0)
+
+
+def binomial(tasks: int, level: float, weight: float) -> tuple[float, float]:
+    """(lowest exact coverage over all success rates, that rate) for values that are 0 or 1."""
+    from scipy.stats import beta, binom
+
+    s, tail = np.arange(tasks + 1), (1 - level) / 2
+    low = beta.ppf(tail, np.maximum(s, 0.5), tasks - s + weight)
+    high = beta.ppf(1 - tail, s + weight, np.maximum(tasks - s, 0.5))
+    low[0], high[-1] = 0.0, 1.0
+    # Between two neighbouring limits coverage has one hump, so it is lowest beside a limit.
+    rates = np.concatenate([np.append(low, high) - 1e-10, np.append(low, high) + 1e-10])
+    rates = rates[(rates > 1e-9) & (rates < 1 - 1e-9)]
+    first, last = np.searchsorted(high, rates), np.searchsorted(low, rates, "right") - 1
+    covered = binom.cdf(last, tasks, rates) - binom.cdf(first - 1, tasks, rates)
+    return float(covered.min()), float(rates[covered.argmin()])
+
+
+def lumps(repetitions: int, many: int) -> str:
+    """Values that are 0 or 1: exact coverage by weight of the atom, for every number of tasks."""
+    sizes = (3, 5, 10, 20, 50, 164, 500)
+    parts = []
+    for level in (0.9, 0.95, 0.99):
+        rows = []
+        for weight in WEIGHTS:
+            each = {t: 100 * binomial(t, level, weight)[0] for t in range(2, 501)}
+            worst = min(each, key=lambda t: each[t])
+            rows.append((f"{weight:g}", *(f"{each[t]:.2f}" for t in sizes),
+                         f"{each[worst]:.2f} (T={worst})"))  # fmt: skip
+        head = (f"atom, level {level:g}", *(f"T={t}" for t in sizes), "lowest, T = 2 … 500")
+        parts.append(table(head, rows))
+    return "Exact, no simulation; the lowest over all success rates, in percent.\n\n" + "\n\n".join(
+        parts
+    )
+
+
+def three(work: tuple[int, tuple[float, float, float], float, Guards]) -> float:
+    """Lowest exact coverage of the mean of T values from three points, over a grid of laws."""
+    from scipy.special import gammaln
+
+    tasks, points, low, law = work
+    counts = np.array(
+        [(a, b, tasks - a - b) for a in range(tasks + 1) for b in range(tasks + 1 - a)]
+    )
+    ways = gammaln(tasks + 1) - gammaln(counts + 1).sum(axis=1)
+    samples = [Sample(np.repeat(points, row), low=low) for row in counts]
+    x, lowest = np.array(points), 1.0
+    for mean in np.linspace(max(low, points[0]) + 0.012, 0.988, 30):
+        missed = np.array([law.p(sample, mean) < 0.05 for sample in samples])
+        for middle in np.unique(np.concatenate([np.geomspace(2e-4, 1, 40), np.linspace(0, 1, 41)])):
+            top = (mean - middle * x[1] - (1 - middle) * x[0]) / (x[2] - x[0])
+            shares = np.array([1 - middle - top, middle, top])
+            if shares.min() >= 0:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    logs = ways + np.where(counts > 0, counts * np.log(shares), 0.0).sum(axis=1)
+                lowest = min(lowest, 1 - float(np.exp(logs) @ missed))
+    return lowest
+
+
+def nearly(repetitions: int, many: int) -> str:
+    """Values on three points: nearly 0/1, and differences of 0/1 values."""
+    both = Guards(lambda sample, bound: 0.5, far=0.5)
+    rows = []
+    for tasks in (3, 10, 20):
+        for points, low, laws in (
+            ((0.0, 0.05, 1.0), 0.0, (HALF, GUARD)),
+            ((0.0, 0.5, 1.0), 0.0, (HALF, GUARD)),
+            ((0.0, 0.95, 1.0), 0.0, (HALF, GUARD)),
+            ((-1.0, 0.0, 1.0), -1.0, (both, JEFFREYS, GUARD)),
+        ):
+            cells = [f"{100 * three((tasks, points, low, law)):.1f}" for law in laws]
+            rows.append((f"{{{', '.join(f'{p:g}' for p in points)}}}, T={tasks}", *cells,
+                         *[""] * (3 - len(cells))))  # fmt: skip
+            print(rows[-1], flush=True)
+    head = ("values", "atoms of ½", "default", "`guard` (differences)")
+    spreads = [
+        (f"{spread:g}", *(f"{100 * blurred(spread, w):.1f}" for w in (*WEIGHTS, _rule(spread))),
+         f"{_rule(spread):.2f}") for spread in (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+    ]  # fmt: skip
+    columns = ("ρ", *(f"atom {w:g}" for w in WEIGHTS), "the rule", "its weight")
+    return (
+        "Exact, no simulation: every sample of T tasks, populations on a grid of means (30) and"
+        " shares of the\nmiddle value (80); the lowest coverage, in percent.\n\n"
+        f"{table(head, rows)}\n\n"
+        "Many tasks, of which a Poisson number are 0 and the others spread so that their sum has\n"
+        f"variance ρ; the lowest coverage over the mean number, by quadrature.\n\n"
+        f"{table(columns, spreads)}"
+    )
+
+
+def _rule(spread: float) -> float:
+    return 0.5 + 0.43 * math.exp(-8 * spread)
+
+
+def blurred(spread: float, weight: float) -> float:
+    """Lowest coverage for many tasks, a Poisson number of them at the bound.
+
+    The sum is N − √spread Z, N Poisson and Z normal; the limits are quantiles of a gamma variable
+    of N (+ weight) plus √spread times another normal one.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import gammaincinv, ndtr
+    from scipy.stats import norm, poisson
+
+    root, most = math.sqrt(max(spread, 1e-12)), 80
+    u = (np.arange(1500) + 0.5) / 1500
+
+    def quantile(shape: float, p: float) -> float:
+        if shape == 0:
+            return root * float(norm.ppf(p))
+        if spread == 0:
+            return float(gammaincinv(shape, p))
+        nodes = gammaincinv(shape, u)
+        top = shape + 12 * math.sqrt(shape) + 12 + 8 * root
+        return float(brentq(lambda y: ndtr((y - nodes) / root).mean() - p, -8 * root - 1, top))
+
+    high = np.array([quantile(i + weight, 1 - TAIL) for i in range(most)])
+    low = np.array([quantile(i, TAIL) for i in range(most)])
+    rates = np.concatenate([np.arange(0.02, 12, 0.02), np.arange(12, 40, 0.1)])[:, None]
+    missed = ndtr((rates - high) / root) + ndtr((low - rates) / root)
+    return 1 - float((poisson.pmf(np.arange(most), rates) * missed).sum(axis=1).max())
+
+
+def wide_cell(
+    work: tuple[float, float, int, tuple[int, ...], int, int],
+) -> tuple[str, float, float]:
+    """Few attempts, n near k, and n that differs from task to task."""
+    a, b, tasks, attempts, k, repetitions = work
+    metric, n = Metric("pass@", k), np.resize(np.array(attempts), tasks)
+    rng = np.random.default_rng([int(10 * a), int(10 * b), tasks, sum(attempts), k])
+    true = Cell(a, b, tasks, attempts[0], metric).true()
+    seen: dict[bytes, tuple[bool, bool]] = {}
+    hits = {"half": 0, "guard": 0}
+    for _ in range(repetitions):
+        c = rng.binomial(n, rng.beta(a, b, tasks))
+        values = np.sort(metric.values(n, c))
+        key = values.tobytes()
+        if key not in seen:
+            sample = Sample(values)
+            seen[key] = HALF.p(sample, true) >= 0.05, GUARD.p(sample, true) >= 0.05
+        hits["half"] += seen[key][0]
+        hits["guard"] += seen[key][1]
+    shown = "/".join(map(str, attempts))
+    name = f"Beta({a:g}, {b:g}), T={tasks}, n={shown}, pass@{k}"
+    return name, hits["half"] / repetitions, hits["guard"] / repetitions
+
+
+WIDE = (((1,), 1), ((5,), 5), ((2,), 1), ((5,), 4), ((20,), 19), ((5, 20), 4), ((3, 10, 20), 1))
+
+
+def wide(repetitions: int, many: int) -> str:
+    reps = many // 5
+    designs = [
+        (a, b, t, n, k, reps) for a, b in FAMILIES for t in (3, 10, 30, 164) for n, k in WIDE
+    ]
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(wide_cell, designs))
+    worst = min(found, key=lambda cell: cell[2])
+    half = min(found, key=lambda cell: cell[1])
+    error = 100 * math.sqrt(0.05 * 0.95 / reps)
+    head = ("cell", "`guard`", "atom of ½")
+    rows = [(name, f"{100 * now:.1f}", f"{100 * before:.1f}") for name, before, now in found]
+    return (
+        f"{len(found)} cells, {reps:,} repetitions (Monte-Carlo error {error:.2f} points);"
+        " n = 3/10/20: attempts differ\nfrom task to task in turn.\n\n"
+        f"- lowest coverage of `guard`: **{100 * worst[2]:.2f} %** ({worst[0]})\n"
+        f"- with an atom of ½: {100 * half[1]:.2f} % ({half[0]})\n\n{table(head, rows)}"
+    )
+
+
+SHARES = (0.0, 0.75, 0.85, 1.0)
+
+
+def drawn_sizes(kind: str, clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Cluster sizes: lognormal or Pareto with a parameter, at most 400."""
+    family, parameter = kind.split()
+    if family == "lognormal":
+        sizes = 3 * np.exp(rng.normal(0, float(parameter), clusters))
+    else:
+        sizes = 2 * (1 + rng.pareto(float(parameter), clusters))
+    return np.minimum(np.ceil(sizes), 400).astype(int)
+
+
+def unequal_cell(work: tuple[str, int, float, float, int]) -> tuple[object, ...]:
+    """One rate per cluster; the atom's size between an average cluster and Σm²/Σm."""
+    from passk_cli.inference.exact import dirichlet_cdf, dirichlet_quantile
+
+    kind, clusters, a, b, repetitions = work
+    rng = np.random.default_rng(
+        [len(kind), int(10 * float(kind.split()[1])), clusters, int(10 * a)]
+    )
+    true, hits, widths = a / (a + b), dict.fromkeys(SHARES, 0), dict.fromkeys(SHARES, 0.0)
+    for i in range(repetitions):
+        m = drawn_sizes(kind, clusters, rng).astype(float)
+        passed = rng.binomial((20 * m).astype(int), rng.beta(a, b, clusters)) / 20
+        codes = np.repeat(np.arange(clusters), m.astype(int))
+        sample = Sample((passed / m)[codes], clusters=codes)
+        weights = [guard_weight(sample, bound) for bound in (0.0, 1.0)]
+        for share in SHARES:
+            size = (1 - share) * m.mean() + share * (m @ m) / m.sum()
+            sizes, low, high = np.append(m, size), np.append(passed, 0.0), np.append(passed, size)
+            below, above = (np.append(np.ones(clusters), w) for w in weights)
+            hits[share] += (
+                dirichlet_cdf(low, below, true, sizes) >= TAIL
+                and dirichlet_cdf(-high, above, -true, sizes) >= TAIL
+            )
+            if i < 30:
+                widths[share] += dirichlet_quantile(high, above, 1 - TAIL, sizes)
+                widths[share] -= dirichlet_quantile(low, below, TAIL, sizes)
+    shown = (f"{100 * hits[s] / repetitions:.1f} ({widths[s] / widths[0.0]:.2f})" for s in SHARES)
+    return (f"{kind}, G={clusters}, Beta({a:g}, {b:g})", *shown)
+
+
+def unequal(repetitions: int, many: int) -> str:
+    reps = many // 10
+    designs = [
+        (kind, g, a, b, reps)
+        for kind in ("lognormal 1", "lognormal 1.5", "Pareto 1.5", "Pareto 1.2")
+        for g in (10, 30, 60, 150)
+        for a, b in ((2, 2), (0.3, 0.5), (5, 0.5))
+    ]
+    with ProcessPoolExecutor() as pool:
+        rows = list(pool.map(unequal_cell, designs))
+    head = ("sizes, clusters, rates", "an average cluster", "¼ and ¾", "0.15 and 0.85", "Σm²/Σm")
+    error = 100 * math.sqrt(0.05 * 0.95 / reps)
+    return (
+        f"{reps:,} repetitions (Monte-Carlo error {error:.1f} points); coverage in percent, in"
+        f" brackets the width\nagainst the first column.\n\n{table(head, rows)}"
+    )
+
+
 PARTS: dict[str, Callable[[int, int], str]] = {
     "grid": grid,
     "differences": differences,
+    "lumps": lumps,
+    "nearly": nearly,
+    "wide": wide,
     "clusters": clusters,
+    "unequal": unequal,
     "these": these,
 }
 
