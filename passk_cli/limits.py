@@ -13,6 +13,8 @@ MOST_ATTEMPTS = 1_000_000_000
 # Resamples, and numbers drawn in one go: 1 GB.
 MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
+# Attempts of a task where a method goes through them one by one, and k of a curve of counts.
+MOST_STEPS, MOST_CURVE = 100_000, 1_000_000
 # k of a plan: every design sums over all outcomes of its attempts.
 MOST_PLANNED_K = 1_000
 # Refits of each model of an extrapolation, which take seconds by the hundred.
@@ -33,6 +35,15 @@ def whole_number(name: str, text: str, least: int = 1, most: int = MOST_ATTEMPTS
     if digits.isascii() and digits.isdigit() and len(digits) <= 20 and least <= int(digits) <= most:
         return int(digits)
     raise ParameterError(f"{name} must be a whole number, at least {least:,} and at most {most:,}")
+
+
+def refuse_many_steps(what: str, attempts: int, remedy: str) -> None:
+    """ParameterError where a method would go through more attempts of a task than it can."""
+    if attempts > MOST_STEPS:
+        raise ParameterError(
+            f"{what}: {attempts:,} attempts at a task are too many to go through one by one, at"
+            f" most {MOST_STEPS:,}; {remedy}"
+        )
 
 
 def refuse_many_draws(resamples: int, columns: int) -> None:

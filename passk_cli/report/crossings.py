@@ -13,6 +13,7 @@ from passk_cli.estimators.metric import Metric, Multisets, task_values
 from passk_cli.estimators.pass_k import curve
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.limits import refuse_many_steps
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.pairs import Comparison
 from passk_cli.report.samples import Uncertainty, cluster_codes
@@ -53,6 +54,7 @@ def find_crossings(counts: Counts, found: Sequence[Comparison], how: Uncertainty
             bag = one.attempts.take(here) if one.attempts else None
             cells.append((one.n[here], one.c[here], bag))
         k_max = min(int(n.min()) for n, *_ in cells)
+        refuse_many_steps("--crossings", k_max, "leave it out")
         mine, other = (_curve(c.first.metric, *cell, k_max) for cell in cells)
         gap = mine - other
         low, high = (math.nan, math.nan) if c.attempts_differ else _limits(counts, c, gap, how)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BANDS = ("pointwise", "simultaneous")
 # Metric of a point → how its values over k are called.
 AT, HAT, DELTA, DEFICIT = "pass@", "pass^", "delta_", "deficit_"
-_MOST_DRAWN, _MOST_POINTS = 200, 1_000_000
+_MOST_DRAWN, _MOST_POINTS = 200, 100_000
 
 
 @dataclass(frozen=True)

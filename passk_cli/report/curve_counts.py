@@ -17,6 +17,7 @@ from passk_cli.estimators.pass_k import at_pairs, curve_blocks
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import Question, Spread, both_gains, gains, spread_of_rates
 from passk_cli.inference.intervals import NEW_TASKS, THESE_TASKS, Sample, interval
+from passk_cli.limits import MOST_CURVE
 from passk_cli.report.curve import AT, DEFICIT, DELTA, HAT, Found, Plan, Point, charts, tables, tidy
 from passk_cli.report.curve_more import further
 from passk_cli.report.curve_notes import (
@@ -136,6 +137,11 @@ def _require(counts: Counts, how: Uncertainty, plan: Plan) -> None:
                 f" {how.method}; leave --interval out"
             )
     most = int(counts.n.max())
+    if (last := min(plan.max_k or most, most)) > MOST_CURVE:
+        raise ParameterError(
+            f"k up to {last:,} is too far for a curve of counts; name --max-k, at most"
+            f" {MOST_CURVE:,}"
+        )
     if plan.max_k is not None and plan.max_k > most:
         raise ParameterError(
             f"--max-k {plan.max_k} needs {plural(plan.max_k, 'attempt')} per task;"

@@ -21,7 +21,7 @@ from passk_cli.inference.extrapolation import (
 )
 from passk_cli.inference.futures import MODELS
 from passk_cli.inference.intervals import NEW_TASKS, Sample, interval
-from passk_cli.limits import MOST_REFITS, whole_number
+from passk_cli.limits import MOST_REFITS, refuse_many_steps, whole_number
 from passk_cli.report.extrapolate_chart import ahead_chart
 from passk_cli.report.extrapolate_tables import ahead_table, models_table, tidy
 from passk_cli.report.extrapolate_words import (
@@ -142,6 +142,7 @@ def extrapolate_report(counts: Counts, how: Uncertainty, wanted: Wanted) -> Repo
             f"--resamples {how.resamples:,}: every model is refitted so often; at most"
             f" {MOST_REFITS:,}"
         )
+    refuse_many_steps("extrapolation", int(counts.n.max()), "thin out the attempts")
     to = _ks(counts, wanted)
     asked = [(s, family) for family in wanted.families for s in range(len(counts.series))]
     # Each has streams of its own, so threads change no number.

@@ -12,6 +12,7 @@ import numpy as np
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
+from passk_cli.limits import refuse_many_steps
 from passk_cli.report.samples import Uncertainty, cluster_codes
 from passk_cli.report.signature import span
 
@@ -102,6 +103,8 @@ def _within(group: Sequence[Comparison], how: Uncertainty) -> list[Tested]:
                 " use --population new-tasks, or metrics of counts"
             )
         (n_first, n_second), (c_first, c_second) = comparison.n, comparison.c
+        most = max(int(n_first.max()), int(n_second.max()))
+        refuse_many_steps("the test for these tasks", most, "use --population new-tasks")
         found = permutation_within_tasks(
             metric, (n_first, c_first), (n_second, c_second),
             resamples=how.resamples, seed=how.seed,

@@ -10,6 +10,7 @@ import numpy as np
 
 from passk_cli import __version__
 from passk_cli.errors import ParameterError
+from passk_cli.limits import refuse_many_steps
 from passk_cli.report.basis import Basis, assumed_basis, check_reach, pilot_basis
 from passk_cli.report.designs import DESIGN, Aims, Line, best_splits, in_design, needed, with_usual
 from passk_cli.report.model import Cell, Column, Note, Report, Table
@@ -50,6 +51,7 @@ def plan_report(
     if few:
         metrics, notes = few_metrics(metrics)
     if counts is not None:
+        refuse_many_steps("the pilot", int(counts.n.max()), "thin out the attempts")
         bases, silent = pilot_basis(counts, metrics, correlation, short_tasks)
         bases, doubtful = possible(bases)
         left = left_out_notes(metrics, bases)

@@ -23,7 +23,7 @@ from passk_cli.inference.intervals import (
     check,
 )
 from passk_cli.inference.weights import attempt_means
-from passk_cli.limits import MOST_RESAMPLES
+from passk_cli.limits import MOST_RESAMPLES, refuse_many_steps
 from passk_cli.report.notes import plural
 from passk_cli.report.signature import span
 
@@ -228,6 +228,9 @@ class Measured:
             raise ParameterError(
                 f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can"
             )
+        refuse_many_steps(
+            "percentile for these tasks", int(self.n.max()), "--interval jackknife can"
+        )
         sizes = np.unique(self.n)
         table = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes.tolist()]
         purpose = " ".join(self.series)

@@ -92,7 +92,10 @@ def _words(suspect: Suspect) -> str:
     if found.kind == FIRST_PASS:
         seen = f"stop at the first pass: {short} all end with their only pass"
     else:
-        seen = f"stop once a task has passed: {short} have all passed"
+        seen = (
+            f"stop once a task has passed: {short} have all passed (or tasks known to be easy were"
+            " given fewer)"
+        )
     return (
         f"attempts seem to {seen}. So n depends on the outcome, and pass@k is biased,"
         f" without short tasks too: {left}"

@@ -349,3 +349,28 @@ def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, tmp_path:
     done = passk("bootstrap", path, "--weights", "dirichlet", "-k", "1", "-f", "json")
     (row, *_) = json.loads(done.out)["rows"]
     assert (done.code, row["estimate"], row["bias"], row["se"]) == (0, 1.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("estimate --population these-tasks --interval percentile", "--interval jackknife can"),
+        (
+            "bootstrap --population these-tasks",
+            "1,000,000,000 attempts at a task",
+        ),
+        ("compare --population these-tasks -k 1", "use --population new-tasks"),
+        ("compare -k 1 --crossings", "--crossings: 1,000,000,000 attempts at a task are too many"),
+        ("curve", "k up to 1,000,000,000 is too far for a curve of counts; name --max-k"),
+        ("extrapolate", "at most 100,000; thin out the attempts"),
+        ("plan", "the pilot: 1,000,000,000 attempts at a task are too many"),
+    ],
+)
+def test_attempts_by_the_billion(passk: Passk, tmp_path: Path, command: str, message: str) -> None:
+    cells = [f"{m},{t},1000000000,{t * 9**6 + (m == 'b')}\n" for m in "ab" for t in range(12)]
+    path = tmp_path / "x.csv"
+    path.write_text("model,task,n,c\n" + "".join(cells))
+    assert passk("estimate", path, "-k", "1,1000").code == 0
+    done = passk(*command.split(), path)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
