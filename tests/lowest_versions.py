@@ -2,9 +2,10 @@
 
 python tests/lowest_versions.py > lowest.txt
 python3 -m venv lowest && lowest/bin/pip install -c lowest.txt -e '.[test]'
-lowest/bin/python -m pytest
+lowest/bin/python -m pytest --deselect tests/test_house.py::test_tool_is_content
 
-Those of the tools for tests are left out: whoever runs the tests has new ones.
+The tools for tests are new ones there. Types are checked against the new numpy alone: its own
+annotations have changed.
 """
 
 from __future__ import annotations
