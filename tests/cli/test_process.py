@@ -16,7 +16,7 @@ import pytest
 from passk_cli.cli.app import COMMANDS
 from tests.conftest import SAMPLES
 
-TAU, AGENTS, COUNTS = (SAMPLES / f for f in ("tau_airline.csv", "agents.jsonl", "counts.csv"))
+TAU, COUNTS = (SAMPLES / f for f in ("tau_airline.csv", "counts.csv"))
 PASSK = f"{shlex.quote(sys.executable)} -m passk_cli"
 # Minutes in one expression for every row, which DuckDB does not leave before the row is done.
 SLOW = "levenshtein(repeat(task_id::VARCHAR, 60000), repeat('ab', 60000)) >= 0"
@@ -25,12 +25,13 @@ MORE: dict[str, list[object]] = {
     "order": ["--field", "attempt=trial"],
     "diversity": ["--field", "solution=trial"],
 }
-MANY = ["--resamples", "100000000"]
+CRUX = SAMPLES / "cruxeval.jsonl.gz"
+MANY = ["--resamples", "1000000"]
 COMPUTING: dict[str, list[object]] = {
-    "compare": [AGENTS, *MANY],
-    "bootstrap": [AGENTS, "--resamples", "3000000"],
-    "curve": [COUNTS, "--band", "simultaneous", *MANY],
-    "extrapolate": [COUNTS, "--resamples", "100000"],
+    "compare": [CRUX, *MANY],
+    "bootstrap": [CRUX, *MANY],
+    "curve": [CRUX, "--band", "simultaneous", *MANY],
+    "extrapolate": [COUNTS, "--resamples", "10000"],
 }
 
 
