@@ -46,7 +46,7 @@ class Family:
         if self.atoms is not None:
             rates, weights = self.atoms
             return float(weights @ passing(rates, k))
-        return float(passing(self.draw(np.random.checked_rng(12345), 2_000_000), k).mean())
+        return float(passing(self.draw(np.random.default_rng(12345), 2_000_000), k).mean())
 
 
 def passing(rates: np.ndarray, k: int) -> np.ndarray:
@@ -150,7 +150,7 @@ class Trial:
 
 
 def trial(family: Family, tasks: int, seed: int, population: str = "new-tasks") -> Trial:
-    rng = np.random.checked_rng([seed, tasks])
+    rng = np.random.default_rng([seed, tasks])
     rates = family.draw(rng, tasks)
     n = np.full(tasks, N)
     c = rng.binomial(n, rates)
@@ -164,7 +164,7 @@ def trial(family: Family, tasks: int, seed: int, population: str = "new-tasks") 
 
 def plain_line(family: Family, tasks: int, seed: int) -> float:
     """The article's line, through pass@k at k ≤ n, not made to start at pass@n."""
-    rng = np.random.checked_rng([seed, tasks])
+    rng = np.random.default_rng([seed, tasks])
     n = np.full(tasks, N)
     c = rng.binomial(n, family.draw(rng, tasks))
     ks = scaling.spaced(N)
@@ -210,7 +210,7 @@ def row(family: Family, true: float, found: list[Trial]) -> tuple[object, ...]:
     holding = 100 * float(np.mean([t.holds(true) for t in found]))
     here = 100 * float(np.mean([t.holds(t.these) for t in found]))
     width = float(np.mean([t.found.at(K)[2] - t.found.at(K)[1] for t in found]))
-    rng = np.random.checked_rng(0)
+    rng = np.random.default_rng(0)
     again = rng.choice(np.abs(errors), (1_000, len(errors)))
     noise = 100 * float(np.median(again, axis=1).std())
     line = np.array([t.line for t in found])
@@ -263,7 +263,7 @@ def real(repetitions: int) -> str:
                 n, c = counts.n[here], counts.c[here]
                 seen = float((c == n).mean() if mirrored else (c > 0).mean())
                 for seed in range(max(1, repetitions // 10)):
-                    rng = np.random.checked_rng([seed, s, few])
+                    rng = np.random.default_rng([seed, s, few])
                     some = rng.hypergeometric(c, n - c, few)
                     found = extrapolate(
                         np.full(len(n), few), some, [10], mirrored=mirrored, seed=seed,
@@ -346,7 +346,7 @@ def law(which: str, repetitions: int) -> str:
     for family in families()[which]:
         own = []
         for seed in range(repetitions):
-            rng = np.random.checked_rng([seed, 164, 77])
+            rng = np.random.default_rng([seed, 164, 77])
             c = rng.binomial(N, family.draw(rng, 164))
             own.append(contest(np.full(164, N), c, K, family.true(K), seed))
         rows.append(contest_row(family.name, own))
@@ -369,7 +369,7 @@ def puzzles(repetitions: int) -> str:
             n, c = counts.n[here], counts.c[here]
             own = []
             for seed in range(repetitions):
-                rng = np.random.checked_rng([seed, s, few])
+                rng = np.random.default_rng([seed, s, few])
                 some = rng.choice(len(c), 164, replace=False)
                 passes = rng.hypergeometric(c[some], n[some] - c[some], few)
                 truth = float((c > 0).mean())
@@ -386,7 +386,7 @@ def check(repetitions: int) -> str:
         for n in (10, 100, 1_000):
             fails = []
             for seed in range(repetitions):
-                rng = np.random.checked_rng([seed, tasks, n, 1234])
+                rng = np.random.default_rng([seed, tasks, n, 1234])
                 mu, sigma, tau = rng.uniform((-1, 0.7, 2.5), (4, 1.9, 4.4))
                 x = mu + sigma * rng.standard_normal(tasks) + tau * rng.standard_exponential(tasks)
                 rates = np.where(
