@@ -19,6 +19,7 @@ class Spooled:
     reasons : model → why attempts have no outcome → how many.  skipped : lines left out.
     task_kinds : "number" or "text" → the first file whose tasks are that.
     outcomes : format → what --outcome chooses from.
+    runs : model → its runs that go on as one, where several.
     over : files of a folder without the outcome asked for.
     foreign : what is no result file in a folder, and why; refused : the same, of known formats.
     """
@@ -30,6 +31,7 @@ class Spooled:
     skipped: int = 0
     task_kinds: dict[str, str] = field(default_factory=dict)
     outcomes: dict[str, dict[str, None]] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
     over: list[str] = field(default_factory=list)
     foreign: list[NoResults] = field(default_factory=list)
     refused: list[NoResults] = field(default_factory=list)

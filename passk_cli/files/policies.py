@@ -76,6 +76,7 @@ def decide(
         warnings=attempts.notes,
         remarks=tuple(filter(None, [id_note(attempts.task_kinds, tasks)])),
         reasons={model: dict(each) for model, each in attempts.reasons.items()},
+        runs=attempts.runs,
         foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
     )

@@ -90,6 +90,8 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spoo
     outcomes = _chosen(tables, request, result)
     tables = [pair for pair in tables if pair[0].source.path in outcomes]
     runs = _run_numbers(tables)
+    if "run" not in request.by:
+        result.runs = _runs_pooled(tables)
     by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
     for pair in tables:
         by_format.setdefault(pair[0].format.name, []).append(pair)
@@ -191,9 +193,11 @@ def _chosen(
     """Path → the outcome to read in it.
 
     Several outcomes in one file or several files must be chosen from; a file of a folder that does
-    not have the chosen one is passed over, unless none has it.
+    not have the chosen one is passed over, unless none has it.  A file in which no attempt was
+    judged goes with any of them.
     """
     every = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
+    judged = [one.source.name for one, table in tables if table.outcomes is not None]
     chosen: dict[str, str] = {}
     unjudged = [one.source.path for one, table in tables if table.outcomes is None]
     for one, table in tables:
@@ -205,10 +209,10 @@ def _chosen(
             chosen[one.source.path] = one_of(one.source.name, request.outcome, table.outcomes)
         else:
             result.over.append(one.source.name)
-    if tables and not chosen and not unjudged:
-        one_of(tables[0][0].source.name, request.outcome, every)
+    if judged and not chosen:
+        one_of(judged[0], request.outcome, every)
     if len(set(chosen.values())) > 1 and request.outcome is None:
-        one_of(tables[0][0].source.name, None, every)
+        one_of(judged[0], None, every)
     return {**chosen, **dict.fromkeys(unjudged, "")}
 
 
@@ -224,6 +228,20 @@ def _run_numbers(tables: Sequence[tuple[Recognised, Contents]]) -> dict[tuple[st
         for model, names in runs.items()
         for place, run in enumerate(sorted(names))
     }
+
+
+def _runs_pooled(tables: Sequence[tuple[Recognised, Contents]]) -> dict[str, int]:
+    """Model → how many runs of it go on as one: the most of any suite, where more than one."""
+    runs: dict[tuple[str, object], set[str]] = {}
+    for one, table in tables:
+        if table.facts.get("run") is not None:
+            model = one.source.label or str(table.facts.get("model") or one.source.stem)
+            runs.setdefault((model, table.facts.get("suite")), set()).add(str(table.facts["run"]))
+    pooled: dict[str, int] = {}
+    for (model, _), names in runs.items():
+        if len(names) > 1:
+            pooled[model] = max(len(names), pooled.get(model, 0))
+    return pooled
 
 
 class _Writer:

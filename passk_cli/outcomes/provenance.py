@@ -42,6 +42,7 @@ class ReadFacts:
     warnings : what files say of themselves that numbers depend on: cancelled, incomplete.
     remarks : how files were understood where it could have been otherwise.
     reasons : model → why attempts have no outcome → how many, where files say it.
+    runs : model → how many runs of it go on as one, where several and they are not kept apart.
     foreign : files of a folder that hold no results and were passed over.
     without_outcome : files of a folder that do not have the outcome asked for.
     where, outcome, records, path : as the request has them.
@@ -70,5 +71,6 @@ class ReadFacts:
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     reasons: dict[str, dict[str, int]] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     without_outcome: tuple[str, ...] = ()

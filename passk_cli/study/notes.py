@@ -21,6 +21,7 @@ def reading_notes(counts: Counts) -> list[Note]:
     notes = [Note(text, "warning") for text in facts.warnings]
     notes += [Note(text, "warning") for text in _spellings(counts)]
     notes += [Note(text) for text in facts.remarks]
+    notes += _runs(counts)
     if facts.foreign:
         notes.append(
             Note(
@@ -79,6 +80,19 @@ def reading_notes(counts: Counts) -> list[Note]:
             )
         )
     return notes + stopping_notes(counts)
+
+
+def _runs(counts: Counts) -> Iterator[Note]:
+    """Runs of one model whose attempts are read as attempts of the same tasks."""
+    models: dict[int, list[str]] = {}
+    for model in dict.fromkeys(model for model, *_ in counts.series):
+        if model in counts.facts.runs:
+            models.setdefault(counts.facts.runs[model], []).append(model)
+    for runs, names in models.items():
+        yield Note(
+            f"{plural(runs, 'run')} of {first_few(names)} are pooled: each attempt counts;"
+            " --by run keeps runs apart"
+        )
 
 
 def _spellings(counts: Counts) -> Iterator[str]:

@@ -36,6 +36,13 @@ def test_counts_are_those_of_the_files() -> None:
     assert pass_at(3, found, MODEL) == Fraction(2, 3)
 
 
+def test_an_outcome_that_no_trial_has_is_refused_though_some_were_never_judged() -> None:
+    assert any(trial["verifier_result"] is None for trial in trials())
+    with pytest.raises(DataError, match="no outcome 'typo'; there are reward"):
+        read(HARBOR, missing="fail", outcome="typo")
+    assert cells(HARBOR, missing="fail", outcome="reward") == cells(HARBOR, missing="fail")
+
+
 def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk: Passk) -> None:
     done = passk("estimate", HARBOR)
     assert done.code == 3

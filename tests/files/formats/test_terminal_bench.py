@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from passk_cli import read
+from passk_cli.study.notes import reading_notes
 from tests.files.formats.cells import DATA, cells
 
 RUNS = DATA / "terminal_bench"
@@ -21,6 +22,15 @@ def test_two_runs_of_one_model_go_on() -> None:
             expected[MODEL, trial["task_id"]] = (n + 1, c + (trial["is_resolved"] is True))
     assert cells(RUNS, missing="fail") == expected
     assert {n for n, _ in expected.values()} == {6}
+
+
+def test_pooled_runs_are_said() -> None:
+    note = f"2 runs of {MODEL} are pooled: each attempt counts; --by run keeps runs apart"
+    pooled = read(RUNS, missing="fail")
+    assert note in [n.text for n in reading_notes(pooled)]
+    apart = read(RUNS, missing="fail", by=["run"])
+    assert not apart.facts.runs
+    assert len(apart.series) == 2
 
 
 def test_null_is_missing_and_an_agent_timeout_can_pass() -> None:
