@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _TEXTS = ("answer", "solution")
 _OF_COUNTS = ("model", "task", "n", "c")
 _OF_REPORT = ("tasks", "attempts", "passed")
+# What becomes of a missing outcome where attempts are written: it stays one.
+KEEP = "keep"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +54,15 @@ class Convert(Question):
         bool,
         Option("--counts", help="A row per model and task, with attempts n and passes c."),
     ] = False
+    missing: Annotated[
+        str | None,
+        Option(
+            "--missing",
+            help="A missing outcome stays empty (default), is refused (default with --counts), is a"
+            " failure, or is left out.",
+            choices=(KEEP, "error", "fail", "drop"),
+        ),
+    ] = None
     columns: Annotated[
         tuple[str, ...],
         Option(
@@ -93,8 +104,14 @@ class Convert(Question):
             raise ParameterError(
                 f"--format {form} is of attempts, and --counts adds them up; give one"
             )
+        if self.missing == KEEP:
+            raise ParameterError(
+                f"--missing {KEEP} is for attempts: counts have no place for a missing outcome;"
+                " count it with --missing fail, or leave it out with --missing drop"
+            )
         _require_free(options.request.by, _OF_COUNTS)
-        study = super().study(options, read)
+        request = replace(options.request, missing=self.missing or "error")
+        study = super().study(replace(options, request=request), read)
         write_columns(path, study.counts.columns, form)
         return study
 
@@ -117,18 +134,17 @@ class Convert(Question):
                     raise
                 raise DataError(error.place, error.problem, "add --counts") from None
         # Settings have columns: nothing is pooled.
-        facts = replace(counts.facts, missing_policy=options.request.missing, varying=())
-        return Study(replace(counts, facts=facts))
+        return Study(replace(counts, facts=replace(counts.facts, varying=())))
 
     def _request(self, request: Request, conversion: Conversion) -> Request:
-        """What to read; a missing outcome stays one, unless it is to be something else."""
+        """What to read, and where to write it."""
         texts = tuple(name for name in conversion.columns if name in _TEXTS)
         others = tuple(name for name in conversion.columns if name not in _TEXTS)
         return replace(
             request,
             attempts=("line", "score", *texts),
             conversion=replace(conversion, columns=others),
-            missing="keep" if request.missing == "error" else request.missing,
+            missing=self.missing or KEEP,
         )
 
     def report(self, study: Study) -> Report:
@@ -146,11 +162,11 @@ class Convert(Question):
             *(Column(name, "count") for name in ("tasks", "attempts", "passed")),
         )
         table = Table(columns, tuple(_row(counts, s) for s in range(len(counts.series))))
-        missing = facts.missing if facts.missing_policy == "error" else 0
+        missing = facts.missing if facts.missing_policy == KEEP else 0
         return Report(
             tables=(table,),
             data=table,
-            caption=f"{plural(missing, 'attempt')} without an outcome" if missing else "",
+            caption=f"{plural(missing, 'attempt')} without an outcome, left empty" * bool(missing),
             notes=tuple(reading_notes(counts)),
             signature=signature(counts, ()),
         )

@@ -201,6 +201,19 @@ def test_outcomes(write: Write, options: dict[str, Any], outcomes: list[Any]) ->
     assert [row["score"] for row in table if row["score"] is not None] == [0.25, 1.0]
 
 
+@pytest.mark.parametrize("missing", ["keep", "fail", "drop", None])
+def test_the_signature_says_what_became_of_missing_outcomes(
+    write: Write, missing: str | None
+) -> None:
+    original, table = write("a.csv", "task,passed\na,1\na,\n"), write("b.csv", "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+        findings = passk_cli.convert(original, output=table, missing=missing)
+    assert findings.signature["missing"] == (missing or "keep")
+    empty = "1 attempt without an outcome, left empty"
+    assert (findings.report.caption == empty) == (missing in ("keep", None))
+
+
 def test_a_threshold_judges_the_scores_of_a_table(write: Write) -> None:
     original = write("a.csv", "model,task,attempt,score\nm,a,0,0.4\nm,a,1,0.9\n")
     table = convert(original, write("b.csv", ""), threshold=0.5)
@@ -268,6 +281,13 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         (["a.csv", "--by", "attempt"], "--by attempt: the output has a column of that name"),
         (["a.csv", "--by", "c", "--counts"], "--by c: the output has a column of that name"),
         (["a.csv", "--with", "n", "--counts"], "--with is for attempts, and --counts adds them up"),
+        (["missing.csv", "--counts"], 'missing.csv:3: "passed" has no value'),
+        (["missing.csv", "--missing", "error"], 'missing.csv:3: "passed" has no value'),
+        (["a.csv", "--counts", "--missing", "keep"], "--missing keep is for attempts: counts have"),
+        (
+            ["a.csv", "--missing", "bounds"],
+            "--missing bounds: it is one of keep, error, fail, drop",
+        ),
         (["a.csv", "--threshold", "0,1"], "an attempt passes or not: give one --threshold"),
         (["counts.csv"], "counts.csv: holds counts; add --counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
