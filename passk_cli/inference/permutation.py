@@ -5,26 +5,34 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.inference.dealing import (
+    SAME,
+    Deals,
+    Stratum,
+    deals_of_attempts,
+    deals_of_counts,
+)
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.outcomes.attempts import Attempts
+
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-# Additions up to which the law is computed exactly: about a tenth of a second.
-_EXACT_STEPS = 20_000_000
+# Places of the lattice on which the law is computed exactly, and those of all strata together.
+_EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
 # Denominators a common lattice may have, and draws held at once.
 _DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20
-# Sums that differ by this share of the largest there can be are equal.
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -34,20 +42,6 @@ class Permutation:
     p: float
     smallest: float
     exact: bool
-
-
-@dataclass(frozen=True)
-class _Stratum:
-    """Tasks with the same totals: what their difference can be, and how often.
-
-    values : the differences there can be.  chances : of each.  count : such tasks.
-    totals : attempts of the first model, passes and failures of both.
-    """
-
-    values: Floats
-    chances: Floats
-    count: int
-    totals: tuple[int, int, int]
 
 
 def permutation_within_tasks(
@@ -64,8 +58,10 @@ def permutation_within_tasks(
     n_A + n_B attempts at a task are exchangeable: given its C passes, those of the first model are
     hypergeometric, for any numbers of attempts.  Statistic: S = Σ_t f(n_A, c_A) − f(n_B, C − c_A).
     p = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))): at most α/2 false verdicts on either side.
-    Exact where the values lie on a lattice and the law is short to compute (k = 1, few tasks); else
-    from m drawn permutations, each tail (b+1)/(m+1).
+    Exact where the values lie on a lattice (k = 1, most k ≤ n ≤ 10); else from m drawn
+    permutations, each tail (b+1)/(m+1).  Where Chernoff's bound on the exact p,
+    2·min_θ E exp(θ(S* − S)), is smaller than the smallest p that m draws can show, it is p: else no
+    number of tests could be adjusted for.
 
     It says nothing of new tasks: two models that are equal on average over them may differ at each.
 
@@ -73,7 +69,7 @@ def permutation_within_tasks(
     resamples : m ≥ 1.  seed : integer ≥ 0; draws do not depend on which other models there are.
     Edge cases: no task, or none where something could be otherwise: p = 1.
     Errors: ValueError for a metric that needs more than counts.
-    Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
+    Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)); Chernoff 1952.
 
     >>> from passk_cli.metrics.registry import parse
     >>> n = np.array([3, 3])
@@ -84,89 +80,179 @@ def permutation_within_tasks(
     if metric.kind.needs:
         raise ValueError(f"{metric.name} needs more of the attempts than their counts")
     observed = float((metric.values(*first) - metric.values(*second)).sum())
-    groups, fixed = _groups(metric, first, second)
-    observed -= fixed
-    smallest = _smallest(groups)
-    tails = _exact_tails(groups, observed)
+    return _test(deals_of_counts(metric, first, second), observed, resamples, seed)
+
+
+def permutation_of_attempts(
+    metric: Metric, first: Attempts, second: Attempts, *, resamples: int = 10_000, seed: int = 0
+) -> Permutation:
+    """`permutation_within_tasks` for a metric of scores, answers or solutions.
+
+    Hypothesis: at every one of these tasks the attempts of both models have the same law, in all
+    that the metric looks at.  Two models that give other answers, each right as often, differ then,
+    though the metric may not see it: p is of the difference in the metric.
+    Every way to deal a task's attempts is counted where there are few, else a sample to which the
+    observed one belongs (`deals_of_attempts`): false verdicts are at most α either way.
+
+    metric : of the attempts' multiset (`kind.exchangeable`).  first, second : the attempts of each
+    model at the same tasks, n ≥ k at each.  The rest as there.
+    Errors: ValueError for a metric of counts, or of the order of attempts.
+
+    >>> from passk_cli.metrics.registry import parse
+    >>> from passk_cli.outcomes.attempts import Attempts
+    >>> better = Attempts.of_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
+    >>> worse = Attempts.of_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
+    >>> round(permutation_of_attempts(parse("best@2"), better, worse).p, 12)
+    0.005
+    """
+    if not metric.kind.needs or not metric.kind.exchangeable:
+        raise ValueError(f"{metric.name} is no function of what the attempts of a task are")
+    observed = float((metric.values_of(first) - metric.values_of(second)).sum())
+    return _test(deals_of_attempts(metric, first, second, seed), observed, resamples, seed)
+
+
+def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutation:
+    """Two-sided p of a sum over tasks among all sums that deals of their attempts can give."""
+    law = _SumLaw(deals.strata)
+    observed -= deals.fixed
+    smallest = law.smallest
+    tails = law.exact_tails(observed)
     if tails is not None:
         p = min(1.0, 2 * min(tails))
-        return Permutation(max(p, smallest), smallest, exact=True)
-    reached = _count_reached(groups, observed, resamples, seed)
+        return Permutation(max(p, smallest), smallest, exact=deals.complete)
+    reached = _count_reached(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
+    bound = 2 * law.chernoff(observed)
+    p = bound if bound < 1 / (resamples + 1) else p
     return Permutation(p, min(p, smallest), exact=False)
 
 
-def _groups(
-    metric: Metric, first: tuple[Integers, Integers], second: tuple[Integers, Integers]
-) -> tuple[list[_Stratum], float]:
-    """Tasks by their totals, and the sum over those whose difference cannot be otherwise."""
-    totals = np.stack([first[0], second[0], first[1] + second[1]])
-    distinct, counts = np.unique(totals, axis=1, return_counts=True)
-    groups, fixed = [], 0.0
-    for (n_first, n_second, passes), count in zip(
-        distinct.T.tolist(), counts.tolist(), strict=True
-    ):
-        c = np.arange(max(0, passes - n_second), min(n_first, passes) + 1)
-        values = metric.values(np.full(len(c), n_first), c)
-        values = values - metric.values(np.full(len(c), n_second), passes - c)
-        if np.ptp(values) <= _SLACK:
-            fixed += count * float(values[0])
-            continue
-        chances = _hypergeometric(c, n_first, n_second, passes)
-        totals_of = (n_first, passes, n_first + n_second - passes)
-        groups.append(_Stratum(values, chances, count, totals_of))
-    return groups, fixed
+@dataclass(frozen=True)
+class _SumLaw:
+    """The law of a sum of independent differences, one per task."""
+
+    strata: list[Stratum]
+
+    @property
+    def smallest(self) -> float:
+        """The smallest p: every task at its highest difference, or every one at its lowest."""
+        ends = []
+        for sign in (1.0, -1.0):
+            log = 0.0
+            for stratum in self.strata:
+                values = sign * stratum.values
+                chance = stratum.chances[values >= values.max() - SAME].sum()
+                log += stratum.count * math.log(chance)
+            ends.append(math.exp(log))
+        return min(1.0, 2 * min(ends))
+
+    def exact_tails(self, observed: float) -> tuple[float, float] | None:
+        """(P(S* ≤ S), P(S* ≥ S)) from the whole law; None where that takes too long.
+
+        By FFT of the law tilted until its mean is S, which keeps the digits of a small tail:
+        P(S* = x) = exp(K(θ) − θx) P_θ(S* = x).
+        """
+        if not self.strata:
+            return 1.0, 1.0
+        step = _common_step([stratum.values for stratum in self.strata])
+        if step is None:
+            return None
+        places = np.rint(self._values / step).astype(np.int64)
+        low = np.minimum.reduceat(places, self._starts)
+        spans = np.maximum.reduceat(places, self._starts) - low
+        cells = 1 + int(self._counts @ spans)
+        if cells > _EXACT_CELLS or cells * len(self.strata) > _EXACT_STEPS:
+            return None
+        theta, height, chances = self._tilted(observed)
+        size = 1 << (cells - 1).bit_length()
+        spectrum = np.ones(size // 2 + 1, dtype=complex)
+        for i, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
+            mass = np.bincount(places[start:end] - low[i], chances[start:end])
+            spectrum *= np.fft.rfft(mass, size) ** self._counts[i]
+        law = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
+        at = round(observed / step) - int(self._counts @ low)
+        away: Floats = (np.arange(cells) - at) * np.float64(step)
+        return _both_tails(law, away, at, theta, height)
+
+    def chernoff(self, observed: float) -> float:
+        """The bound exp(K(θ) − θS) on the smaller tail, at its best θ."""
+        return min(1.0, math.exp(min(self._tilted(observed)[1], 0.0)))
+
+    def _tilted(self, observed: float) -> tuple[float, float, Floats]:
+        """θ at which the mean is the observed sum, K(θ) − θS there, and the chances tilted by it.
+
+        θ stays where exp(±30) of the largest difference of a task is the most: an observed sum at
+        the very end would need an infinite one.
+        """
+        reach = 30.0 / float(np.abs(self._values).max())
+        low, high, theta = -reach, reach, 0.0
+        for _ in range(60):
+            mean, variance, _, _ = self._moments(theta)
+            low, high = (theta, high) if mean < observed else (low, theta)
+            step = theta + (observed - mean) / variance if variance > 0 else math.nan
+            theta, before = (step if low < step < high else (low + high) / 2), theta
+            if abs(theta - before) <= 1e-6 * reach:
+                break
+        _, _, cumulant, chances = self._moments(theta)
+        return theta, cumulant - theta * observed, chances
+
+    def _moments(self, theta: float) -> tuple[float, float, float, Floats]:
+        """Mean and variance of the tilted sum, K(θ), and the tilted chances of each task."""
+        exponents = theta * self._values + self._logs
+        tops = np.maximum.reduceat(exponents, self._starts)
+        weights = np.exp(exponents - np.repeat(tops, self._sizes))
+        totals = np.add.reduceat(weights, self._starts)
+        chances = weights / np.repeat(totals, self._sizes)
+        means = np.add.reduceat(chances * self._values, self._starts)
+        away = self._values - np.repeat(means, self._sizes)
+        variances = np.add.reduceat(chances * away**2, self._starts)
+        cumulant = float(self._counts @ (tops + np.log(totals)))
+        return float(self._counts @ means), float(self._counts @ variances), cumulant, chances
+
+    @cached_property
+    def _values(self) -> Floats:
+        values: Floats = np.concatenate([stratum.values for stratum in self.strata])
+        return values
+
+    @cached_property
+    def _logs(self) -> Floats:
+        logs: Floats = np.log(np.concatenate([stratum.chances for stratum in self.strata]))
+        return logs
+
+    @cached_property
+    def _sizes(self) -> Integers:
+        return np.array([len(stratum.values) for stratum in self.strata])
+
+    @cached_property
+    def _ends(self) -> Integers:
+        return np.cumsum(self._sizes)
+
+    @cached_property
+    def _starts(self) -> Integers:
+        return self._ends - self._sizes
+
+    @cached_property
+    def _counts(self) -> Integers:
+        return np.array([stratum.count for stratum in self.strata])
 
 
-def _hypergeometric(c: Integers, n_first: int, n_second: int, passes: int) -> Floats:
-    """Chance of each number c of the first model's passes, from ratios of neighbours."""
-    at = c[:-1]
-    ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
-    logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
-    weights = np.exp(logs - logs.max())
-    chances: Floats = weights / weights.sum()
-    return chances
-
-
-def _smallest(groups: list[_Stratum]) -> float:
-    """The smallest p there is: every task at its highest difference, or every one at its lowest."""
-    ends = []
-    for sign in (1.0, -1.0):
-        log = 0.0
-        for group in groups:
-            values = sign * group.values
-            log += group.count * math.log(group.chances[values >= values.max() - _SLACK].sum())
-        ends.append(math.exp(log))
-    return min(1.0, 2 * min(ends))
-
-
-def _exact_tails(groups: list[_Stratum], observed: float) -> tuple[float, float] | None:
-    """(P(S* ≤ S), P(S* ≥ S)) from the whole law; None where that takes too long."""
-    step = _common_step([group.values for group in groups])
-    if step is None:
-        return None
-    lattice = [np.rint(group.values / step).astype(np.int64) for group in groups]
-    spans = [int(places.max() - places.min()) for places in lattice]
-    cells = 1 + sum(group.count * span for group, span in zip(groups, spans, strict=True))
-    steps = cells * sum(group.count * len(group.values) for group in groups)
-    if steps > _EXACT_STEPS:
-        return None
-    law, start = np.ones(1), 0
-    for group, places, span in zip(groups, lattice, spans, strict=True):
-        low = int(places.min())
-        for _ in range(group.count):
-            longer = np.zeros(len(law) + span)
-            for place, chance in zip((places - low).tolist(), group.chances, strict=True):
-                longer[place : place + len(law)] += chance * law
-            law, start = longer, start + low
-    at = round(observed / step) - start
-    return float(law[: at + 1].sum()), float(law[at:].sum())
+def _both_tails(
+    law: Floats, away: Floats, at: int, theta: float, height: float
+) -> tuple[float, float]:
+    """(P(≤ S), P(≥ S)): the tail that the law is tilted to is summed, the other is the rest."""
+    side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
+        slice(None, at + 1), slice(None, at)
+    )  # fmt: skip
+    scale = math.exp(height)
+    tail = scale * float(law[side] @ np.exp(-theta * away[side]))
+    rest = 1.0 - scale * float(law[beyond] @ np.exp(-theta * away[beyond]))
+    return (rest, tail) if theta >= 0 else (tail, rest)
 
 
 def _common_step(values: list[Floats]) -> float | None:
     """The step of a lattice through 0 that holds all values; None where there is none so coarse."""
     denominator = 1
-    for value in np.unique(np.concatenate([np.zeros(1), *values])).tolist():
+    for value in np.unique(np.round(np.concatenate([np.zeros(1), *values]), 13)).tolist():
         fraction = Fraction(value).limit_denominator(_DENOMINATOR)
         if abs(float(fraction) - value) > 1e-12:
             return None
@@ -177,20 +263,20 @@ def _common_step(values: list[Floats]) -> float | None:
 
 
 def _count_reached(
-    groups: list[_Stratum], observed: float, resamples: int, seed: int
+    strata: list[Stratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
     """Of the drawn permutations, how many have a sum of at most, and of at least, the observed."""
-    slack = _SLACK * sum(group.count * float(np.abs(group.values).max()) for group in groups)
-    rows = max(1, min(_BLOCK_CELLS // max(group.count for group in groups), resamples))
+    slack = SAME * sum(s.count * float(np.abs(s.values).max()) for s in strata)
+    rows = max(1, min(_BLOCK_CELLS // max(s.count for s in strata), resamples))
     below = above = 0
     for block in range(-(-resamples // rows)):
         rng = stream(seed, "permutations within tasks", block)
         size = min(rows, resamples - block * rows)
         sums = np.zeros(size)
-        for group in groups:
-            n_first, passes, failures = group.totals
-            c = rng.hypergeometric(passes, failures, n_first, (rows, group.count))[:size]
-            sums += group.values[c - max(0, n_first - failures)].sum(axis=1)
+        for stratum in strata:
+            ends = np.cumsum(stratum.chances)[:-1]
+            deal = np.searchsorted(ends, rng.random((rows, stratum.count))[:size], side="right")
+            sums += stratum.values[deal].sum(axis=1)
         below += int((sums <= observed + slack).sum())
         above += int((sums >= observed - slack).sum())
     return below, above

@@ -58,7 +58,11 @@ class Adjustment:
         comparisons = [c for c in self.comparisons if c.test]
         differ = sum(c.attempts_differ and c.test == INTERVAL for c in comparisons)
         if any(c.test == WITHIN for c in comparisons):
-            return "test: attempts permuted within tasks"
+            words = "test: attempts permuted within tasks"
+            more = [c.first.metric for c in comparisons if c.first.metric.kind.needs]
+            names = ", ".join(dict.fromkeys(metric.name for metric in more))
+            needs = ", ".join(dict.fromkeys(metric.kind.needs for metric in more))
+            return words + f" ({names}: equal models give every {needs} equally often)" * bool(more)
         if differ and differ < len(comparisons):
             return (
                 f"attempts differ in {differ} of {plural(len(comparisons), 'test')}: interval test"

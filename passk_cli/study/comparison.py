@@ -20,6 +20,7 @@ from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
 
 
@@ -76,6 +77,13 @@ class Comparison:
     def c(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Passes of both at each shared task."""
         return self.first.c[self.at[0]], self.second.c[self.at[1]]
+
+    @property
+    def attempts(self) -> tuple[Attempts, Attempts]:
+        """What the attempts of both were at each shared task; for a metric that needs it."""
+        bags = [rates.on(self.tasks).attempts for rates in (self.first, self.second)]
+        first, second = (bag for bag in bags if bag is not None)
+        return first, second
 
     @property
     def attempts_differ(self) -> bool:

@@ -19,6 +19,7 @@ from passk_cli.study.rules import INTERVAL, MID_P, SIGN_FLIP, WITHIN, T
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.inference.permutation import Permutation
     from passk_cli.study.comparison import Comparison
     from passk_cli.study.confidence import Confidence
 
@@ -90,26 +91,31 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
 
 def _within(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
     """Attempts permuted between the two models within each task."""
-    from passk_cli.inference.permutation import permutation_within_tasks
-
     answers = []
     for comparison in group:
-        metric = comparison.first.metric
-        if metric.kind.needs:
-            raise ParameterError(
-                f"{metric.name} for these tasks: the test permutes passes and failures between the"
-                f" models, and this metric needs the {metric.kind.needs} of each attempt as well;"
-                " use --population new-tasks, or metrics of counts"
-            )
-        (n_first, n_second), (c_first, c_second) = comparison.n, comparison.c
-        most = max(int(n_first.max()), int(n_second.max()))
+        most = max(int(n.max()) for n in comparison.n)
         refuse_many_steps("the test for these tasks", most, "use --population new-tasks")
-        permutation = permutation_within_tasks(
-            metric, (n_first, c_first), (n_second, c_second),
-            resamples=confidence.resamples, seed=confidence.seed,
-        )  # fmt: skip
+        permutation = _permuted(comparison, confidence)
         answers.append(Answer(WITHIN, permutation.p, permutation.smallest))
     return answers
+
+
+def _permuted(comparison: Comparison, confidence: Confidence) -> Permutation:
+    """The test of one comparison: of passes, or of what else the metric looks at."""
+    from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
+
+    metric = comparison.first.metric
+    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
+    if not metric.kind.needs:
+        first, second = zip(comparison.n, comparison.c, strict=True)
+        return permutation_within_tasks(metric, first, second, **draws)
+    if not metric.kind.exchangeable:
+        raise ParameterError(
+            f"{metric.name} for these tasks: the test lets attempts change places, and this metric"
+            " looks at their order; use --population new-tasks, or pass@k"
+        )
+    first_bag, second_bag = comparison.attempts
+    return permutation_of_attempts(metric, first_bag, second_bag, **draws)
 
 
 def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -> list[Answer]:

@@ -272,16 +272,32 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     assert (refused.code, "add --population these-tasks" in refused.err) == (2, True)
 
 
-def test_these_tasks_refuse_metrics_that_need_more_than_counts(passk: Passk, write: Write) -> None:
-    lines = ["model,task,answer,passed"]
+def test_these_tasks_permute_answers_and_scores(passk: Passk, write: Write) -> None:
+    lines = ["model,task,answer,score,passed"]
     for t in range(4):
         for i in range(4):
-            lines += [f"a,t{t},{i % 2},{i % 2}", f"b,t{t},{i // 3},{i // 3}"]
+            lines += [f"a,t{t},{i // 3},{i},{i // 3}", f"b,t{t},2,{i - 3},0"]
+        lines.append(f"b,t{t},2,0,0")  # five attempts: the number may differ
     path = write("x.csv", "\n".join(lines))
-    done = passk("compare", path, "-m", "maj@3", "--population", "these-tasks")
+    these = ["compare", path, "-m", "maj@1,best@2", "--population", "these-tasks"]
+    done = passk(*these, "--bounds", "-5,5")
+    assert "maj@1, best@2: equal models give every answer, score equally often" in done.out
+    found = rows(passk(*these, "--bounds", "-5,5", "-f", "csv").out)
+    assert [(r["test"], r["metric"]) for r in found] == [
+        ("within-tasks", "maj@1"), ("within-tasks", "best@2")
+    ]  # fmt: skip
+    # Two-sided: in every task the one right answer of nine is in the first model's hand of four.
+    assert float(found[0]["p"]) == pytest.approx(2 * (4 / 9) ** 4, rel=1e-9)
+    assert found[1]["verdict"] == "better"
+
+
+def test_these_tasks_refuse_metrics_of_the_order(passk: Passk, write: Write) -> None:
+    lines = ["model,task,attempt,passed"]
+    lines += [f"{m},t{t},{i},{(i + t) % 2}" for m in "ab" for t in range(4) for i in range(4)]
+    path = write("x.csv", "\n".join(lines))
+    done = passk("compare", path, "-m", "first@2", "--population", "these-tasks")
     assert done.code == 2
-    assert "maj@3 for these tasks: the test permutes passes and failures" in done.err
-    assert passk("compare", path, "-m", "maj@3").code == 0
+    assert "first@2 for these tasks: the test lets attempts change places" in done.err
 
 
 def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference import permutation
-from passk_cli.inference.permutation import permutation_within_tasks
+from passk_cli.inference import dealing, permutation
+from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.registry import parse
+from passk_cli.outcomes.attempts import Attempts
 
 tasks_of_two = st.lists(
     st.integers(2, 4).flatmap(
@@ -86,8 +87,20 @@ def test_drawn_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (exact.exact, drawn.exact) == (True, False)
     assert drawn.p == pytest.approx(exact.p, abs=5 * sqrt(exact.p / 20_000))
     never = permutation_within_tasks(parse("pass@2"), (n, n), (n, 0 * n), resamples=99)
-    assert never.p == 2 / 100
-    assert never.smallest <= never.p
+    # 99 draws could not show less than 0.02; Chernoff's bound can, and is no less than the exact p.
+    assert never.smallest <= never.p <= 3 * never.smallest < 1e-80
+
+
+def test_the_bound_is_no_less_than_the_exact_p(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    n = np.full(8, 5)
+    pairs = [(rng.binomial(5, 0.9, 8), rng.binomial(5, 0.2, 8)) for _ in range(20)]
+    exact = [permutation_within_tasks(parse("pass^2"), (n, a), (n, b)).p for a, b in pairs]
+    monkeypatch.setattr(permutation, "_EXACT_STEPS", 0)
+    bounds = [
+        permutation_within_tasks(parse("pass^2"), (n, a), (n, b), resamples=1).p for a, b in pairs
+    ]
+    assert all(p <= bound <= 30 * p or bound == 1 for p, bound in zip(exact, bounds, strict=True))
 
 
 def test_swapping_the_models_changes_nothing() -> None:
@@ -105,6 +118,110 @@ def test_edges() -> None:
     assert permutation_within_tasks(parse("pass@1"), (none, none), (none, none)).p == 1.0
     with pytest.raises(ValueError, match="needs more of the attempts"):
         permutation_within_tasks(parse("maj@3"), (n, n), (n, n))
+    some = Attempts.of_rows([0], [1.0], [3], [3], cells=1)
+    for metric in ("pass@1", "first@2"):
+        with pytest.raises(ValueError, match="is no function of what the attempts"):
+            permutation_of_attempts(parse(metric), some, some)
+    assert permutation_of_attempts(parse("best@2"), some, some).p == 1.0
+    empty = Attempts.of_rows([], np.empty(0), [], [], cells=0)
+    assert permutation_of_attempts(parse("best@2"), empty, empty).p == 1.0
+
+
+OF_ATTEMPTS = ["maj@1", "maj@2", "best@2", "worst@2", "mean", "distinct@2", "distinct-correct@2"]
+# An attempt is (value, passed); code −1 is no answer.
+some_attempts = st.lists(st.tuples(st.integers(-1, 2), st.booleans()), min_size=2, max_size=4)
+hands = st.lists(st.tuples(some_attempts, some_attempts), min_size=1, max_size=2)
+
+
+def bags(cells: list[list[tuple[int, bool]]]) -> Attempts:
+    """The attempts of one model at each task."""
+    rows = [
+        (cell, value, len(own), sum(passed for _, passed in own if value >= 0))
+        for cell, attempts in enumerate(cells)
+        for value in sorted({value for value, _ in attempts})
+        for own in [[one for one in attempts if one[0] == value]]
+    ]
+    return Attempts.of_rows(*(np.array(column) for column in zip(*rows, strict=True)), len(cells))
+
+
+def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
+    """The definition, attempt by attempt."""
+    chosen = parse(metric)
+
+    def difference(first: list, second: list) -> float:
+        one, other = (chosen.values_of(bags([own]))[0] for own in (first, second))
+        return float(one - other)
+
+    laws = []
+    for first, second in tasks:
+        pooled, law = first + second, []
+        for own in combinations(range(len(pooled)), len(first)):
+            rest = [one for i, one in enumerate(pooled) if i not in own]
+            law.append(difference([pooled[i] for i in own], rest))
+        laws.append(law)
+    sums = np.array([sum(each) for each in product(*laws)])
+    observed = sum(difference(*task) for task in tasks)
+    tails = [np.mean(sums >= observed - 1e-9), np.mean(sums <= observed + 1e-9)]
+    return min(1.0, 2 * min(tails))
+
+
+@settings(deadline=None, max_examples=20)
+@given(hands, st.sampled_from(OF_ATTEMPTS))
+def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], metric: str) -> None:
+    first, second = (bags([task[side] for task in tasks]) for side in (0, 1))
+    found = permutation_of_attempts(parse(metric), first, second)
+    assert found.exact
+    assert found.p == pytest.approx(dealt_by_hand(metric, tasks), rel=1e-9)
+    assert 0 < found.smallest <= found.p
+
+
+def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> Attempts:
+    """Continuous scores: no two attempts are equal."""
+    value = np.sort(rng.normal(np.linspace(-1, 1, tasks)[:, None] + shift, 1.0, (tasks, n)))
+    ones = np.ones(tasks * n, dtype=np.int64)
+    return Attempts.of_rows(np.repeat(np.arange(tasks), n), value.ravel(), ones, 0 * ones, tasks)
+
+
+def test_scores_of_0_and_1_are_passes() -> None:
+    rng = np.random.default_rng(3)
+    n = np.full(12, 6)
+    counts = [rng.binomial(6, p, 12) for p in (0.7, 0.4)]
+    graded = [
+        bags([[(1, True)] * c + [(0, False)] * (6 - c) for c in own.tolist()]) for own in counts
+    ]
+    for metric, same in (("best@3", "pass@3"), ("worst@2", "pass^2"), ("mean", "pass@1")):
+        expected = permutation_within_tasks(parse(same), (n, counts[0]), (n, counts[1]))
+        found = permutation_of_attempts(parse(metric), *graded)
+        assert found.p == pytest.approx(expected.p, rel=1e-6)
+
+
+def test_a_sample_of_deals_is_near_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    first, second = scores(rng, 5, 5, 0.5), scores(rng, 5, 5)
+    whole = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
+    monkeypatch.setattr(dealing, "_DEALS", 0)
+    sample = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
+    assert sample.p == pytest.approx(whole.p, abs=0.1)
+    assert sample.p != whole.p
+    assert not sample.exact
+
+
+@pytest.mark.parametrize(("n", "metric"), [((6, 6), "best@2"), ((9, 5), "worst@3")])
+def test_size_and_power_with_samples_of_deals(n: tuple[int, int], metric: str) -> None:
+    # C(12, 6) deals of each task, of which 128 at most: the observed one is always among them.
+    rng = np.random.default_rng(5)
+    shares = []
+    for shift in (0.0, 1.2):
+        reject = 0
+        for run in range(80):
+            one, other = scores(rng, 4, n[0], shift), scores(rng, 4, n[1])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(dealing, "_DEALS", 0)
+                found = permutation_of_attempts(parse(metric), one, other, resamples=199, seed=run)
+            reject += found.p <= 0.05
+        shares.append(reject / 80)
+    assert shares[0] <= 0.05 + 3 * sqrt(0.05 * 0.95 / 80)
+    assert shares[1] > 0.5
 
 
 @pytest.mark.parametrize(("n", "k"), [((6, 6), 1), ((12, 4), 4)])

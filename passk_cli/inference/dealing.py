@@ -1,0 +1,254 @@
+"""What the difference at a task can be when its attempts are dealt to the two models again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.inference.streams import stream
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.attempts import Attempts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# Differences of one task that are equal but for rounding.
+SAME = 1e-9
+# Deals of all tasks together that a metric of attempts is computed at, at least and at most per
+# task, and rows of their multisets at once (about 64 MB).
+_DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
+_BLOCK_ROWS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Tasks with the same pooled attempts: what their difference can be, and how often.
+
+    values : the differences there can be.  chances : of each, adding up to 1.  count : such tasks.
+    """
+
+    values: Floats
+    chances: Floats
+    count: int
+
+
+@dataclass(frozen=True)
+class Deals:
+    """All tasks of a pair.
+
+    strata : the tasks whose difference could be otherwise.  fixed : the sum over the others.
+    complete : whether every deal of every task is there, or some tasks have a sample of theirs.
+    """
+
+    strata: list[Stratum]
+    fixed: float
+    complete: bool = True
+
+
+def deals_of_counts(
+    metric: Metric, first: tuple[Integers, Integers], second: tuple[Integers, Integers]
+) -> Deals:
+    """Deals for a metric of counts: the passes of the first model are hypergeometric.
+
+    first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
+    """
+    totals = np.stack([first[0], second[0], first[1] + second[1]])
+    distinct, counts = np.unique(totals, axis=1, return_counts=True)
+    strata = []
+    for (n_first, n_second, passes), count in zip(
+        distinct.T.tolist(), counts.tolist(), strict=True
+    ):
+        c = np.arange(max(0, passes - n_second), min(n_first, passes) + 1)
+        values = metric.values(np.full(len(c), n_first), c)
+        values = values - metric.values(np.full(len(c), n_second), passes - c)
+        chances = _hypergeometric(c, n_first, n_second, passes)
+        strata.append(Stratum(values, chances, count))
+    return _open(strata)
+
+
+def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: int = 0) -> Deals:
+    """Deals for a metric of more than counts: scores, answers or solutions change hands.
+
+    Every deal of a task where there are few (in all about 65,000, at least 128 per task); else a
+    sample of them to which the deal that was observed belongs.  Given such a sample, the observed
+    deal is as likely as any other member of it: a test over the sample keeps its level.
+
+    first, second : the attempts of each model at each of the same tasks.
+    seed : the sample of a task depends on it and on the task's place.
+    Source: Hemerik & Goeman 2018, "Exact testing with random permutations".
+    """
+    tasks = len(first.start) - 1
+    most = min(max(_DEALS // max(tasks, 1), _FEWEST), _MOST)
+    hands: dict[object, tuple[_Hands, int]] = {}
+    complete = True
+    for place in range(tasks):
+        pooled, taken = _pooled(metric, first, second, place)
+        hand = _every_deal(pooled, int(taken.sum()), most)
+        key: object = (pooled.key, int(taken.sum()))
+        if hand is None:
+            rng = stream(seed, "deals within tasks", place)
+            hand, key, complete = _some_deals(pooled, taken, most, rng), place, False
+        hands[key] = (hand, hands.get(key, (hand, 0))[1] + 1)
+    values = _differences(metric, [hand for hand, _ in hands.values()])
+    strata = [
+        Stratum(value, hand.chances, count)
+        for value, (hand, count) in zip(values, hands.values(), strict=True)
+    ]
+    return _open(strata, complete)
+
+
+def _open(strata: Sequence[Stratum], complete: bool = True) -> Deals:
+    """The strata whose difference could be otherwise, and what the others add."""
+    fixed = [s for s in strata if np.ptp(s.values) <= SAME]
+    rest = [s for s in strata if np.ptp(s.values) > SAME]
+    return Deals(rest, sum(s.count * float(s.values[0]) for s in fixed), complete)
+
+
+def _hypergeometric(c: Integers, n_first: int, n_second: int, passes: int) -> Floats:
+    """Chance of each number c of the first model's passes, from ratios of neighbours."""
+    at = c[:-1]
+    ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
+    logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
+    weights = np.exp(logs - logs.max())
+    chances: Floats = weights / weights.sum()
+    return chances
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """The attempts of both models at a task: classes of equal ones.
+
+    value : of each class, increasing.  passed : whether its attempts passed.  count : how many.
+    """
+
+    value: NDArray[Any]
+    passed: Integers
+    count: Integers
+
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """What tasks with the same deals have in common."""
+        return self.value.tobytes(), self.passed.tobytes(), self.count.tobytes()
+
+
+@dataclass(frozen=True)
+class _Hands:
+    """Deals of a task: how many attempts of each class the first model has, (deals × classes)."""
+
+    pooled: _Pooled
+    taken: Integers
+    chances: Floats
+
+
+def _pooled(
+    metric: Metric, first: Attempts, second: Attempts, place: int
+) -> tuple[_Pooled, Integers]:
+    """The classes of a task, and how many of each the first model has.
+
+    Answers and solutions are named by what is seen of them: tasks alike but for names are alike.
+    """
+    classes: dict[Any, list[int]] = {}
+    for side, own in enumerate((first, second)):
+        rows = slice(int(own.start[place]), int(own.start[place + 1]))
+        for value, count, passes in zip(
+            own.value[rows].tolist(), own.count[rows].tolist(), own.passed[rows].tolist(),
+            strict=True,
+        ):  # fmt: skip
+            # A metric of scores does not look at passing.
+            passes = 0 if metric.kind.needs == "score" else passes
+            counts = classes.setdefault(value, [0, 0, 0, 0])
+            counts[side] += count - passes
+            counts[2 + side] += passes
+    ordered = sorted(classes.items())
+    if metric.kind.needs != "score":
+        by_shape = sorted(
+            classes.items(),
+            key=lambda one: (one[0] >= 0, one[1][2] + one[1][3], sum(one[1]), one[1]),
+        )
+        ordered = [(min(value, i), counts) for i, (value, counts) in enumerate(by_shape)]
+    rows_of = [
+        (value, passed, counts[2 * passed], counts[2 * passed + 1])
+        for value, counts in ordered
+        for passed in (0, 1)
+        if counts[2 * passed] + counts[2 * passed + 1]
+    ]
+    value, passed, taken, others = (np.array(column) for column in zip(*rows_of, strict=True))
+    return _Pooled(value, passed, taken + others), taken
+
+
+def _every_deal(pooled: _Pooled, size: int, most: int) -> _Hands | None:
+    """All deals that give the first model `size` attempts; None for more than `most` of them."""
+    if _number_of_deals(pooled.count, size) > most:
+        return None
+    taken = np.zeros((1, 0), dtype=np.int64)
+    rest = int(pooled.count.sum())
+    logs = np.zeros(1)
+    for count in pooled.count.tolist():
+        rest -= count
+        left = size - taken.sum(axis=1)
+        here = np.arange(count + 1)
+        ways = np.array([math.log(math.comb(count, i)) for i in here.tolist()])
+        row, column = np.nonzero((here <= left[:, None]) & (left[:, None] - here <= rest))
+        taken = np.column_stack([taken[row], here[column]])
+        logs = logs[row] + ways[column]
+    weights = np.exp(logs - logs.max())
+    return _Hands(pooled, taken, weights / weights.sum())
+
+
+def _number_of_deals(counts: Integers, size: int) -> int:
+    """Ways to take `size` attempts, equal ones alike."""
+    ways = [1] + [0] * size
+    for count in counts.tolist():
+        ends = np.cumsum(np.array(ways, dtype=object))
+        ways = [int(ends[i] - (ends[i - count - 1] if i > count else 0)) for i in range(size + 1)]
+    return ways[size]
+
+
+def _some_deals(pooled: _Pooled, observed: Integers, most: int, rng: np.random.Generator) -> _Hands:
+    """The observed deal and `most` − 1 drawn ones, equal ones together."""
+    drawn = rng.multivariate_hypergeometric(pooled.count, int(observed.sum()), most - 1)
+    taken, times = np.unique(np.vstack([observed, drawn]), axis=0, return_counts=True)
+    return _Hands(pooled, taken, times / most)
+
+
+def _differences(metric: Metric, hands: Sequence[_Hands]) -> Iterator[Floats]:
+    """The metric's difference at every deal of every task."""
+    block: list[_Hands] = []
+    rows = 0
+    for hand in hands:
+        block.append(hand)
+        rows += 2 * hand.taken.size
+        if rows > _BLOCK_ROWS:
+            yield from _block_differences(metric, block)
+            block, rows = [], 0
+    if block:
+        yield from _block_differences(metric, block)
+
+
+def _block_differences(metric: Metric, hands: Sequence[_Hands]) -> Iterator[Floats]:
+    first = _multisets([(hand.pooled, hand.taken) for hand in hands])
+    second = _multisets([(hand.pooled, hand.pooled.count - hand.taken) for hand in hands])
+    both = metric.values_of(first) - metric.values_of(second)
+    yield from np.split(both, np.cumsum([len(hand.taken) for hand in hands])[:-1])
+
+
+def _multisets(hands: Sequence[tuple[_Pooled, Integers]]) -> Attempts:
+    """What one model holds at every deal, a cell each."""
+    columns, offset = [], 0
+    for pooled, taken in hands:
+        value, of_class = np.unique(pooled.value, return_inverse=True)
+        sums = of_class[:, None] == np.arange(len(value))
+        count = taken @ sums
+        passed = (taken * pooled.passed) @ sums
+        cell = np.repeat(np.arange(offset, offset + len(taken)), len(value))
+        columns.append((cell, np.tile(value, len(taken)), count.ravel(), passed.ravel()))
+        offset += len(taken)
+    cell, value, count, passed = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return Attempts.of_rows(cell, value, count, passed, offset).without_empty()
