@@ -1,7 +1,11 @@
-"""What the benchmark scripts share: whole-process timing in turn, and tables kept in README.md."""
+"""What the benchmark scripts share: whole-process timing in turn, and tables kept in .md and .csv.
+
+python benchmarks/measure.py     moves the rows of long tables in every .md to rows/*.csv
+"""
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 import platform
@@ -112,12 +116,83 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def keep(section: str, text: str, file: str = "README.md") -> None:
-    """Put the text between the section's markers in a file here, in place of what was there."""
+    """Put the text between the section's markers in a file here, in place of what was there.
+
+    Of a long table the file has the range of each column; its rows go to `rows/FILE-SECTION.csv`.
+    """
     path = HERE / file
-    begin, end = f"<!-- {section} -->", f"<!-- /{section} -->"
     content = path.read_text()
-    pattern = re.escape(begin) + r".*?" + re.escape(end)
-    if not re.search(pattern, content, re.DOTALL):
+    if not re.search(_section(re.escape(section)), content, re.DOTALL):
         raise SystemExit(f"{path} has no section {section}")
-    fresh = f"{begin}\n{text}\n{end}"
-    path.write_text(re.sub(pattern, lambda _: fresh, content, flags=re.DOTALL))
+    fresh = f"<!-- {section} -->\n{short(text, f'{path.stem}-{section}')}\n<!-- /{section} -->"
+    path.write_text(re.sub(_section(re.escape(section)), lambda _: fresh, content, flags=re.DOTALL))
+
+
+def shorten_all() -> None:
+    """Every section of every file here, with the rows of its long tables beside it."""
+    for path in sorted(HERE.glob("*.md")):
+        for section in re.findall(r"<!-- (\w[\w-]*) -->", path.read_text()):
+            text = re.search(_section(section), path.read_text(), re.DOTALL)
+            if text is not None:
+                keep(section, text[1].strip("\n"), path.name)
+
+
+def _section(name: str) -> str:
+    return rf"<!-- {name} -->(.*?)<!-- /{name} -->"
+
+
+# A table longer than this is a figure's or a program's to read.
+_LONGEST = 12
+_TABLE = re.compile(r"(?:^\|.*\n?)+", re.MULTILINE)
+_NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*[±(%\[].*)?")
+
+
+def short(text: str, name: str) -> str:
+    """The text with the rows of its long tables in `rows/NAME.csv`, a further one in NAME-2."""
+    tables: list[str] = []
+
+    def part(match: re.Match[str]) -> str:
+        head, _, *rows = [_cells(line) for line in match[0].strip().splitlines()]
+        if len(rows) <= _LONGEST:
+            return match[0]
+        tables.append(f"{name}-{len(tables) + 1}" if tables else name)
+        path = HERE / "rows" / f"{tables[-1]}.csv"
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([_names(head), *map(_plain, rows)])
+        kept = f"{len(rows)} rows: [{path.name}](rows/{path.name}); the range of each column:"
+        return f"{kept}\n\n{_ranges(head, rows)}\n"
+
+    return _TABLE.sub(part, text).rstrip("\n")
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _names(head: Sequence[str]) -> list[str]:
+    """Names of columns, each once."""
+    return [f"{name} {head[:at].count(name) + 1}" if name in head[:at] else name or "row"
+            for at, name in enumerate(head)]  # fmt: skip
+
+
+def _plain(cells: Sequence[str]) -> list[str]:
+    """Cells without emphasis, numbers as programs read them."""
+    texts = [cell.replace("**", "").replace("−", "-").strip() for cell in cells]
+    return [re.sub(r"(?<=\d),(?=\d{3}\b)", "", text) for text in texts]
+
+
+def _ranges(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lowest, median and highest of every column of numbers."""
+    columns = {}
+    for at, name in enumerate(_names(head)):
+        cells = [row[at] for row in map(_plain, rows) if at < len(row)]
+        numbers = [float(match[1]) for cell in cells if (match := _NUMBER.fullmatch(cell))]
+        if len(numbers) >= len(rows) / 2 and len(set(numbers)) > 1:
+            columns[name] = (min(numbers), median(numbers), max(numbers))
+    lines = [[word, *(f"{each[at]:.6g}" for each in columns.values())]
+             for at, word in enumerate(("lowest", "median", "highest"))]  # fmt: skip
+    return table(["", *columns], lines)
+
+
+if __name__ == "__main__":
+    shorten_all()
