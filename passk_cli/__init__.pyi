@@ -30,10 +30,10 @@ __all__ = [
     "gate",
     "bootstrap",
     "curve",
-    "extrapolate",
     "order",
     "diversity",
     "temperature",
+    "extrapolate",
     "plan",
     "describe",
     "convert",
@@ -54,7 +54,7 @@ def estimate(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     k: int | str | Iterable[int | str] = (),
@@ -67,7 +67,7 @@ def estimate(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """pass@k and pass^k of every model, and how sure they are."""
+    """pass@k and pass^k of every model, with intervals."""
 
 def compare(
     data: Any,
@@ -85,7 +85,7 @@ def compare(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     k: int | str | Iterable[int | str] = (),
@@ -103,7 +103,7 @@ def compare(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """Which model is better; which cannot be told apart."""
+    """Which models differ significantly, and which tie."""
 
 def gate(
     data: Any,
@@ -125,7 +125,7 @@ def gate(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     k: int | str | Iterable[int | str] = (),
@@ -139,7 +139,7 @@ def gate(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """Rules for a pipeline: exit 0 when all hold, else 1."""
+    """Pass or fail for a pipeline, by exit code."""
 
 def bootstrap(
     data: Any,
@@ -157,7 +157,7 @@ def bootstrap(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     k: int | str | Iterable[int | str] = (),
@@ -169,7 +169,7 @@ def bootstrap(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """Bias, errors, every interval side by side, who is best."""
+    """Bias, standard errors, and intervals of every method."""
 
 def curve(
     data: Any = None,
@@ -189,7 +189,7 @@ def curve(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     short_tasks: Literal['empty', 'drop'] = 'empty',
@@ -201,34 +201,7 @@ def curve(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """Coverage (pass@k) and reliability (pass^k) over k."""
-
-def extrapolate(
-    data: Any,
-    *,
-    to: int | str | Iterable[int | str] = (),
-    target: float | None = None,
-    curves: str | Iterable[str] = ('pass@k',),
-    fit: Literal['ex-gaussian', 'weighed', 'smooth', 'beta', 'beta+0', 'beta+0+1', 'power', 'log-logit'] | None = None,
-    resamples: int = 400,
-    fields: Mapping[str, Any] | str | Iterable[str] | None = None,
-    threshold: float | str | Iterable[float | str] = (),
-    missing: Literal['error', 'fail', 'drop'] = 'error',
-    duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',
-    skip_bad: bool = False,
-    by: str | Iterable[str] = (),
-    where: str | Iterable[str] | None = None,
-    models: str | Iterable[str] = (),
-    outcome: str | None = None,
-    format: str | None = None,
-    records: str | None = None,
-    path: str | None = None,
-    level: float = 0.95,
-    population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
-    cluster: str | None = None,
-    seed: int = 0,
-) -> Findings:
-    """pass@k at k beyond the attempts there are, and the k that reaches a target."""
+    """pass@k and pass^k over k."""
 
 def order(
     data: Any,
@@ -244,7 +217,7 @@ def order(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     short_tasks: Literal['empty', 'drop'] = 'empty',
@@ -255,9 +228,8 @@ def order(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
-    bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """Does the order of attempts matter: trend, neighbours, copies, first@k."""
+    """Whether attempts depend on their order."""
 
 def diversity(
     data: Any,
@@ -274,7 +246,7 @@ def diversity(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     short_tasks: Literal['empty', 'drop'] = 'empty',
@@ -284,9 +256,8 @@ def diversity(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
-    bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """How different are the solutions: distinct@k, duplicates, gains without variety."""
+    """How many different solutions the attempts hold."""
 
 def temperature(
     data: Any = None,
@@ -307,7 +278,7 @@ def temperature(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     short_tasks: Literal['empty', 'drop'] = 'empty',
@@ -320,7 +291,34 @@ def temperature(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """Which temperature is best for which k; where two models change places."""
+    """The best temperature for each k."""
+
+def extrapolate(
+    data: Any,
+    *,
+    to: int | str | Iterable[int | str] = (),
+    target: float | None = None,
+    curves: str | Iterable[str] = ('pass@k',),
+    fit: Literal['ex-gaussian', 'weighed', 'smooth', 'beta', 'beta+0', 'beta+0+1', 'power', 'log-logit'] | None = None,
+    resamples: int = 400,
+    fields: Mapping[str, Any] | str | Iterable[str] | None = None,
+    threshold: float | str | Iterable[float | str] = (),
+    missing: Literal['error', 'fail', 'drop'] = 'error',
+    duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',
+    skip_bad: bool = False,
+    by: str | Iterable[str] = (),
+    where: str | Iterable[str] | None = None,
+    models: str | Iterable[str] = (),
+    outcome: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
+    records: str | None = None,
+    path: str | None = None,
+    level: float = 0.95,
+    population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
+    cluster: str | None = None,
+    seed: int = 0,
+) -> Findings:
+    """pass@k beyond the attempts made; the k for a target."""
 
 def plan(
     data: Any = None,
@@ -346,13 +344,13 @@ def plan(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
     k: int | str | Iterable[int | str] = (),
     short_tasks: Literal['empty', 'drop'] = 'empty',
 ) -> Findings:
-    """How many tasks and attempts: standard errors, what they detect, what they cost."""
+    """How many tasks and attempts the next run needs."""
 
 def describe(
     data: Any,
@@ -366,11 +364,11 @@ def describe(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
 ) -> Findings:
-    """What was understood of the files, before computing."""
+    """What was read, before anything is computed."""
 
 def convert(
     data: Any,
@@ -388,12 +386,12 @@ def convert(
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
     outcome: str | None = None,
-    format: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
     records: str | None = None,
     path: str | None = None,
 ) -> Findings:
-    """Any results as one table of attempts, or of counts."""
+    """Any harness's results as one table."""
 
 def formats(
 ) -> Findings:
-    """Which files are read, what passes in them, and where their layout was read."""
+    """The formats and harnesses that are recognised."""

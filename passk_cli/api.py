@@ -215,17 +215,21 @@ def _hint(option: Option, kind: Any) -> Any:
 
 def _help(declaration: Command, options: Options) -> str:
     """The docstring: what it answers, the data, and a line per option."""
-    meaning, *examples = (inspect.getdoc(declaration.question) or "").split("\n\nExample: ")
-    lines = [meaning] if declaration.files == "none" else [meaning, "", f"data : {DATA_HELP}"]
+    first, *more = (in_python(text, options) for text in declaration.meaning)
+    paragraphs = [first, *(f"\n{text}" for text in more), ""]
+    lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
     for field, (option, kind) in options.items():
+        help = in_python(f"{option.help} {option.detail}".rstrip(), options)
+        stop = "" if help.endswith(".") else "."
         values = f"  One of {', '.join(option.values)}." if option.choices else ""
         data = "  Data of any kind, as above." if kind is DATA else ""
-        lines.append(f"{field} : {in_python(option.help, options)}{values}{data}")
+        lines.append(f"{field} : {help}{stop}{values}{data}")
     lines += ["", "Returns Findings.  Errors: ParameterError, DataError.  Warnings: PasskWarning."]
     wrapped = [
         textwrap.fill(line, 96, subsequent_indent="    ", break_on_hyphens=False) for line in lines
     ]
-    return "\n".join([*wrapped, *(f"\nExample: {call_of(line, options)}" for line in examples)])
+    examples = (f"\nExample: {call_of(line, options)}" for line in declaration.examples)
+    return "\n".join([*paragraphs, *wrapped, *examples])
 
 
 def __getattr__(name: str) -> Any:

@@ -1,24 +1,48 @@
 """What can go wrong because of the caller, and the exit code each kind ends with."""
 
+import re
+
 from passk_cli.text import printable
+
+# A place is an option with its value, or one word: a file, a metric, a name.
+_PARTS = re.compile(
+    r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?",
+    re.DOTALL,
+)
 
 
 class PasskError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the user.
 
     What the text quotes from data stands there as it is; `str` makes it safe to print.
+    kind : what it is about, for programs: "usage", "data" or "internal".
     """
 
     exit_code = 4
+    kind = "internal"
 
     def __str__(self) -> str:
         return printable(super().__str__())
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """Place, problem and remedy, of the text `place: problem; remedy`; "" for what it lacks.
+
+        >>> ParameterError("--bounds 1,x: write LOW,HIGH; or leave it out").parts
+        ('--bounds 1,x', 'write LOW,HIGH', 'or leave it out')
+        >>> ParameterError("no files given").parts
+        ('', 'no files given', '')
+        """
+        match = _PARTS.fullmatch(str(self.args[0]) if self.args else "")
+        place, problem, remedy = match.groups() if match else ("", str(self), "")
+        return place or "", problem, remedy or ""
 
 
 class ParameterError(PasskError):
     """A request that makes no sense: an unknown metric, k = 0, contradicting options."""
 
     exit_code = 2
+    kind = "usage"
 
 
 class DataError(PasskError):
@@ -33,10 +57,16 @@ class DataError(PasskError):
     """
 
     exit_code = 3
+    kind = "data"
 
     def __init__(self, place: str, problem: str, remedy: str = "") -> None:
         self.place, self.problem, self.remedy = place, problem, remedy
         super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""))
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """Place, problem and remedy."""
+        return self.place, self.problem, self.remedy
 
 
 class NoResults(DataError):

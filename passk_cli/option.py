@@ -33,13 +33,15 @@ class Option:
 
     flags : as written on the command line, "-m --metric".
     metavar : what stands for its value in the help; the choices where there are some.
-    help : one sentence; its default is added where it has one.
+    help : one short sentence, a line of `--help`; choices and default are added to it.
+    detail : what else there is to know, for `passk help COMMAND`, Python and the reference.
     choices : the values there are, or a function that lists them.
     low, high : the range of a number.
     parse : what is given (text; from Python other things too) → the field's value; it gets a list
         where the option can be given several times, which `several` says of a field that is no
         tuple.
     file : "read" or "written" where its value can name a file.
+    of_models : whether its value names models of the data, which a shell can complete.
     """
 
     flags: str
@@ -51,6 +53,8 @@ class Option:
     parse: Callable[[Any], Any] | None = None
     several: bool = False
     file: str = ""
+    detail: str = ""
+    of_models: bool = False
 
     @property
     def name(self) -> str:
@@ -68,6 +72,8 @@ class Option:
         return self.choices() if callable(self.choices) else self.choices
 
 
+# A field, its Option, its type, its default.
+DeclaredOption = tuple[str, Option, Any, Any]
 # Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
 _DECLARED: dict[type, dict[str, tuple[Option, Any]]] = {}
 
@@ -94,20 +100,26 @@ def default_of(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
-def options_of(
+def sections_of(
     groups: Iterable[type], without: Iterable[str] = ()
-) -> Iterator[tuple[str, Option, Any, Any]]:
-    """(field, its Option, its type, its default) of every option of the groups in turn.
+) -> Iterator[tuple[type, list[DeclaredOption]]]:
+    """Each group with its options.
 
     Of fields of one name the first counts.  without : fields that are left out.
     """
     names = set(without)
     for group in groups:
-        for field in dataclasses.fields(group):
-            option, kind = declared(group).get(field.name, (None, None))
-            if option is not None and field.name not in names:
-                names.add(field.name)
-                yield field.name, option, kind, default_of(field)
+        fields = [f for f in dataclasses.fields(group) if f.name not in names]
+        options = [(f.name, *declared(group)[f.name], default_of(f)) for f in fields
+                   if f.name in declared(group)]  # fmt: skip
+        names.update(name for name, *_ in options)
+        yield group, options
+
+
+def options_of(groups: Iterable[type], without: Iterable[str] = ()) -> Iterator[DeclaredOption]:
+    """Every option of the groups in turn, as in `sections_of`."""
+    for _, options in sections_of(groups, without):
+        yield from options
 
 
 def named_files(group: type, given: Mapping[str, Any], file: str) -> list[str]:

@@ -19,16 +19,13 @@ _LOWEST = re.compile(r"([\w-]+)>=([\w.]+)")
 
 
 def lowest_versions(pyproject: str) -> Iterator[str]:
-    """A line `name==version` for each requirement of the project and its extras for users.
+    """A line `name==version` for each requirement of the project.
 
     >>> text = '[project]\\ndependencies = ["numpy>=2.0", "typer>=0.26,<0.29"]'
     >>> list(lowest_versions(text))
     ['numpy==2.0', 'typer==0.26']
     """
-    project = tomllib.loads(pyproject)["project"]
-    extras = project.get("optional-dependencies", {})
-    wanted = [*project["dependencies"], *extras.get("plot", ())]
-    for requirement in wanted:
+    for requirement in tomllib.loads(pyproject)["project"]["dependencies"]:
         match = _LOWEST.match(requirement)
         if match is None:
             raise ValueError(f"{requirement} names no lowest version")

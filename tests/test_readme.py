@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli.cli.app import build
-from passk_cli.commands import COMMANDS
+from passk_cli.commands import COMMANDS, command_of
 from tests.conftest import ROOT, assert_same_text
 
 README = (ROOT / "README.md").read_text()
@@ -58,7 +58,7 @@ def test_every_command_is_documented() -> None:
     for command in registered:
         assert command.callback is not None
         assert f"passk {command.callback.__name__}" in README
-        assert "Example: passk " in (command.callback.__doc__ or "")
+        assert len(command_of(command.callback.__name__).examples) == 2
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:

@@ -5,11 +5,5 @@
 apart what a drawer made.
 """
 
-# Suffix of a picture → the module that draws it, None when none is needed.
-PICTURES: dict[str, str | None] = {
-    ".png": "vl_convert",
-    ".svg": "vl_convert",
-    ".pdf": "vl_convert",
-    ".html": "vl_convert",
-    ".json": None,
-}
+# Suffixes of pictures.
+PICTURES = (".png", ".svg", ".pdf", ".html", ".json")

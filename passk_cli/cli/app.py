@@ -1,23 +1,25 @@
-"""The typer app, --version, the one place that prints errors, and exit codes."""
+"""The typer app, --version, passk help, the one place that prints errors, and exit codes."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from passk_cli.cli.completion import completing, words_so_far
+from passk_cli.cli.failure import EXIT_INTERNAL, USAGE, write_data, write_failure
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS
-from passk_cli.errors import PasskError
+from passk_cli.errors import ParameterError, PasskError
 from passk_cli.text import printable
 from passk_cli.version import __version__
 
-EXIT_INTERNAL = 4
-# Set while a shell asks for completions.
-COMPLETING = "_PASSK_COMPLETE"
+HELP = "help"
+# What typer raises for a command line that it does not understand, under its public name's base.
+USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
 def _version(wanted: bool) -> None:
@@ -28,10 +30,19 @@ def _version(wanted: bool) -> None:
 
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")
+        bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="The version.")
     ] = False,
 ) -> None:
     pass
+
+
+def _help(command: Annotated[str, typer.Argument(metavar="[COMMAND]")] = "") -> None:
+    """Every option of a command in full."""
+    from passk_cli.cli.manual import manual, overview
+
+    if command and command not in COMMANDS:
+        raise ParameterError(f"no command {command!r}; there are {', '.join(COMMANDS)}")
+    typer.echo(manual(command, full=True) if command else overview())
 
 
 def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typer:
@@ -39,50 +50,60 @@ def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typ
 
     listed : commands are named with what they are for, and cannot be run.
     """
+    from passk_cli.cli.declared import DeclaredCommand, DeclaredGroup, function, named
+
     app = typer.Typer(
         name="passk",
-        help="pass@k and pass^k from any harness's result files: how good, how sure, which is"
-        " better.",
+        cls=DeclaredGroup,
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
-        epilog="Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 bad data, 4 internal error.",
     )
     app.callback()(_options)
+    asked = completing()
     for name in names:
-        from passk_cli.cli.declared import function, named
-
-        app.command(name)(named(name) if listed else function(name))
+        if name == HELP:
+            app.command(name)(_help)
+        else:
+            command = (named if listed else function)(name, completing=asked)
+            app.command(name, cls=DeclaredCommand)(command)
     return app
 
 
-def _needed(first: list[str]) -> typer.Typer:
+def _needed(words: list[str]) -> typer.Typer:
     """The app as far as a command line that begins like this can need it."""
-    if first == ["--version"]:
+    first = words[:1]
+    if first in (["--version"], ["-V"]):
         return build(())
-    if COMPLETING in os.environ:
-        return build()
-    return build(first) if first and first[0] in COMMANDS else build(listed=True)
+    if first and (first[0] in COMMANDS or first[0] == HELP):
+        return build(first)
+    return build((*COMMANDS, HELP), listed=True)
 
 
 def main() -> None:
     """Run the command line; every error the user can cause ends as one line and an exit code."""
     # Starting the threads of a linear algebra library costs more than its products here gain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    words = sys.argv[1:]
+    code: Any
     try:
-        _needed(sys.argv[1:2])()
+        app = _needed(words_so_far() if completing() else words)
+        code = app(standalone_mode=False)
     except PasskError as error:
         leave_if_signalled()
-        print(f"passk: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        code = write_failure(error, words)
+    except USAGE_ERROR as error:
+        code = error.exit_code
+        error.show()
+        write_data(USAGE, ("", error.format_message(), ""), code, words)
     except Exception as error:
         leave_if_signalled()
         if os.environ.get("PASSK_DEBUG"):
             raise
-        print(
-            f"passk: internal error: {type(error).__name__}: {printable(str(error))};"
-            " please report it with the traceback that PASSK_DEBUG=1 shows",
-            file=sys.stderr,
-        )
-        sys.exit(EXIT_INTERNAL)
+        code = EXIT_INTERNAL
+        problem = f"{type(error).__name__}: {printable(str(error))}"
+        remedy = "please report it with the traceback that PASSK_DEBUG=1 shows"
+        print(f"passk: internal error: {problem}; {remedy}", file=sys.stderr)
+        write_data("internal", ("", problem, remedy), code, words)
+    sys.exit(code)

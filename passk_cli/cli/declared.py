@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from passk_cli.cli.output import Charting, Output
+from passk_cli.cli.output import edge_options
 from passk_cli.commands import command_of
 from passk_cli.commands.command import Command
-from passk_cli.option import Option, base_type, declared, options_of, repeatable
-
-_FILES = "Paths, globs, directories, label=path, or - for stdin."
+from passk_cli.option import Option, base_type, repeatable
 
 
-def function(name: str) -> Callable[..., None]:
-    """The typer function of a command: its options, the shared ones, files, charts and output."""
+class DeclaredCommand(TyperCommand):
+    """A command whose help is made from its declaration."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The text of --help."""
+        from passk_cli.cli.manual import manual
+
+        return manual(str(self.name))
+
+
+class DeclaredGroup(TyperGroup):
+    """All commands, listed by section."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The text of --help."""
+        from passk_cli.cli.manual import overview
+
+        return overview()
+
+
+def function(name: str, *, completing: bool = False) -> Callable[..., None]:
+    """The typer function of a command: its options, the shared ones, files, charts and output.
+
+    completing : whether a shell asks what a value can be, of which typer is told only then.
+    """
     declaration = command_of(name)
     options = [*declaration.options(), *edge_options(declaration)]
     files = [] if declaration.files == "none" else [_files(declaration)]
-    parameters = [*files, *(parameter(*one) for one in options)]
+    parameters = [*files, *(parameter(*one, completing=completing) for one in options)]
 
     def run(files: list[str] | None = None, **given: Any) -> None:
         from passk_cli.cli.run import run_command
@@ -30,32 +51,27 @@ def function(name: str) -> Callable[..., None]:
         if code := run_command(declaration, files or [], given):
             raise typer.Exit(code)
 
-    run.__name__, run.__doc__ = name, inspect.getdoc(declaration.question)
+    run.__name__, run.__doc__ = name, declaration.meaning[0]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
 
 
-def edge_options(declaration: Command) -> Iterator[tuple[str, Option, Any, Any]]:
-    """The options of where results go; what the question has itself is not among them."""
-    edge = (Output, Charting) if declaration.charts else (Output,)
-    return options_of(edge, (*declared(declaration.question), *declaration.without))
-
-
-def named(name: str) -> Callable[[], None]:
-    """A stand-in for a command in the list of all, which its docstring suffices for."""
+def named(name: str, *, completing: bool = False) -> Callable[[], None]:
+    """A stand-in for a command in the list of all."""
 
     def stand() -> None:
         raise NotImplementedError(name)
 
-    stand.__name__, stand.__doc__ = name, inspect.getdoc(command_of(name).question)
+    stand.__name__ = name
+    # Shells show it beside the name; the help itself is made without it.
+    stand.__doc__ = command_of(name).meaning[0] if completing else None
     return stand
 
 
 def _files(declaration: Command) -> inspect.Parameter:
     needed = declaration.files == "needed"
-    metavar = "FILE..." if needed else "[FILE...]"
-    argument = typer.Argument(metavar=metavar, help=_FILES, show_default=False)
+    argument = typer.Argument(metavar="FILE..." if needed else "[FILE...]", show_default=False)
     default: Any = inspect.Parameter.empty if needed else []
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(
@@ -63,29 +79,26 @@ def _files(declaration: Command) -> inspect.Parameter:
     )
 
 
-def parameter(field: str, option: Option, kind: Any, default: Any) -> inspect.Parameter:
+def parameter(
+    field: str, option: Option, kind: Any, default: Any, *, completing: bool = False
+) -> inspect.Parameter:
     """One option as typer has it: a flag, text which we parse, or several texts."""
     several, flag = repeatable(option, kind), base_type(kind) is bool
     plain = isinstance(default, str | int | float) and default != "" and not several
-    shown = plain and not flag
-    taken: Any = list[str] if several else bool if flag else str if shown else str | None
-    given: Any = [] if several else default if flag else str(default) if shown else None
-    # Telling typer of completions costs time that only a shell that asks for them should wait.
-    completing = "_PASSK_COMPLETE" in os.environ and option.choices
+    stated = plain and not flag
+    taken: Any = list[str] if several else bool if flag else str if stated else str | None
+    given: Any = [] if several else default if flag else str(default) if stated else None
+    completion = None
+    if completing:
+        from passk_cli.cli.completion import completion_of
+
+        completion = completion_of(option)
     info = typer.Option(
         *option.flags.split(),
-        metavar=option.takes or None,
+        metavar=option.takes if isinstance(option.choices, tuple) else option.metavar or None,
         help=option.help,
-        show_default=shown,
-        autocompletion=_completion(option) if completing else None,
+        autocompletion=completion,
     )
     return inspect.Parameter(
         field, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[taken, info]
     )
-
-
-def _completion(option: Option) -> Callable[[str], list[str]]:
-    def complete(incomplete: str) -> list[str]:
-        return [choice for choice in option.values if choice.startswith(incomplete)]
-
-    return complete

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, ClassVar
 
 from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, write_whole
 from passk_cli.cli.progress import working
 from passk_cli.errors import ParameterError
-from passk_cli.option import Option
-from passk_cli.render import FORMATS, SUFFIXES, renderer
+from passk_cli.option import DeclaredOption, Option, declared, sections_of
+from passk_cli.render import FORMATS, OF_VERDICTS, SUFFIXES, renderer
 
 if TYPE_CHECKING:
+    from passk_cli.commands.command import Command
     from passk_cli.render.style import Style
     from passk_cli.report.model import Report
 
@@ -28,31 +28,28 @@ if TYPE_CHECKING:
 _FOR_PEOPLE = (None, "table", "plain")
 
 
-def _themes() -> tuple[str, ...]:
-    from passk_cli.charts.theme import THEMES
-
-    return tuple(THEMES)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Charting:
     """Whether the result is drawn, and where; for commands whose report has charts."""
+
+    title: ClassVar[str] = "Charts"
 
     chart: Annotated[
         str | None,
         Option(
             "--chart",
             "FILE|terminal",
-            f"Draw it: {', '.join(PICTURES)}, or in the terminal (also -).",
+            f"Draw it: {', '.join(PICTURES)}, or terminal.",
+            detail="- is the terminal as well.",
         ),
     ] = None
     chart_theme: Annotated[
         str,
         Option(
             "--chart-theme",
-            "light|dark",
-            "Of the picture; html follows its reader.",
-            choices=_themes,
+            help="Colours of the picture.",
+            choices=("light", "dark"),
+            detail="A page (.html) follows its reader.",
         ),
     ] = "light"
 
@@ -80,11 +77,6 @@ class Charting:
                 f"--chart {self.chart}: no picture has this suffix; use {', '.join(PICTURES)},"
                 " or --chart terminal"
             )
-        module = "plotext" if self.in_terminal else PICTURES[self.suffix]
-        if module and importlib.util.find_spec(module) is None:
-            raise ParameterError(
-                f"--chart {self.chart} needs the extra \"plot\": pip install 'passk-cli[plot]'"
-            )
 
     def write(self, report: Report, style: Style) -> None:
         """Draw the report's charts where they were asked for."""
@@ -108,21 +100,28 @@ class Charting:
 class Output:
     """Where the result goes and how it looks."""
 
+    title: ClassVar[str] = "Output"
+
     form: Annotated[
         str | None,
         Option(
             "-f --format",
             "NAME",
-            f"One of {', '.join(FORMATS)}. Default: by"
-            " the output file's suffix; table on a terminal, plain in a pipe.",
+            "Format.",
             choices=tuple(FORMATS),
+            detail="Default: by the output file's suffix; table on a terminal, plain in a pipe.",
         ),
     ] = None
     output: Annotated[
         str | None,
-        Option("-o --output", "FILE", "Write here, whole or not at all."),
+        Option("-o --output", "FILE", "Write the result here.", detail="It is whole or not there."),
     ] = None
-    digits: Annotated[int | None, Option("--digits", "N", "Decimals shown.", low=0, high=15)] = None
+    digits: Annotated[
+        int | None,
+        Option(
+            "--digits", "N", "Decimals of shares (default 3; of percentages 1).", low=0, high=15
+        ),
+    ] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
     quiet: Annotated[bool, Option("-q --quiet", help="No notes on stderr; warnings stay.")] = False
 
@@ -249,6 +248,28 @@ class Output:
                 file.write(renderer(format)(report, Style(self.digits, self.percent)))
         except OSError as error:
             raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
+    """Title and options of where results go; what the question has itself is not among them."""
+    edge = (Charting, Output) if declaration.charts else (Output,)
+    without = (*declared(declaration.question), *declaration.without)
+    for group, options in sections_of(edge, without):
+        fitting = [(field, _for(declaration, field, option), kind, default)
+                   for field, option, kind, default in options]  # fmt: skip
+        yield getattr(group, "title", ""), fitting
+
+
+def edge_options(declaration: Command) -> Iterator[DeclaredOption]:
+    """The same without titles."""
+    return (option for _, options in edge_sections(declaration) for option in options)
+
+
+def _for(declaration: Command, field: str, option: Option) -> Option:
+    """An option as this command has it: formats of verdicts are for commands that give one."""
+    if field != "form" or declaration.judges:
+        return option
+    return replace(option, choices=tuple(name for name in FORMATS if name not in OF_VERDICTS))
 
 
 def _to_stdout(text: str) -> None:

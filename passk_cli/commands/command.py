@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.option import Option, declared, filled, named_files, options_of
+from passk_cli.option import DeclaredOption, declared, filled, named_files, sections_of
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
         def __call__(self, request: Request, source: Any = None, /) -> Counts:
             """source : data to read instead, as in `SharedOptions`."""
+
+
+# The title of the options that only one command has.
+OWN = "Options"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,9 +128,28 @@ class Command:
     charts: bool = False
     judges: bool = False
 
-    def options(self) -> Iterator[tuple[str, Option, Any, Any]]:
-        """(field, its Option, its type, its default) of every option, the question's own first."""
-        return options_of((self.question, *self.groups), self.without)
+    @property
+    def meaning(self) -> list[str]:
+        """What it is for, in paragraphs; the first is one line, for lists of commands."""
+        return self._words[0].split("\n\n")
+
+    @property
+    def examples(self) -> list[str]:
+        """Command lines that run as they are beside `sample_data`."""
+        return self._words[1:]
+
+    @property
+    def _words(self) -> list[str]:
+        return (inspect.getdoc(self.question) or "").split("\n\nExample: ")
+
+    def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
+        """Title and options of each group, the question's own first."""
+        for group, options in sections_of((self.question, *self.groups), self.without):
+            yield getattr(group, "title", OWN), options
+
+    def options(self) -> Iterator[DeclaredOption]:
+        """Every option, the question's own first."""
+        return (option for _, options in self.sections() for option in options)
 
     def ask(self, given: Mapping[str, Any], source: Any = None) -> tuple[Question, SharedOptions]:
         """The question and the shared options, from what was given for them.

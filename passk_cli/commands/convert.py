@@ -28,9 +28,14 @@ KEEP = "keep"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Convert(Question):
-    """Any results as one table of attempts, or of counts.
+    """Any harness's results as one table.
 
-    Example: passk convert results/ -o attempts.parquet
+    A row per attempt in the order of the files, or with --counts a row per task; csv, jsonl or
+    parquet. It reads back as the same numbers.
+
+    Example: passk convert sample_data/answers.csv --with benchmark -o attempts.parquet
+
+    Example: passk convert sample_data/agents.jsonl --counts
     """
 
     output: Annotated[
@@ -38,21 +43,27 @@ class Convert(Question):
         Option(
             "-o --output",
             "FILE",
-            "Write here, whole or not at all: .csv, .jsonl or .parquet. Default: csv to stdout.",
+            "Write here: .csv, .jsonl or .parquet.",
             file="written",
+            detail="It is whole or not there. Default: csv to stdout.",
         ),
     ] = None
     form: Annotated[
         str | None,
         Option(
             "-f --format",
-            help="Of the table. Default: by the output file's suffix.",
+            help="Format of the table",
             choices=("csv", "jsonl", "parquet", "every-eval-ever"),
+            detail="Default: by the output file's suffix.",
         ),
     ] = None
     counts: Annotated[
         bool,
-        Option("--counts", help="A row per model and task, with attempts n and passes c."),
+        Option(
+            "--counts",
+            help="A row per model and task, with n and c.",
+            detail="n counts attempts, c passes.",
+        ),
     ] = False
     missing: Annotated[
         str | None,
@@ -68,8 +79,9 @@ class Convert(Question):
         Option(
             "--with",
             "NAME",
-            "Further columns: answer, solution, or any of the data. Repeatable.",
+            "Further columns: answer, solution, any other.",
             parse=split,
+            detail="Any column of the data. Repeatable.",
         ),
     ] = ()
 

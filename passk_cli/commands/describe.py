@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Describe(Question):
-    """What was understood of the files, before computing.
+    """What was read, before anything is computed.
 
-    Example: passk describe results.jsonl
+    The format of each file, the column behind each role, models, tasks, attempts, missing outcomes,
+    repeated attempts, and the largest k that the data supports.
+
+    Example: passk describe sample_data/agents.jsonl
+
+    Example: passk describe sample_data/cruxeval.jsonl.gz --by temperature
     """
 
     tolerant: ClassVar[bool] = True

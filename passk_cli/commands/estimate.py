@@ -28,9 +28,14 @@ _MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5
 
 @dataclass(frozen=True)
 class Estimation(Question):
-    """pass@k and pass^k of every model, and how sure they are.
+    """pass@k and pass^k of every model, with intervals.
 
-    Example: passk estimate runs/*.jsonl -k 1,5 --by temperature
+    pass@k is the chance that at least one of k attempts passes; pass^k, that all k pass. The table
+    has a row per model and a column per metric, each with its 95 % confidence interval.
+
+    Example: passk estimate sample_data/tau_airline.csv
+
+    Example: passk estimate sample_data/cruxeval.jsonl.gz -k 1,5 --by temperature
     """
 
     sort: Annotated[
@@ -38,7 +43,8 @@ class Estimation(Question):
         Option(
             "--sort",
             "COLUMN",
-            "Order by model, a group, a metric or tasks. Default: the first metric.",
+            "Order of the rows: a column. Default: the first metric.",
+            detail="A column is model, a group, a metric or tasks.",
         ),
     ] = ""
 

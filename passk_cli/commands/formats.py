@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Formats(Question):
-    """Which files are read, what passes in them, and where their layout was read.
+    """The formats and harnesses that are recognised.
+
+    For each format: what passes in it, and where its layout was read. A file is recognised by its
+    content, whatever its name.
 
     Example: passk formats
+
+    Example: passk formats -f csv
     """
 
     def alone(self, asked: SharedOptions) -> Report:
@@ -33,7 +38,7 @@ class Formats(Question):
         )
 
 
-COMMAND = Command(Formats, (), files="none")
+COMMAND = Command(Formats, (), without=("digits", "percent"), files="none")
 
 
 def _rows() -> Iterator[tuple[str, str, str]]:

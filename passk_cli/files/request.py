@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.roles import OF_ATTEMPTS
@@ -63,6 +63,13 @@ def parse_where(value: Any) -> str:
     )
 
 
+def formats() -> tuple[str, ...]:
+    """The formats that can be forced."""
+    from passk_cli.files.formats import FORMATS
+
+    return (*FORMATS, *TABLES)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Conversion:
     """The attempts as a table.
@@ -89,14 +96,16 @@ class Request:
     conversion : what the attempts are written to, besides being counted.
     """
 
+    title: ClassVar[str] = "Input"
     fields: Annotated[
         Mapping[str, str],
         Option(
             "--field",
             "ROLE=COLUMN",
-            "The column behind a role: task, outcome, attempt, model, n, c, score, answer,"
-            " solution; a.b looks inside a record. Repeatable.",
+            "Column of a role, as task=id or outcome=passed.",
             parse=parse_fields,
+            detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
+            " looks inside a record, as a.b does. Repeatable.",
         ),
     ] = field(default_factory=dict)
     threshold: Annotated[
@@ -104,55 +113,62 @@ class Request:
         Option(
             "--threshold",
             "X[,X…]",
-            "A score passes when ≥ X. Several: every number at each of them.",
+            "A score passes when ≥ X.",
             parse=parse_thresholds,
+            detail="Several thresholds: every number at each of them.",
         ),
     ] = ()
-    missing: Annotated[
-        str, Option("--missing", help="What an empty outcome is.", choices=MISSING)
-    ] = "error"
+    missing: Annotated[str, Option("--missing", help="A missing outcome", choices=MISSING)] = (
+        "error"
+    )
     duplicates: Annotated[
         str,
         Option(
             "--duplicates",
-            help="What the same model, task and attempt number twice is.",
+            help="A repeated attempt",
             choices=DUPLICATES,
+            detail="The same model, task and attempt number twice.",
         ),
     ] = "error"
     skip_bad: Annotated[
-        bool, Option("--skip-bad", help="Leave out lines that are no records, and count them.")
+        bool, Option("--skip-bad", help="Skip lines that are not records, and count them.")
     ] = False
     by: Annotated[
         tuple[str, ...],
-        Option("--by", "COLUMN", "Split models further. Repeatable.", parse=split),
+        Option(
+            "--by", "COLUMN", "Split each model by a column.", parse=split, detail="Repeatable."
+        ),
     ] = ()
     where: Annotated[
         str,
         Option(
             "--where",
             "EXPRESSION",
-            "Keep rows, as in \"difficulty = 'hard'\". Several: all must hold.",
+            "Keep the rows for which an expression holds.",
             parse=parse_where,
             several=True,
+            detail="As in \"difficulty = 'hard'\". Several: all must hold.",
         ),
     ] = ""
     models: Annotated[
-        tuple[str, ...], Option("--model", "NAME", "Keep this model. Repeatable.")
+        tuple[str, ...],
+        Option("--model", "NAME", "Keep this model.", detail="Repeatable.", of_models=True),
     ] = ()
     outcome: Annotated[
         str | None,
-        Option("--outcome", "NAME", "Which outcome to read, in files that hold several."),
+        Option("--outcome", "NAME", "Which outcome to read, where files hold several."),
     ] = None
     format: Annotated[
         str | None,
-        Option("--from", "NAME", "Force a file format; passk formats lists them."),
+        Option("--from", "NAME", "Read the files as this format (passk formats).", choices=formats),
     ] = None
     records: Annotated[
         str | None,
         Option(
             "--records",
             "KEY",
-            "The key of a JSON document that holds its records; a.b looks further inside.",
+            "Key of a JSON document that holds its records.",
+            detail="A dot looks further inside, as a.b does.",
         ),
     ] = None
     path: Annotated[
@@ -160,7 +176,9 @@ class Request:
         Option(
             "--path",
             "TEMPLATE",
-            "Columns from the end of each path, as in '{model}/{task}/run-{attempt}.json'.",
+            "Columns from paths, as '{model}/{task}.json'.",
+            detail="Names stand for the end of each path, as in"
+            " '{model}/{task}/run-{attempt}.json'.",
         ),
     ] = None
     cluster: str | None = None

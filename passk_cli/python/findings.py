@@ -78,7 +78,7 @@ class Findings:
         """Write it in the format of the suffix, whole or not at all.
 
         path : .csv, .tsv, .json and .jsonl hold the tidy rows, .md, .tex and .txt the tables; .png,
-            .svg, .pdf and .html are pictures, which need the extra "plot".
+            .svg, .pdf and .html are pictures.
         digits : decimals shown in tables.  percent : shares as percentages.
         theme : of a picture, "light" or "dark"; html follows its reader.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
@@ -91,9 +91,9 @@ class Findings:
 
         path = Path(path)
         suffix = path.suffix.lower()
-        if suffix not in SUFFIXES | PICTURES:
-            known = ", ".join(SUFFIXES | PICTURES)
-            raise ParameterError(f"{path}: no format has this suffix; use {known}")
+        known = (*SUFFIXES, *(name for name in PICTURES if name not in SUFFIXES))
+        if suffix not in known:
+            raise ParameterError(f"{path}: no format has this suffix; use {', '.join(known)}")
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": it is one of {", ".join(THEMES)}')
         if suffix in SUFFIXES:
@@ -103,16 +103,8 @@ class Findings:
             write_whole(path, self._picture(suffix, theme, percent))
 
     def _picture(self, suffix: str, theme: str, percent: bool) -> bytes:
-        from importlib.util import find_spec
-
-        from passk_cli.charts import PICTURES
         from passk_cli.charts.picture import picture
 
-        module = PICTURES[suffix]
-        if module and find_spec(module) is None:
-            raise ParameterError(
-                f"{suffix} needs the extra \"plot\": pip install 'passk-cli[plot]'"
-            )
         if not self.report.plots:
             raise ParameterError("there is nothing to draw")
         return picture(self.report, suffix, theme, percent)

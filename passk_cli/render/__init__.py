@@ -27,6 +27,8 @@ FORMATS: dict[str, str] = {
     "junit": "checks:junit",
     "github": "checks:github",
 }
+# Those that only say which rules hold.
+OF_VERDICTS = ("junit", "github")
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",

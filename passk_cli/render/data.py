@@ -10,6 +10,9 @@ from passk_cli.render.style import Style
 from passk_cli.report.model import Cell, Estimate, Limits, Report
 from passk_cli.text import strict_json
 
+# The version of what `json_text` writes; it changes when a key goes or means something else.
+SCHEMA = "passk-report/1"
+
 
 def csv_text(report: Report, style: Style) -> str:
     """RFC 4180 with a header, lines ending in a bare newline."""
@@ -25,6 +28,7 @@ def json_text(report: Report, style: Style) -> str:
     """One object: rows, notes, caption and signature, after the result of a gate."""
     result = {"result": report.result} if report.result else {}
     document = {
+        "schema": SCHEMA,
         **result,
         "rows": _records(report),
         "notes": [{"level": note.level, "text": note.text} for note in report.notes],

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
@@ -49,34 +49,46 @@ class Confidence:
     lacking : metrics that the method cannot answer for, so that another does; see `for_metrics`.
     """
 
+    title: ClassVar[str] = "Uncertainty"
     interval: Annotated[
         str | None,
         Option(
             "--interval",
-            "METHOD|none",
-            "guard (default for new tasks), gaffke, jeffreys (default for differences),"
-            " percentile, basic, bca, t, wilson, clopper-pearson; hull (default for these tasks),"
-            " jackknife. none: standard errors.",
+            "METHOD",
+            "guard, gaffke, jeffreys, percentile, basic, bca, t, wilson, clopper-pearson, hull,"
+            " jackknife; none: standard errors.",
             choices=methods,
+            detail="Default: guard for new tasks, hull for these tasks, jeffreys for differences.",
         ),
     ] = None
-    level: Annotated[float, Option("--level", "P", "Coverage of intervals.")] = 0.95
+    level: Annotated[float, Option("--level", "P", "Confidence level.")] = 0.95
     population: Annotated[
         str,
         Option(
             "--population",
-            help="The question: tasks are a sample of what it is about, or all of it.",
+            help="Intervals are for",
             choices=POPULATIONS,
+            detail="new-tasks: the tasks are a sample of a larger population; these-tasks: they"
+            " are all there is, and attempts vary.",
         ),
     ] = NEW_TASKS
     cluster: Annotated[
         str | None,
-        Option("--cluster", "COLUMN", "Tasks that belong together, as one repository's."),
+        Option(
+            "--cluster",
+            "COLUMN",
+            "Column of groups of related tasks.",
+            detail="As repositories or passages; intervals and tests take groups as units.",
+        ),
     ] = None
     resamples: Annotated[
         int,
         Option(
-            "--resamples", "N", "Draws, where a method needs them.", low=100, high=MOST_RESAMPLES
+            "--resamples",
+            "N",
+            "Random draws of a method.",
+            low=100,
+            high=MOST_RESAMPLES,
         ),
     ] = 10_000
     seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
@@ -85,8 +97,9 @@ class Confidence:
         Option(
             "--bounds",
             "LOW,HIGH",
-            "What scores cannot pass, as 0,1; guard intervals of best@k and mean need it.",
+            "Lowest and highest possible score, as 0,1.",
             parse=parse_bounds,
+            detail="Guard intervals of best@k, worst@k and mean need it.",
         ),
     ] = None
     lacking: tuple[str, ...] = ()

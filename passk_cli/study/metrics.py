@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
@@ -35,27 +35,35 @@ def parse_k(value: Any) -> tuple[int, ...]:
 class Metrics:
     """Which metrics, and what becomes of tasks with too few attempts."""
 
+    title: ClassVar[str] = "Metrics"
     k: Annotated[
         tuple[int, ...],
         Option(
             "-k",
             "1,10,100",
-            "pass@k and pass^k for these k. Default: those of 1, 10, 100 that every task of some"
-            " model supports; fewer than two: 1, 2, 4, … and n.",
+            "pass@k and pass^k at these k, by default 1, 10, 100.",
             parse=parse_k,
+            detail="Default: those that every task of some model supports; fewer"
+            " than two: 1, 2, 4, … and n.",
         ),
     ] = ()
     # Metric stays unimported for the help's sake, so it is not named here.
     metrics: Annotated[
         tuple[Any, ...],
-        Option("-m --metric", "NAMES", "Metrics by name, as pass@10,pass^4.", parse=parse_metrics),
+        Option(
+            "-m --metric",
+            "NAMES",
+            "Metrics by name, as pass@10,pass^4,gpass@8:0.5.",
+            parse=parse_metrics,
+        ),
     ] = ()
     short_tasks: Annotated[
         str,
         Option(
             "--short-tasks",
-            help="A metric some tasks have too few attempts for: empty, or without those tasks.",
+            help="Tasks with n < k",
             choices=SHORT_TASKS,
+            detail="empty: the metric stays empty; drop: it is computed without those tasks.",
         ),
     ] = "empty"
 

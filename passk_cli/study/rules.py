@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
@@ -39,29 +39,30 @@ class Rules:
         interval test where attempts differ in number.
     """
 
+    title: ClassVar[str] = "Comparison"
     test: Annotated[
         str | None,
         Option(
             "--test",
-            help="Paired by task. Default: sign-flip (McNemar's exact test where n = 1), interval"
-            " where attempts differ, within-tasks for these tasks. mid-p counts ties by half: more"
-            " power, less guarantee.",
+            help="Test",
             choices=TESTS,
+            detail="Paired by task. Default: sign-flip (McNemar's exact test where n = 1),"
+            " interval where attempts differ, within-tasks for these tasks. mid-p counts"
+            " ties by half: more power, less guarantee.",
         ),
     ] = None
     adjust: Annotated[
         str,
-        Option(
-            "--adjust", help="Adjustment of p-values for the number of tests.", choices=ADJUSTMENTS
-        ),
+        Option("--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS),
     ] = "holm"
     family: Annotated[
         str,
         Option(
             "--family",
-            help="Adjust over the pairs at the first metric, other metrics each by itself; or over"
-            " all metrics together.",
+            help="Tests adjusted together",
             choices=FAMILIES,
+            detail="primary: the pairs at the first metric, and other metrics each by itself;"
+            " all: all metrics together.",
         ),
     ] = PRIMARY
     margin: Annotated[
@@ -70,5 +71,5 @@ class Rules:
     ] = 0.0
     unpaired: Annotated[
         str,
-        Option("--unpaired", help="Tasks that only one of two models has.", choices=UNPAIRED),
+        Option("--unpaired", help="Tasks one model lacks", choices=UNPAIRED),
     ] = "drop"

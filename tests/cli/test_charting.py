@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 from pathlib import Path
@@ -95,33 +94,6 @@ def test_an_input_is_not_drawn_over(passk: Passk, tmp_path: Path) -> None:
     source.write_text('{"a": {"task": "t", "passed": true}}')
     done = passk("compare", source, "--chart", source)
     assert (done.code, "is read as well" in done.err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("target", "module"),
-    [(f"x{s}", m) for s, m in PICTURES.items()] + [("-", "plotext"), ("terminal", "plotext")],
-)
-def test_a_missing_extra_is_named_in_one_line(
-    passk: Passk,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    target: str,
-    module: str | None,
-) -> None:
-    real = importlib.util.find_spec
-    hidden = ("vl_convert", "plotext")
-    monkeypatch.setattr(
-        importlib.util,
-        "find_spec",
-        lambda name, *rest: None if name in hidden else real(name, *rest),
-    )
-    monkeypatch.chdir(tmp_path)
-    done = passk(*COMPARE, "--chart", target)
-    if module is None:
-        assert done.code == 0
-        return
-    expected = f"passk: --chart {target} needs the extra \"plot\": pip install 'passk-cli[plot]'\n"
-    assert (done.code, done.out, done.err) == (2, "", expected)
 
 
 def test_nothing_to_draw_is_said(passk: Passk, write: Any, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 import passk_cli
 from passk_cli.api import in_python
-from passk_cli.cli.declared import edge_options
+from passk_cli.cli.output import edge_options
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands import command_of
 from passk_cli.files.request import RESERVED
@@ -249,11 +249,11 @@ def test_help_says_what_is_declared(
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
     for _, option, _, default in options:
-        assert "".join(option.help.split()) in words
+        assert "".join(option.help.removesuffix(".").split()) in words
         assert all(flag in words for flag in option.flags.split())
         if isinstance(default, str) and default:
-            assert f"[default:{default}]" in words
-    assert f"Example:passk{name}" in words
+            assert f"{default}(default)" in words or f"(default{default})" in words
+    assert f"Examples:passk{name}" in words
 
 
 @pytest.mark.parametrize("name", EVERY)

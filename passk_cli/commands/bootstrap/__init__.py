@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bootstrap(Question):
-    """Bias, errors, every interval side by side, who is best.
+    """Bias, standard errors, and intervals of every method.
 
-    Example: passk bootstrap runs/*.jsonl -k 1,10 --interval all --draws draws.parquet
+    Resamples the tasks, and shows for each metric what the choice of an interval changes, which
+    part of the variance comes from tasks and which from attempts, and how often each model leads.
+
+    Example: passk bootstrap sample_data/tau_airline.csv -k 1,2 --interval guard,percentile,bca
+
+    Example: passk bootstrap sample_data/tau_airline.csv --weights dirichlet --draws draws.csv
     """
 
     interval: Annotated[
@@ -28,23 +33,23 @@ class Bootstrap(Question):
         Option(
             "--interval",
             "METHODS|all",
-            "Intervals side by side, as guard,percentile,bca,basic,gaffke,jeffreys,t.",
+            "Intervals side by side, as guard,bca,t.",
             parse=split,
+            detail="There are guard, percentile, bca, basic, gaffke, jeffreys and t; all: every"
+            " one.",
         ),
     ] = ()
     weights: Annotated[
         str,
         Option(
             "--weights",
-            help="The ordinary or the Bayesian bootstrap.",
+            help="Ordinary or Bayesian bootstrap",
             choices=("multinomial", "dirichlet"),
         ),
     ] = "multinomial"
     draws: Annotated[
         str | None,
-        Option(
-            "--draws", "FILE", "Write the draws to a .csv, .jsonl or .parquet file.", file="written"
-        ),
+        Option("--draws", "FILE", "Write the draws: .csv, .jsonl or .parquet.", file="written"),
     ] = None
 
     def report(self, study: Study) -> Report:

@@ -22,13 +22,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Compare(Question):
-    """Which model is better; which cannot be told apart.
+    """Which models differ significantly, and which tie.
 
-    Example: passk compare runs/*.jsonl --baseline gpt-4 -k 1,10 --margin 0.02
+    Models are compared task by task, on the tasks they share. Each difference has an interval and a
+    p-value, adjusted for the number of tests. With a baseline,
+    every model is compared with it alone.
+
+    Example: passk compare sample_data/agents.jsonl -k 1
+
+    Example: passk compare sample_data/cruxeval.jsonl.gz --baseline gpt-4-0613 --by temperature
     """
 
     baseline: Annotated[
-        str | None, Option("--baseline", "NAME", "Compare each model with this one only.")
+        str | None,
+        Option("--baseline", "NAME", "Compare every model with this one only.", of_models=True),
     ] = None
     crossings: Annotated[
         bool, Option("--crossings", help="The k at which one model overtakes another.")
@@ -38,7 +45,8 @@ class Compare(Question):
         Option(
             "--sensitivity",
             "COLUMN",
-            "Do verdicts survive without each group, and with half the attempts?",
+            "Repeat without each group of a column.",
+            detail="Do the verdicts hold without each group of tasks, and with half the attempts?",
         ),
     ] = None
 

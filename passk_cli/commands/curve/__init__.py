@@ -61,9 +61,14 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
 
 @dataclass(frozen=True)
 class Curve(Question):
-    """Coverage (pass@k) and reliability (pass^k) over k.
+    """pass@k and pass^k over k.
 
-    Example: passk curve results.jsonl --delta --chart curves.html
+    pass@k (coverage) rises with k and pass^k (reliability) falls. The gap between them shows
+    whether many tasks are solved sometimes or few always; --delta puts numbers on it.
+
+    Example: passk curve sample_data/tau_airline.csv --delta
+
+    Example: passk curve sample_data/toy_families.csv --max-k 20 --chart curves.svg
     """
 
     # Families and metrics stay unimported for the help's sake, so they are not named here.
@@ -72,9 +77,10 @@ class Curve(Question):
         Option(
             "--rates",
             "NAME=P,P,…",
-            "Exact success rates of tasks, as mixed=0,1, instead of files; a file may have"
-            " a column rate as well. Repeatable.",
+            "Exact success rates, as mixed=0,1.",
             parse=parse_families,
+            detail="They stand instead of files; a file may have a column rate as well."
+            " Repeatable.",
         ),
     ] = ()
     points: Annotated[
@@ -82,8 +88,9 @@ class Curve(Question):
         Option(
             "--points",
             "N|all",
-            "Every k where there are no more than N, else about N on a log scale.",
+            "How many k's: all up to N, else about N.",
             parse=parse_points,
+            detail="Beyond N they lie on a log scale.",
         ),
     ] = "40"
     max_k: Annotated[
@@ -91,22 +98,29 @@ class Curve(Question):
         Option(
             "--max-k",
             "K",
-            "The last k. Default: the smallest n of each model (the largest with"
-            " --short-tasks drop); 10 for exact rates.",
+            "The last k.",
             low=1,
             high=MOST_ATTEMPTS,
+            detail="Default: the smallest n of each model (the largest with --short-tasks drop);"
+            " 10 for exact rates.",
         ),
     ] = None
     band: Annotated[
         str,
         Option(
             "--band",
-            help="Intervals for each k by itself, or for both curves of a model at all k.",
+            help="Intervals hold for each k, or for all k",
             choices=BANDS,
+            detail="simultaneous: for both curves of a model at all k together.",
         ),
     ] = POINTWISE
     delta: Annotated[
-        bool, Option("--delta", help="What uneven tasks do: Δ_k, coverage deficit, moments.")
+        bool,
+        Option(
+            "--delta",
+            help="Δ_k, coverage deficit and moments.",
+            detail="They say what uneven tasks do.",
+        ),
     ] = False
     curves: Annotated[
         tuple[Any, ...],

@@ -26,18 +26,24 @@ _FORMS = {"none": "as text", "space": "with single spaces", "python": "as Python
 
 @dataclass(frozen=True)
 class Diversity(Question):
-    """How different are the solutions: distinct@k, duplicates, gains without variety.
+    """How many different solutions the attempts hold.
 
-    Example: passk diversity runs/*.jsonl --field solution=completion --normalise python
+    Counts the different solutions, and the different correct ones, among k attempts, and tells how
+    much of the gain from pass@1 to pass@k comes with variety.
+
+    Example: passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b -k 2,10
+
+    Example: passk diversity sample_data/cruxeval.jsonl.gz --model gpt-4-0613 --normalise space
     """
 
     normalise: Annotated[
         str,
         Option(
             "--normalise",
-            help="Compare solutions as they are; with white space as single spaces; or as Python"
-            " without comments, docstrings and layout.",
+            help="Compare solutions as",
             choices=NORMALISE,
+            detail="none: as they are; space: with white space as single spaces; python: without"
+            " comments, docstrings and layout.",
         ),
     ] = "none"
     similarity: Annotated[
@@ -45,7 +51,8 @@ class Diversity(Question):
         Option(
             "--similarity",
             "X",
-            "Solutions that share at least X of their runs of three tokens are one, as 0.8.",
+            "Solutions alike from a share X on are one.",
+            detail="The share of common runs of three tokens, as 0.8.",
         ),
     ] = None
     k: Annotated[
@@ -53,9 +60,10 @@ class Diversity(Question):
         Option(
             "-k",
             "2,10,100",
-            "distinct@k for these k. Default: those of 2, 10, 100 that every task of some"
-            " model supports; fewer than three: and half and all of its attempts.",
+            "distinct@k at these k.",
             parse=parse_k,
+            detail="Default: those of 2, 10, 100 that every task of some model supports; fewer"
+            " than three: and half and all of its attempts.",
         ),
     ] = ()
 
@@ -85,7 +93,9 @@ class Diversity(Question):
         return diversity_report(study, ks, _FORMS[self.normalise] + near)
 
 
-COMMAND = Command(Diversity, (Request, Metrics, Confidence), without=("metrics",), charts=True)
+COMMAND = Command(
+    Diversity, (Request, Metrics, Confidence), without=("metrics", "bounds"), charts=True
+)
 
 
 def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:

@@ -58,9 +58,14 @@ def models() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Extrapolate(Question):
-    """pass@k at k beyond the attempts there are, and the k that reaches a target.
+    """pass@k beyond the attempts made; the k for a target.
 
-    Example: passk extrapolate runs/*.jsonl --to 1000,10000 --target 0.9
+    Fits models of how hard tasks are to the counts, weighs them by fit and backtest, and predicts
+    pass@k at larger k. Two intervals: what the models allow, and what any rare tasks could make.
+
+    Example: passk extrapolate sample_data/counts.csv --to 100,1000 --target 0.5
+
+    Example: passk extrapolate sample_data/counts.csv --to 100 --fit beta -m pass@k,pass^k
     """
 
     to: Annotated[
@@ -68,13 +73,14 @@ class Extrapolate(Question):
         Option(
             "--to",
             "100,1000",
-            "Predict at these k. Default: 10 and 100 times the attempts there are.",
+            "Predict at these k.",
             parse=parse_to,
+            detail="Default: 10 and 100 times the attempts there are.",
         ),
     ] = ()
     target: Annotated[
         float | None,
-        Option("--target", "P", "And the k that reaches this share, as 0.9.", parse=parse_target),
+        Option("--target", "P", "Find the k that reaches this share, as 0.9.", parse=parse_target),
     ] = None
     curves: Annotated[
         tuple[str, ...],
@@ -90,11 +96,11 @@ class Extrapolate(Question):
         Option(
             "--fit",
             "NAME",
-            "Another model: ex-gaussian (rates spread as in published data sets; where the counts"
-            " speak against it, the estimate of weighed with an interval that holds both), smooth,"
-            " beta, beta+0, beta+0+1, power, log-logit. Default: weighed (mostly smooth; the others"
-            " by fit and backtest).",
+            "ex-gaussian, smooth, beta, beta+0, beta+0+1, power, log-logit. Default: weighed.",
             choices=models,
+            detail="weighed: mostly smooth; the others by fit and backtest. ex-gaussian: rates"
+            " spread as in published data sets; where the counts speak against it, the estimate of"
+            " weighed with an interval that holds both.",
         ),
     ] = None
     resamples: Annotated[
@@ -102,9 +108,10 @@ class Extrapolate(Question):
         Option(
             "--resamples",
             "N",
-            "Draws from the posterior; refits of each model.",
+            "Refits of each model.",
             low=100,
             high=MOST_REFITS,
+            detail="Of a posterior: draws from it.",
         ),
     ] = 400
 

@@ -28,9 +28,14 @@ ON_UNDECIDED = ("pass", "fail")
 # The rules there are, in the order of their lines; each brings its options.
 @dataclass(frozen=True)
 class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
-    """Rules for a pipeline: exit 0 when all hold, else 1.
+    """Pass or fail for a pipeline, by exit code.
 
-    Example: passk gate new.jsonl --baseline old.jsonl --max-drop pass@1=0.02 --min pass@10=0.8
+    Exit code 0 when all rules hold, 1 when one fails, 3 when one cannot be checked. Rules are about
+    the new run alone, or about what changed against a baseline, task by task.
+
+    Example: passk gate sample_data/tau_airline.csv --min pass@1=0.4
+
+    Example: passk gate sample_data/agents.jsonl --baseline gpt-5.6-sol --max-drop pass@1=0.6
     """
 
     baseline: Annotated[
@@ -38,15 +43,16 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
         Option(
             "--baseline",
             "FILE|NAME",
-            "What to compare with: a file, label=path, or a model in the data.",
+            "A file, label=path, or a model in the data.",
             file="read",
+            of_models=True,
         ),
     ] = None
     on_undecided: Annotated[
         str,
         Option(
             "--on-undecided",
-            help="What a rule without enough evidence counts as.",
+            help="A rule without enough evidence",
             choices=ON_UNDECIDED,
         ),
     ] = "pass"

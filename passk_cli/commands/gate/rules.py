@@ -83,9 +83,9 @@ class EveryTask(GateRule):
         str,
         Option(
             "--unpaired",
-            help="Tasks of the baseline without attempts in the new run: fail, or compare the"
-            " others.",
+            help="Baseline tasks that the new run lacks",
             choices=("fail", "drop"),
+            detail="fail: the gate fails; drop: the others are compared.",
         ),
     ] = "fail"
 
@@ -122,12 +122,12 @@ class Minimum(GateRule):
         Option(
             "--min",
             "METRIC=X",
-            "Fails when the estimate is below.",
+            "Fails when the estimate is below X.",
             parse=partial(parse_limits, "--min"),
         ),
     ] = field(default_factory=dict)
     strict: Annotated[
-        bool, Option("--strict", help="--min asks it of the lower limit of the interval.")
+        bool, Option("--strict", help="--min is about the lower limit of the interval.")
     ] = False
 
     @property
@@ -214,7 +214,7 @@ class MaxDrop(GateRule):
         Option(
             "--max-drop",
             "METRIC=X",
-            "Fails when the drop is credibly larger.",
+            "Fails when the drop is credibly larger than X.",
             parse=partial(parse_limits, "--max-drop"),
         ),
     ] = field(default_factory=dict)

@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order(Question):
-    """Does the order of attempts matter: trend, neighbours, copies, first@k.
+    """Whether attempts depend on their order.
 
-    Example: passk order runs/*.jsonl --field attempt=trial -k 1,2,4
+    pass@k takes the attempts at a task as exchangeable and independent. This tests it: for a trend
+    over the attempts, for neighbours that are too alike, and for attempts that repeat each other.
+
+    Example: passk order sample_data/tau_airline.csv
+
+    Example: passk order sample_data/cruxeval.jsonl.gz --where "temperature > 0.5" -k 1,2,4
     """
 
     k: Annotated[
@@ -32,17 +37,18 @@ class Order(Question):
         Option(
             "-k",
             "1,2,4",
-            "first@k beside pass@k for these k. Default: 1, 2, 4, … and the most attempts that"
-            " every task of some model has.",
+            "first@k beside pass@k at these k.",
             parse=parse_k,
+            detail="Default: 1, 2, 4, … and the most attempts that every task of some model has.",
         ),
     ] = ()
     order_from_lines: Annotated[
         bool,
         Option(
             "--order-from-lines",
-            help="Attempts were made in the order of the lines (of the files, of a list). Default:"
-            " by attempt number or time; --field attempt=COLUMN names it.",
+            help="Attempts were made in the order of the lines.",
+            detail="Lines of the files, or rows of a list. Default: by attempt number or time;"
+            " --field attempt=COLUMN names it.",
         ),
     ] = False
 
@@ -68,7 +74,7 @@ class Order(Question):
 COMMAND = Command(
     Order,
     (Request, Metrics, Rules, Confidence),
-    without=("metrics", "test", "family", "margin", "unpaired"),
+    without=("metrics", "test", "family", "margin", "unpaired", "bounds"),
     charts=True,
 )
 

