@@ -5,10 +5,7 @@ import re
 from passk_cli.text import printable
 
 # A place is an option with its value, or one word: a file, a metric, a name.
-_PARTS = re.compile(
-    r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?",
-    re.DOTALL,
-)
+_PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
 
 
 class PasskError(Exception):
@@ -33,7 +30,7 @@ class PasskError(Exception):
         >>> ParameterError("no files given").parts
         ('', 'no files given', '')
         """
-        match = _PARTS.fullmatch(str(self.args[0]) if self.args else "")
+        match = re.fullmatch(_PARTS, str(self.args[0]) if self.args else "", re.DOTALL)
         place, problem, remedy = match.groups() if match else ("", str(self), "")
         return place or "", problem, remedy or ""
 

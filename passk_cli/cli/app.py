@@ -4,22 +4,44 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from passk_cli.cli.completion import completing, words_so_far
 from passk_cli.cli.failure import EXIT_INTERNAL, USAGE, write_data, write_failure
 from passk_cli.cli.process import leave_if_signalled
-from passk_cli.commands import COMMANDS
+from passk_cli.commands import COMMANDS, command_of
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.text import printable
 from passk_cli.version import __version__
 
 HELP = "help"
+# Set while a shell asks for completions, of the scripts `passk` and `passk-cli`.
+COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 # What typer raises for a command line that it does not understand, under its public name's base.
 USAGE_ERROR: Any = typer.BadParameter.__base__
+
+
+class DeclaredCommand(TyperCommand):
+    """A command whose help is made from its declaration."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The text of --help."""
+        from passk_cli.cli.manual import manual
+
+        return manual(str(self.name))
+
+
+class DeclaredGroup(TyperGroup):
+    """All commands, listed by section."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The text of --help."""
+        from passk_cli.cli.manual import overview
+
+        return overview()
 
 
 def _version(wanted: bool) -> None:
@@ -50,8 +72,6 @@ def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typ
 
     listed : commands are named with what they are for, and cannot be run.
     """
-    from passk_cli.cli.declared import DeclaredCommand, DeclaredGroup, function, named
-
     app = typer.Typer(
         name="passk",
         cls=DeclaredGroup,
@@ -61,21 +81,46 @@ def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    asked = completing()
+    asked = _completing()
     for name in names:
         if name == HELP:
             app.command(name)(_help)
+        elif listed:
+            app.command(name, cls=DeclaredCommand)(_named(name, completing=asked))
         else:
-            command = (named if listed else function)(name, completing=asked)
-            app.command(name, cls=DeclaredCommand)(command)
+            from passk_cli.cli.declared import function
+
+            app.command(name, cls=DeclaredCommand)(function(name, completing=asked))
     return app
+
+
+def _named(name: str, *, completing: bool = False) -> Callable[[], None]:
+    """A stand-in for a command in the list of all."""
+
+    def stand() -> None:
+        raise NotImplementedError(name)
+
+    stand.__name__ = name
+    # Shells show it beside the name; the help itself is made without it.
+    stand.__doc__ = command_of(name).meaning[0] if completing else None
+    return stand
+
+
+def _completing() -> bool:
+    return any(name in os.environ for name in COMPLETING)
 
 
 def _needed(words: list[str]) -> typer.Typer:
     """The app as far as a command line that begins like this can need it."""
+    if _completing():
+        from passk_cli.cli.completion import words_so_far
+
+        words = words_so_far()
     first = words[:1]
     if first in (["--version"], ["-V"]):
         return build(())
+    if words[1:] in (["--help"], ["-h"]) and first[0] in COMMANDS:
+        return build(first, listed=True)
     if first and (first[0] in COMMANDS or first[0] == HELP):
         return build(first)
     return build((*COMMANDS, HELP), listed=True)
@@ -88,8 +133,7 @@ def main() -> None:
     words = sys.argv[1:]
     code: Any
     try:
-        app = _needed(words_so_far() if completing() else words)
-        code = app(standalone_mode=False)
+        code = _needed(words)(standalone_mode=False)
     except PasskError as error:
         leave_if_signalled()
         code = write_failure(error, words)

@@ -7,17 +7,10 @@ from collections.abc import Callable, Sequence
 
 from passk_cli.option import Option
 
-# Set while a shell asks for completions, of the scripts `passk` and `passk-cli`.
-COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 # Files whose models are looked up while somebody waits, in bytes in all.
 MOST_BYTES = 4_000_000
 
 Complete = Callable[[str], list[str]]
-
-
-def completing() -> bool:
-    """Whether a shell asks for completions."""
-    return any(name in os.environ for name in COMPLETING)
 
 
 def words_so_far() -> list[str]:

@@ -7,32 +7,11 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from passk_cli.cli.output import edge_options
 from passk_cli.commands import command_of
 from passk_cli.commands.command import Command
 from passk_cli.option import Option, base_type, repeatable
-
-
-class DeclaredCommand(TyperCommand):
-    """A command whose help is made from its declaration."""
-
-    def get_help(self, ctx: Any) -> str:
-        """The text of --help."""
-        from passk_cli.cli.manual import manual
-
-        return manual(str(self.name))
-
-
-class DeclaredGroup(TyperGroup):
-    """All commands, listed by section."""
-
-    def get_help(self, ctx: Any) -> str:
-        """The text of --help."""
-        from passk_cli.cli.manual import overview
-
-        return overview()
 
 
 def function(name: str, *, completing: bool = False) -> Callable[..., None]:
@@ -55,18 +34,6 @@ def function(name: str, *, completing: bool = False) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
-
-
-def named(name: str, *, completing: bool = False) -> Callable[[], None]:
-    """A stand-in for a command in the list of all."""
-
-    def stand() -> None:
-        raise NotImplementedError(name)
-
-    stand.__name__ = name
-    # Shells show it beside the name; the help itself is made without it.
-    stand.__doc__ = command_of(name).meaning[0] if completing else None
-    return stand
 
 
 def _files(declaration: Command) -> inspect.Parameter:

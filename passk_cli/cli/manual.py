@@ -11,7 +11,6 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS, command_of
 from passk_cli.commands.command import Command
 from passk_cli.option import Option, base_type, repeatable
@@ -78,6 +77,9 @@ def usage(name: str, declaration: Command) -> str:
 
 def _sections(declaration: Command, full: bool) -> Iterator[tuple[str, list[Row]]]:
     """Title and rows of each group of options that is not empty."""
+    # The list of commands does without it.
+    from passk_cli.cli.output import edge_sections
+
     files = [] if declaration.files == "none" else [("FILE...", FILES)]
     for title, options in (*declaration.sections(), *edge_sections(declaration)):
         rows = [_row(option, kind, default, full) for _, option, kind, default in options]
