@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from passk_cli.render.style import Style
     from passk_cli.report.model import Report
 
+# As many notes are read; more are walked past.
+_NOTES = 3
 # Formats on stdout after which a chart can stand; None is the one for a terminal or a pipe.
 _FOR_PEOPLE = (None, "table", "plain")
 
@@ -123,6 +125,7 @@ class Output:
         ),
     ] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
+    verbose: Annotated[bool, Option("-v --verbose", help="All notes on stderr, not three.")] = False
     quiet: Annotated[bool, Option("-q --quiet", help="No notes on stderr; warnings stay.")] = False
 
     def check(
@@ -208,13 +211,19 @@ class Output:
             self.append(report, "markdown", summary)
 
     def write_notes(self, report: Report) -> None:
-        """What qualifies the numbers, to stderr."""
+        """What qualifies the numbers, to stderr: warnings, and notes until there are three."""
+        from passk_cli.report.words import plural
         from passk_cli.text import printable
 
-        for note in report.notes:
-            # A warning says that a number means less than it seems: nothing silences it.
-            if note.level == "warning" or not self.quiet:
-                print(f"passk: {note.level}: {printable(note.text)}", file=sys.stderr)
+        # A warning says that a number means less than it seems: nothing silences it.
+        warnings = [note for note in report.notes if note.level == "warning"]
+        notes = [note for note in report.notes if note.level != "warning"]
+        room = len(notes) if self.verbose else max(0, _NOTES - len(warnings))
+        for note in (*warnings, *([] if self.quiet else notes[:room])):
+            print(f"passk: {note.level}: {printable(note.text)}", file=sys.stderr)
+        if len(notes) > room and not self.quiet:
+            more = plural(len(notes) - room, "more note")
+            print(f"passk: {more}: add -v", file=sys.stderr)
 
     def _style(self, wide: bool, coloured: bool) -> Style:
         """The reader's choices; as wide as the terminal and coloured where that is welcome."""

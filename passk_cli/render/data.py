@@ -6,7 +6,7 @@ import csv
 import math
 from typing import Any
 
-from passk_cli.render.style import Style
+from passk_cli.render.style import Style, answer
 from passk_cli.report.model import Cell, Estimate, Limits, Report
 from passk_cli.text import strict_json
 
@@ -25,11 +25,14 @@ def tsv_text(report: Report, style: Style) -> str:
 
 
 def json_text(report: Report, style: Style) -> str:
-    """One object: rows, notes, caption and signature, after the result of a gate."""
+    """One object: what was found, rows, notes, caption and signature."""
     result = {"result": report.result} if report.result else {}
+    # Words are the same whatever digits and units the reader of tables has chosen.
+    words = {"answer": answer(report, Style())} if report.answer else {}
     document = {
         "schema": SCHEMA,
         **result,
+        **words,
         "rows": _records(report),
         "notes": [{"level": note.level, "text": note.text} for note in report.notes],
         "caption": report.caption,

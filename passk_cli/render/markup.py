@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 
-from passk_cli.render.style import Style, parts
+from passk_cli.render.style import Style, answer, heading, parts
 from passk_cli.report.model import Cell, Column, Estimate, Report, Table, signature_line
 from passk_cli.text import printable
 
@@ -33,8 +33,9 @@ _LATEX = {
 
 
 def markdown(report: Report, style: Style) -> str:
-    """GitHub tables, numbers right-aligned, names escaped."""
-    blocks = []
+    """The answer above GitHub tables, numbers right-aligned, names escaped."""
+    style = style.typeset
+    blocks = [_escape(answer(report, style))] if report.answer else []
     for table in report.tables:
         if table.title:
             blocks.append(f"**{_escape(table.title)}**")
@@ -45,14 +46,16 @@ def markdown(report: Report, style: Style) -> str:
 
 
 def latex(report: Report, style: Style) -> str:
-    """A tabular with booktabs rules; the signature is a comment above it."""
+    """A tabular with booktabs rules; the answer and the signature are comments above it."""
+    style = style.typeset
     lines = [f"% {signature_line(report)}", r"% needs \usepackage{booktabs}"]
+    lines += [f"% {answer(report, style)}"] if report.answer else []
     for table in report.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")
         align = "".join("l" if column.kind == "text" else "r" for column in table.columns)
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
-        lines.append(_row([tex(column.name) for column in table.columns]))
+        lines.append(_row([tex(name) for name in _headings(table, style)]))
         lines.append(r"\midrule")
         for row in table.rows:
             cells = [
@@ -65,8 +68,10 @@ def latex(report: Report, style: Style) -> str:
 
 
 def html(report: Report, style: Style) -> str:
-    """Tables for a notebook, with caption, notes and signature below."""
-    blocks = [_html_table(table, style) for table in report.tables]
+    """Tables for a notebook, the answer above, with caption, notes and signature below."""
+    style = style.typeset
+    blocks = [f"<p>{_html(answer(report, style))}</p>"] if report.answer else []
+    blocks += [_html_table(table, style) for table in report.tables]
     notes = [f"{note.level}: {note.text}" for note in report.notes]
     below = [report.caption, *notes, signature_line(report) if report.signature else ""]
     blocks += [f"<p>{_html(text)}</p>" for text in below if text]
@@ -84,7 +89,7 @@ def tex(text: str) -> str:
 
 def _markdown_table(table: Table, style: Style) -> str:
     lines = [
-        "| " + " | ".join(_escape(column.name) for column in table.columns) + " |",
+        "| " + " | ".join(map(_escape, _headings(table, style))) + " |",
         "| " + " | ".join("---" if c.kind == "text" else "--:" for c in table.columns) + " |",
     ]
     for row in table.rows:
@@ -98,12 +103,16 @@ def _markdown_table(table: Table, style: Style) -> str:
 def _html_table(table: Table, style: Style) -> str:
     ends = ["left" if column.kind == "text" else "right" for column in table.columns]
     title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
-    names = [_html(column.name) for column in table.columns]
+    names = [_html(name) for name in _headings(table, style)]
     lines = [f"<table>{title}", _html_row("th", names, ends)]
     for row in table.rows:
         cells = [_text_of(c, col, style, _html) for c, col in zip(row, table.columns, strict=True)]
         lines.append(_html_row("td", cells, ends))
     return "\n".join([*lines, "</table>"])
+
+
+def _headings(table: Table, style: Style) -> list[str]:
+    return [heading(table, place, style) for place in range(len(table.columns))]
 
 
 def _html_row(tag: str, cells: Sequence[str], ends: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passk_cli.render.style import Style, aligned, joined, padded
+from passk_cli.render.style import Style, aligned, answer, joined, padded
 from passk_cli.report.model import Report, Table, signature_line
 from passk_cli.text import cells_of, printable
 
@@ -10,8 +10,9 @@ GAP = "  "
 
 
 def plain(report: Report, style: Style) -> str:
-    """Tables, caption and signature as text."""
-    blocks = [block(table, style) for table in report.tables]
+    """The answer, tables, caption and signature as text."""
+    blocks = [text] if (text := answer(report, style)) else []
+    blocks += [block(table, style) for table in report.tables]
     closing = [line for line in (printable(report.caption), signature_line(report)) if line]
     return "\n\n".join([*blocks, "\n".join(closing)]) + "\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Table
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.text import cells_of, printable
 
 
@@ -17,12 +17,19 @@ class Style:
     percent : shares as percentages.
     width : columns of the terminal; 0 when there is none.
     colour : whether escape codes are welcome.
+    minus : the sign of negative numbers: "-" for programs, "−" where people read.
     """
 
     digits: int | None = None
     percent: bool = False
     width: int = 0
     colour: bool = False
+    minus: str = "-"
+
+    @property
+    def typeset(self) -> Style:
+        """The same with the minus sign of print."""
+        return replace(self, minus="−")
 
     @property
     def decimals(self) -> int:
@@ -34,7 +41,29 @@ def share(value: float, style: Style, *, signed: bool = False) -> str:
     """A share or a difference of two, in the chosen digits; −0.000 is 0.000."""
     number = round(value * (100 if style.percent else 1), style.decimals) + 0.0
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
-    return text.replace("-", "−") if signed else text
+    return text.replace("-", style.minus)
+
+
+def answer(report: Report, style: Style) -> str:
+    """What was found, in words: numbers rounded as in the tables, with a sign after percentages."""
+    return " ".join(_said(sentence, style) for sentence in report.answer)
+
+
+def _said(sentence: Sentence, style: Style) -> str:
+    texts = []
+    for piece in sentence:
+        if isinstance(piece, str):
+            texts.append(piece)
+            continue
+        cell, column = piece if isinstance(piece, tuple) else (piece, _of_words(piece))
+        value, error = parts(cell, column, style)
+        percent = style.percent and _is_share(cell, column)
+        texts.append(f"{value} {error}".strip() + (" %" if percent else ""))
+    return printable("".join(texts))
+
+
+def _of_words(cell: Cell) -> Column:
+    return Column("", "count" if isinstance(cell, int) else "share")
 
 
 def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
@@ -90,6 +119,21 @@ def significant(value: float) -> str:
     return f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
 
 
+def heading(table: Table, place: int, style: Style) -> str:
+    """The name of a column, with its unit where its numbers are percentages."""
+    column = table.columns[place]
+    shares = style.percent and any(_is_share(row[place], column) for row in table.rows)
+    return printable(column.name) + (" (%)" if shares else "")
+
+
+def _is_share(cell: Cell, column: Column) -> bool:
+    if isinstance(cell, Estimate):
+        return cell.share and cell.value is not None
+    if cell is None or isinstance(cell, str) or column.kind == "score":
+        return False
+    return isinstance(cell, Limits) or column.kind in ("share", "fine")
+
+
 def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
     """Each column as (heading, cells), the cells' two parts padded so that they line up."""
     columns = []
@@ -100,7 +144,7 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
         second = max((len(error) for _, error in cells), default=0)
         columns.append(
             (
-                printable(column.name),
+                heading(table, place, style),
                 [(padded(value, first, numeric), error.rjust(second)) for value, error in cells],
             )
         )

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import io
+import re
 
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, joined
+from passk_cli.render.style import Style, aligned, answer, joined
 from passk_cli.report.model import Estimate, Report, Table, signature_line
 from passk_cli.text import cells_of, printable
 
 # What joins a number to its percent sign: one cell wide, and no space to the code that breaks
 # lines, which takes a no-break space for one.
 _UNBREAKABLE = "\u2800%"
+# The least that is left for names in a narrow terminal, in columns.
+_NARROWEST = 8
 
 
 def table(report: Report, style: Style) -> str:
-    """Tables, caption and signature; a wide table is broken between columns, never in a name."""
-    width = style.width or 80
+    """The answer, tables, caption, signature; a wide table is broken between columns."""
+    width, style = style.width or 80, style.typeset
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -29,11 +32,14 @@ def table(report: Report, style: Style) -> str:
         emoji=False,
         markup=False,
     )
+    if report.answer:
+        console.print(_unbreakable(answer(report, style)))
+        console.print()
     for item in report.tables:
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
         for places in _blocks(item, style, width):
-            console.print(_grid(item, style, places))
+            console.print(_grid(item, style, places, width))
             console.print()
     if report.caption:
         console.print(_unbreakable(printable(report.caption)), soft_wrap=False)
@@ -69,8 +75,43 @@ def _blocks(table: Table, style: Style, width: int) -> list[list[int]]:
     return [[*keys, *block] for block in blocks]
 
 
-def _grid(table: Table, style: Style, places: list[int]) -> RichTable:
+def _narrowed(
+    columns: list[tuple[str, list[tuple[str, str]]]], table: Table, places: list[int], width: int
+) -> None:
+    """Break the names of the widest text column so that these columns fit."""
+    widths = {i: max(cells_of(joined(cell)) for cell in [(columns[i][0], ""), *columns[i][1]])
+              for i in places}  # fmt: skip
+    texts = [i for i in places if table.columns[i].kind == "text"]
+    over = sum(widths.values()) + 2 * (len(places) - 1) - width
+    if texts and over > 0:
+        widest = max(texts, key=widths.__getitem__)
+        name, cells = columns[widest]
+        room = max(widths[widest] - over, _NARROWEST)
+        columns[widest] = (
+            name,
+            [(broken(_unbreakable(value), room), error) for value, error in cells],
+        )
+
+
+def broken(name: str, width: int) -> str:
+    """A name in lines of at most so many columns, ended at blanks, hyphens, slashes, underscores.
+
+    A part that is longer than a line keeps its length.
+
+    >>> broken("org/some-long_name", 10).split("\\n")
+    ['org/some-', 'long_name']
+    """
+    lines = [""]
+    for part in re.findall(r"[^-/_\s]+[-/_\s]*|[-/_\s]+", name):
+        if lines[-1] and cells_of(lines[-1] + part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _grid(table: Table, style: Style, places: list[int], width: int) -> RichTable:
     columns = aligned(table, style)
+    _narrowed(columns, table, places, width)
     grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for i in places:
         prose = table.columns[i].kind == "text"

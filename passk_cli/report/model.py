@@ -47,6 +47,10 @@ class Limits:
 
 Cell = str | int | float | Estimate | Limits | None
 
+# What is said: words, and between them numbers, rounded as those of the tables.  A float is a share;
+# a number of another kind comes as a pair with its column.
+Sentence = tuple["Cell | tuple[Cell, Column]", ...]
+
 
 @dataclass(frozen=True)
 class Column:
@@ -115,6 +119,7 @@ class Report:
     checks : the rules of a gate; empty for other reports.
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
+    answer : what was found, in a sentence or two above the tables.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
@@ -126,6 +131,7 @@ class Report:
     checks: tuple[Check, ...] = ()
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    answer: tuple[Sentence, ...] = ()
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:
