@@ -14,7 +14,7 @@ def plain(report: Report, style: Style) -> str:
     blocks = [text] if (text := answer(report, style)) else []
     blocks += [block(table, style) for table in report.tables]
     closing = [line for line in (printable(report.caption), signature_line(report)) if line]
-    return "\n\n".join([*blocks, "\n".join(closing)]) + "\n"
+    return "\n\n".join([*blocks, *filter(None, ["\n".join(closing)])]) + "\n"
 
 
 def block(table: Table, style: Style) -> str:

@@ -47,8 +47,8 @@ class Limits:
 
 Cell = str | int | float | Estimate | Limits | None
 
-# What is said: words, and between them numbers, rounded as those of the tables.  A float is a share;
-# a number of another kind comes as a pair with its column.
+# What is said: words, and between them numbers, rounded as those of the tables.  A float is a
+# share; a number of another kind comes as a pair with its column.
 Sentence = tuple["Cell | tuple[Cell, Column]", ...]
 
 

@@ -62,7 +62,7 @@ def programs(write: Write) -> Path:
 def test_normal_forms(passk: Passk, programs: Path, how: str, kinds: int, correct: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        done = passk("diversity", programs, "--normalise", how, "-f", "csv")
+        done = passk("diversity", programs, "--normalise", how, "-f", "csv", "-v")
     found = facts(done.out)
     assert float(found["distinct"]["estimate"]) == kinds
     assert float(found["distinct correct"]["estimate"]) == correct
