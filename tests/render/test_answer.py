@@ -1,0 +1,54 @@
+"""The sentence above the tables: rounded, spelled and escaped like these."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from passk_cli.render import renderer
+from passk_cli.render.style import Style
+from passk_cli.render.terminal import broken
+from passk_cli.report.model import Column, Estimate, Report, Table
+
+DATA = Table((Column("model"), Column("drop", "share")), (("a_b", Estimate(-0.1, signed=True)),))
+REPORT = Report(
+    (DATA,),
+    DATA,
+    answer=(
+        ("a_b loses ", Estimate(-0.1, low=-0.2, high=0.05, signed=True), " on ", 1200, " tasks."),
+        ("T* is ", (0.25, Column("", "number")), "."),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "percent", "sentence"),
+    [
+        ("plain", False, "a_b loses -0.100 [-0.200, +0.050] on 1,200 tasks. T* is 0.2500."),
+        ("plain", True, "a_b loses -10.0 [-20.0, +5.0] % on 1,200 tasks. T* is 0.2500."),
+        ("table", False, "a_b loses −0.100 [−0.200, +0.050] on 1,200 tasks. T* is 0.2500."),
+        ("markdown", False, r"a\_b loses −0.100 \[−0.200, +0.050\] on 1,200 tasks. T\* is 0.2500."),
+    ],
+)
+def test_the_answer_stands_first(form: str, percent: bool, sentence: str) -> None:
+    text = renderer(form)(REPORT, Style(percent=percent, width=100))
+    assert text.split("\n")[0] == sentence
+
+
+def test_percentages_say_so_above_their_column_and_minus_is_ascii_for_programs() -> None:
+    text = renderer("plain")(REPORT, Style(percent=True))
+    assert "model  drop (%)\na_b    -10.0" in text
+    assert "−" not in text
+    assert "−" not in renderer("csv")(REPORT, Style())
+    answer = json.loads(renderer("json")(REPORT, Style(percent=True)))["answer"]
+    assert answer == "a_b loses -0.100 [-0.200, +0.050] on 1,200 tasks. T* is 0.2500."
+
+
+@pytest.mark.parametrize("name", ["org/some-long_name-2026", "plain", "a b c", "/-_", "x" * 30])
+@pytest.mark.parametrize("width", [5, 8, 12, 40])
+def test_names_are_broken_where_they_may_be_and_lose_nothing(name: str, width: int) -> None:
+    lines = broken(name, width).split("\n")
+    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+    for line in lines[:-1]:
+        assert line[-1] in "-/_" or len(line) >= width or " " in name
