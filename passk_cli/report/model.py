@@ -132,6 +132,7 @@ class Report:
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     answer: tuple[Sentence, ...] = ()
+    rehearsal: bool = False
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:
@@ -148,9 +149,11 @@ class Report:
 
     @property
     def result(self) -> str:
-        """Of a gate: "pass" or "fail"; "" for other reports."""
+        """Of a gate: "pass" or "fail", or "rehearsal"; "" for other reports."""
         if not self.checks:
             return ""
+        if self.rehearsal:
+            return "rehearsal"
         return "fail" if any(check.failing for check in self.checks) else "pass"
 
 

@@ -122,6 +122,14 @@ class Comparison:
 
 def difference_interval(comparison: Comparison, confidence: Confidence) -> Interval:
     """The interval of the mean difference, which lies in ±(high − low)."""
+    return interval(
+        difference_sample(comparison, confidence), confidence.for_differences().method,
+        confidence.level, confidence.population,
+    )  # fmt: skip
+
+
+def difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:
+    """What that interval is made from."""
     low, high = comparison.first.bounds(confidence)
     within, mixed = None, np.zeros(len(comparison.tasks), dtype=bool)
     passes: tuple[Passes, ...] = ()
@@ -131,7 +139,7 @@ def difference_interval(comparison: Comparison, confidence: Confidence) -> Inter
             within += values.within[at]
             mixed |= values.mixed[at]
             passes += values.on(comparison.tasks).passes
-    sample = Sample(
+    return Sample(
         comparison.d,
         low=low - high,
         high=high - low,
@@ -141,9 +149,6 @@ def difference_interval(comparison: Comparison, confidence: Confidence) -> Inter
         clusters=comparison.clusters,
         resamples=confidence.resamples,
         seed=confidence.seed,
-    )
-    return interval(
-        sample, confidence.for_differences().method, confidence.level, confidence.population
     )
 
 
