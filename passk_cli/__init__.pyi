@@ -116,6 +116,7 @@ def gate(
     unpaired: Literal['fail', 'drop'] = 'fail',
     baseline: Any = None,
     on_undecided: Literal['pass', 'fail'] = 'pass',
+    rehearse: bool = False,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),
     missing: Literal['error', 'fail', 'drop'] = 'error',
