@@ -120,6 +120,7 @@ class Report:
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
     answer : what was found, in a sentence or two above the tables.
+    rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
 

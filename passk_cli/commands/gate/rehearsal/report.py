@@ -18,7 +18,7 @@ from passk_cli.commands.gate.rehearsal.stage import (
 from passk_cli.commands.gate.report import gate_report
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
-from passk_cli.report.model import Cell, Check, Column, Estimate, Note, Report, Table
+from passk_cli.report.model import Cell, Check, Column, Estimate, Note, Report, Sentence, Table
 from passk_cli.report.words import plural
 from passk_cli.study.fact import Fact
 
@@ -105,7 +105,27 @@ def rehearsal_report(trial: Trial, on_undecided: str) -> Report:
         "seed": setting.seed,
     }
     checks = (*checks, *report.checks[len(checks) :])
-    return replace(rehearsal, checks=checks, rehearsal=True, signature=signature)
+    return replace(
+        rehearsal, checks=checks, rehearsal=True, signature=signature,
+        answer=_answer(trial, every, whole),
+    )  # fmt: skip
+
+
+def _answer(trial: Trial, every: Sequence[Rehearsed], whole: Odds) -> tuple[Sentence, ...]:
+    """How often the gate fails by chance, and the smallest drops that its rules catch."""
+    share = Column("", "share")
+    answer: list[Sentence] = [
+        ("With nothing changed this gate fails in ", (whole.failing / whole.runs, share),
+         " of rehearsals."),
+    ]  # fmt: skip
+    if len(trial.sides.candidates) == 1:
+        answer += [
+            (f"{one.line.rule} catches a drop of ", (one.catch.drop.value, share),
+             f" with power {POWER:g}.")
+            for one in every
+            if one.catch is not None and one.catch.drop.value is not None
+        ]  # fmt: skip
+    return tuple(answer)
 
 
 def _rehearse(trial: Trial, setting: Stage) -> Iterator[Rehearsed]:
