@@ -110,11 +110,11 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
             counts = read(request.keeping(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
-            baseline = read(replace(request, models=()), runs.baseline)
+            baseline = read(request.of_all_models(), runs.baseline)
         # The baseline says what has to be shown: a new run cut short must not ask for less.
         metrics = options.metrics.of(counts if baseline is None else baseline)
         if baseline is not None:
-            baseline = only_models(baseline, request.models)
+            baseline = only_models(baseline, request)
         return Study(
             counts, metrics, confidence, replace(options.rules, family=ALL),
             options.metrics.short_tasks, baseline=baseline, reading=runs.notes,
