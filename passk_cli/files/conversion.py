@@ -62,7 +62,7 @@ def _sql(statement: Statement, columns: _Columns, keep: str | None) -> str:
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
         conditions.append("verdict IS NOT NULL")
-    if kept := models_kept(request, columns.model):
+    if kept := models_kept(columns.model, *request.patterns):
         conditions.append(kept)
     # A join keeps no order.
     joined = columns.joined or any(batch.layout.constants for batch in statement.batches)

@@ -237,6 +237,11 @@ class Request:
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
 
+    @property
+    def patterns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The models to keep, all where there are none, and those to leave out."""
+        return self.models, self.exclude_models
+
     def of_all_models(self) -> Request:
         """The same, whichever models are to be kept."""
         return replace(self, models=(), exclude_models=())

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from glob import has_magic
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from passk_cli.files.request import Request
 
 # The column that says which file a row is from: a name that no file's own column has.
 FILE_COLUMN = "#source"
@@ -22,10 +18,13 @@ def quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def models_kept(request: Request, model: str) -> str:
-    """The condition that a model, as SQL names it, is to be kept; "" where all are."""
+def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
+    """The condition that a model, as SQL names it, is to be kept; "" where all are.
+
+    models, exclude_models : names and patterns, as a request has them.
+    """
     kept, out = (" OR ".join(_fits(model, pattern) for pattern in patterns)
-                 for patterns in (request.models, request.exclude_models))  # fmt: skip
+                 for patterns in (models, exclude_models))  # fmt: skip
     # A row without a model stays, to be refused as what it is.
     others = f"NOT coalesce({out}, false)"
     return " AND ".join([f"({kept})"] * bool(kept) + [others] * bool(out))

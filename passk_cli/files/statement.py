@@ -230,7 +230,7 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         batches = in_order(self.batches) if file_order or keep is not None else self.batches
         rows = " UNION ALL ".join(map(self._batch, batches))
         both = f"names(file, name) AS (VALUES {names})"
-        kept = models_kept(self.request, "coalesce(names.name, model)")
+        kept = models_kept("coalesce(names.name, model)", *self.request.patterns)
         condition = f"WHERE {kept}" if kept else ""
         if keep is None and not condition:
             return f"{both}, rows AS ({rows})"
