@@ -56,7 +56,6 @@ def read(
     by: str | Sequence[str] = (),
     where: str | Sequence[str] = "",
     models: str | Sequence[str] = (),
-    exclude_models: str | Sequence[str] = (),
     cluster: str | None = None,
     format: str | None = None,
     records: str | None = None,
@@ -76,12 +75,12 @@ def read(
     threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
         math.inf when only the scores matter (best@k, worst@k, mean), so that none passes; several
         judge every number at each of them.
-    missing : null outcomes are an "error", a "fail", or "drop"ped.
+    missing : null outcomes are an "error", a "fail", or "drop"ped; or "bounds": each may pass or
+        fail, and numbers are ranges.
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
     by : columns that split each model further.  where : a DuckDB expression on the columns.
-    models : keep only these, by name or pattern as "gpt-*".  exclude_models : leave these out.
-    cluster : the column that says which tasks belong together.
+    models : keep only these.  cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
     records : the key of a JSON document that holds its records.
     path : columns from the end of each path, as in "{model}/{task}/run-{attempt}.json".

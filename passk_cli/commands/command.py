@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.request import Request
+from passk_cli.files.request import BOUNDS, Request
 from passk_cli.option import DeclaredOption, declared, filled, named_files, sections_of
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
@@ -70,6 +70,8 @@ class Question:
 
     # Whether outcomes that are neither pass nor fail are counted instead of refused.
     tolerant: ClassVar[bool] = False
+    # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
+    unbounded: ClassVar[str] = ""
 
     @property
     def exports(self) -> list[str]:
@@ -170,6 +172,26 @@ class Command:
         return question, SharedOptions(request, metrics, confidence, rules, source)
 
 
+def _bounded(question: Question, read: Read) -> Read:
+    """The same reading, refused where outcomes are missing that may pass or fail and the question
+    has no answer for that."""
+
+    def refuse() -> None:
+        raise ParameterError(
+            f"--missing {BOUNDS}: {question.unbounded}; use --missing fail or --missing drop"
+        )
+
+    def checked(request: Request, source: Any = None) -> Counts:
+        if request.missing == BOUNDS and question.unbounded:
+            refuse()
+        counts = read(request, source)
+        if counts.missing is not None and question.unbounded:
+            refuse()
+        return counts
+
+    return checked
+
+
 def answer(question: Question, options: SharedOptions, read: Read) -> Report:
     """The report of a question about what `read` finds; its exports are written."""
     if question.exports:
@@ -177,6 +199,7 @@ def answer(question: Question, options: SharedOptions, read: Read) -> Report:
 
         for path in question.exports:
             export_form(Path(path))
+    read = _bounded(question, read)
     report = question.alone(options) or question.report(question.study(options, read))
     if report.exports:
         from passk_cli.files.export import write_columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import DataError, ParameterError
@@ -38,6 +38,8 @@ class Convert(Question):
     Example: passk convert sample_data/agents.jsonl --counts
     """
 
+    unbounded: ClassVar[str] = "a table of counts holds one number of passes"
+
     output: Annotated[
         str | None,
         Option(
@@ -69,8 +71,8 @@ class Convert(Question):
         str | None,
         Option(
             "--missing",
-            help="A missing outcome stays empty (default), is refused (default with --counts), is a"
-            " failure, or is left out.",
+            help="A missing outcome.",
+            detail="Default: keep, which leaves it empty; with --counts: error.",
             choices=(KEEP, "error", "fail", "drop"),
         ),
     ] = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -52,9 +51,10 @@ class Describe(Question):
             Column("pass rate", "share"), Column("every task supports"), Column("some support"),
         )  # fmt: skip
         series = range(len(counts.series))
+        ends = [] if counts.missing is None else ["pass_rate_low", "pass_rate_high"]
         names = (
             "model", *counts.group_names, "tasks", "attempts", "n_min", "n_median", "n_max",
-            "pass_rate", "k_every_task", "k_some_task",
+            "pass_rate", *ends, "k_every_task", "k_some_task",
         )  # fmt: skip
         return Report(
             tables=(
@@ -73,6 +73,8 @@ COMMAND = Command(Describe, (Request,))
 
 def _about(counts: Counts) -> list[tuple[Cell, ...]]:
     """Fact by fact, the files first."""
+    from passk_cli.study.losses import kinds_missing
+
     facts, n = counts.facts, counts.n
     about = [row for file in facts.inputs for row in _about_input(file)]
     about += [
@@ -80,7 +82,7 @@ def _about(counts: Counts) -> list[tuple[Cell, ...]]:
         ("tasks", f"{len(counts.tasks):,}"),
         ("attempts", f"{int(n.sum()):,} in all; per task {_spread(n)}"),
         ("outcomes", _outcomes(counts)),
-        *(("no outcome", text) for text in _reasons(counts)),
+        *(("no outcome", text) for text in kinds_missing(counts.losses, facts.reasons)),
         ("repeats", _repeats(counts)),
     ]
     if facts.skipped:
@@ -134,13 +136,6 @@ def _outcomes(counts: Counts) -> str:
     return ", ".join(parts)
 
 
-def _reasons(counts: Counts) -> Iterator[str]:
-    """Why attempts have no outcome, where their files say it: a line per model."""
-    for model, reasons in sorted(counts.facts.reasons.items()):
-        times = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
-        yield f"{model}: " + ", ".join(f"{count:,} {reason}" for reason, count in times)
-
-
 def _repeats(counts: Counts) -> str:
     facts = counts.facts
     if not facts.duplicates_checked:
@@ -172,18 +167,29 @@ def _model_row(counts: Counts, s: int) -> tuple[Cell, ...]:
     return (*counts.series[s], len(n), _spread(n), _pass_rate(counts, rows), f"k ≤ {n.min()}", some)
 
 
-def _pass_rate(counts: Counts, rows: slice) -> float | None:
-    """Passes among attempts; None where some attempts neither pass nor fail."""
+def _pass_rate(counts: Counts, rows: slice) -> Cell:
+    """Passes among attempts, a range where outcomes are missing that may pass or fail; None where
+    some attempts neither pass nor fail."""
+    from passk_cli.report.model import ranged
+
     if counts.facts.not_understood:
         return None
-    return float(counts.c[rows].sum() / counts.n[rows].sum())
+    low, high = (counts.filled(passing=end).c[rows].sum() for end in (False, True))
+    attempts = counts.n[rows].sum()
+    return ranged(float(low / attempts), float(high / attempts))
 
 
 def _data_row(counts: Counts, s: int) -> tuple[Cell, ...]:
     from statistics import median
 
+    from passk_cli.report.model import Estimate
+
     rows = counts.rows_of(s)
     n = counts.n[rows]
     least, most, middle = int(n.min()), int(n.max()), float(median(n.tolist()))
     rate = _pass_rate(counts, rows)
-    return (*counts.series[s], len(n), int(n.sum()), least, middle, most, rate, least, most)
+    ends: list[Cell] = []
+    if counts.missing is not None:
+        ends = list(rate.ends) if isinstance(rate, Estimate) else [rate, rate]
+    sizes = (len(n), int(n.sum()), least, middle, most)
+    return (*counts.series[s], *sizes, rate, *ends, least, most)

@@ -44,8 +44,7 @@ class Estimation(Question):
             "--sort",
             "COLUMN",
             "Order of the rows: a column. Default: the first metric.",
-            detail="A column is model, a group, a metric or tasks. -COLUMN, as -pass@10, turns"
-            " the order round.",
+            detail="A column is model, a group, a metric or tasks.",
         ),
     ] = ""
 
@@ -82,43 +81,37 @@ def _mark_best(study: Study, facts: Sequence[Fact]) -> list[Fact]:
         group.sort(key=lambda rival: -rival[1].mean)
         if len(group) < 2:
             continue
-        (place, first), (_, second) = group[:2]
-        pair = match(first, second)
-        limits = None if pair.reason else difference_interval(pair, study.confidence)
-        if limits is not None and limits.low is not None and limits.low > 0:
+        place, first = group[0]
+        # Where outcomes are missing, another than the second may come closest.
+        seconds = group[1:] if study.bounded else group[1:2]
+        pairs = [match(first, second) for _, second in seconds]
+        lows = [None if p.reason else difference_interval(p, study.confidence).low for p in pairs]
+        if all(low is not None and low > 0 for low in lows):
             best = facts[place]
             best_first[place] = replace(best, estimate=replace(best.estimate, marked=True))
     return best_first
 
 
 def _order(study: Study, facts: Sequence[Fact], sort: str) -> list[tuple[str, ...]]:
-    """Series in the order of a column: names ascending, numbers descending, empty ones last.
-
-    sort : the column; "-" before it turns the order round.
-    """
-    named, back = sort.removeprefix("-"), sort.startswith("-")
+    """Series in the order of a column: names ascending, numbers descending, empty ones last."""
+    column = sort or study.metrics[0].name
     names = ("model", *study.counts.group_names)
-    series = sorted(study.counts.series)
-    if named in names:
-        place = names.index(named)
-        return sorted(series, key=lambda name: name[place], reverse=back)
-    metrics = {metric.name.lower(): metric.name for metric in study.metrics}
-    column = metrics.get(named.lower()) if named else study.metrics[0].name
-    if named == "tasks":
+    series = study.counts.series
+    if column in names:
+        place = names.index(column)
+        return sorted(series, key=lambda name: (name[place], name))
+    if column == "tasks":
         value = {fact.series: float(fact.size.tasks or 0) for fact in facts}
-    elif column is not None:
+    elif column in {metric.name for metric in study.metrics}:
         value = {
-            fact.series: math.inf
-            if fact.estimate.value is None
-            else fact.estimate.value * (1 if back else -1)
+            fact.series: -math.inf if fact.estimate.value is None else fact.estimate.value
             for fact in facts
             if fact.name == column
         }
-        return sorted(series, key=lambda name: value[name])
     else:
-        columns = ", ".join((*names, *metrics.values(), "tasks"))
+        columns = ", ".join((*names, *(metric.name for metric in study.metrics), "tasks"))
         raise ParameterError(f"--sort {sort}: no such column; there are {columns}")
-    return sorted(series, key=lambda name: value[name] * (1 if back else -1))
+    return sorted(series, key=lambda name: (-value[name], name))
 
 
 def _source_notes(study: Study, facts: Sequence[Fact]) -> list[Note]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.files.records import fetched
-from passk_cli.files.request import Request
+from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES, words_sql
 from passk_cli.files.solutions import by_cell, near_duplicates, register, solution_sql, unparsed
 from passk_cli.outcomes.attempts import Attempts
@@ -160,8 +160,9 @@ def _values_sql(statement: Statement, role: str, keep: str | None, more: str = "
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
-    # Missing outcomes count where they are failures, and are no attempts where they are dropped.
-    condition = "" if statement.request.missing == "fail" else "WHERE verdict IS NOT NULL"
+    # Missing outcomes count where they fail or may pass, and are no attempts where dropped.
+    counted = statement.request.missing in ("fail", BOUNDS)
+    condition = "" if counted else "WHERE verdict IS NOT NULL"
     source, value = "rows", VALUES[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"

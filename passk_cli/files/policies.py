@@ -11,10 +11,11 @@ import numpy as np
 from passk_cli.errors import DataError
 from passk_cli.files.folders import id_note
 from passk_cli.files.intake import Spooled
-from passk_cli.files.request import Request
+from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import OF_ATTEMPTS, candidates, find
 from passk_cli.files.statement import Batch, Tally
 from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
 
 
@@ -37,8 +38,10 @@ def decide(
     nameless = _null(cells["task"])
     skipped = int(cells["attempts"][nameless].sum()) + tally.rejected + attempts.skipped
     cells = {name: values[~nameless] for name, values in cells.items()}
+    groups = [f"group{i}" for i in range(len(request.by))]
+    bounded = request.missing == BOUNDS
     bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
-    n = cells["n"] + (cells["missing"] if request.missing in ("fail", "keep") else 0)
+    n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
         # Scores, say: attempts all the same, of which only the pass rate is not known.
         n = n + cells["bad"]
@@ -50,7 +53,6 @@ def decide(
         raise DataError(
             place, "no attempts in this data", "is --where too narrow?" if request.where else ""
         )
-    groups = [f"group{i}" for i in range(len(request.by))]
     series = list(zip(*(_texts(cells[c][attempted]) for c in ("name", *groups)), strict=True))
     tasks = _texts(cells["task"][attempted])
     numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
@@ -58,6 +60,7 @@ def decide(
         inputs=tuple(_input(b, request, attempts) for b in batches),
         missing=missing,
         missing_policy=request.missing,
+        losses=_losses(cells, groups) if missing else None,
         duplicates=tally.repeats.rows,
         duplicates_policy=request.duplicates,
         duplicates_checked=numbered,
@@ -87,6 +90,7 @@ def decide(
         cells["passed"][attempted].astype(np.int64),
         tuple(request.by),
         facts,
+        cells["missing"][attempted].astype(np.int64) if missing and bounded else None,
     )
     if request.cluster:
         counts = counts.with_clusters(_clusters(request.cluster, cells, batches))
@@ -141,6 +145,17 @@ def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> No
                 f" the label {label!r} names one",
                 "leave the label out, or keep one model with --where",
             )
+
+
+def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:
+    """Attempts made and missing of each model at each task, cells without any outcome included."""
+    made = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
+    there = made > 0
+    units = zip(*(_texts(cells[name][there]) for name in ("task", *groups)), strict=True)
+    return Losses.of_rows(
+        _texts(cells["name"][there]), list(units), made[there],
+        cells["missing"][there].astype(np.int64),
+    )  # fmt: skip
 
 
 def _unnumbered(batches: Sequence[Batch], cells: Mapping[str, Any]) -> int:

@@ -21,7 +21,7 @@ from passk_cli.files.intake import Spooled
 from passk_cli.files.layout import Layout
 from passk_cli.files.memory import READABLE, file_of_rows, register, rows_of
 from passk_cli.files.records import object_bytes
-from passk_cli.files.request import TABLES, Request
+from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import Roles, find
 from passk_cli.files.source import Source, may_be_uneven, mentions
 from passk_cli.files.statement import LATE, Batch, Statement, Tally, run
@@ -43,6 +43,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
     for data that cannot be used.
     """
+    _require_bounds(request)
     if len(request.threshold) > 1:
         scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
         return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
@@ -56,14 +57,34 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         statement, tally = _tallied(con, inputs, request)
         from passk_cli.files.policies import decide
 
-        if request.models or request.exclude_models:
+        if request.models:
             models = [name for (name,) in con.execute(statement.models()).fetchall()]
-            request.require_models(models)
+            absent = [model for model in request.models if model not in models]
+            if absent:
+                raise ParameterError(f"no model {absent[0]!r}; there are {', '.join(models)}")
         counts = decide(statement.batches, attempts, request, tally, tolerant)
         if request.conversion is None:
             return _with_attempts(con, statement, tally, counts)
         _convert(con, statement, tally)
         return counts
+
+
+def _require_bounds(request: Request) -> None:
+    """ParameterError where passing is not all that is asked of a missing attempt."""
+    if request.missing != BOUNDS:
+        return
+    if len(request.threshold) > 1:
+        raise ParameterError(
+            f"--missing {BOUNDS}: a missing score passes every threshold or none; give one"
+            " --threshold"
+        )
+    if request.attempts or request.scores_only:
+        role = next(iter(request.attempts), "score")
+        what = "place in the order" if role in ("attempt", "line") else role
+        raise ParameterError(
+            f"--missing {BOUNDS}: a missing attempt could pass or fail, but its {what} is unknown;"
+            " use metrics of passes, as pass@k and pass^k, or --missing fail or drop"
+        )
 
 
 def _convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:

@@ -41,6 +41,7 @@ class Kind:
     counted : whether there is one at each k; otherwise k is 1 and not part of the name.
     shared : whether it takes a share τ, as gpass@16:0.75 does.
     exchangeable : whether the order of attempts does not matter.
+    monotone : of counts: whether it never falls when one more attempt passes.
     """
 
     values: Callable[..., NDArray[np.float64]]
@@ -49,6 +50,7 @@ class Kind:
     counted: bool = True
     shared: bool = False
     exchangeable: bool = True
+    monotone: bool = True
 
 
 # A new metric is one function and one line here.
@@ -57,7 +59,7 @@ FAMILIES: dict[str, Kind] = {
     "pass^": Kind(hat_pairs),
     "gpass@": Kind(gpass_pairs, shared=True),
     "mgpass@": Kind(mgpass_pairs),
-    "gain@": Kind(gain_pairs),
+    "gain@": Kind(gain_pairs, monotone=False),
     "first@": Kind(first_at_k, needs="attempt", exchangeable=False),
     "maj@": Kind(majority_at_k, needs="answer"),
     "best@": Kind(best_at_k, needs="score", bounds=None),
@@ -142,13 +144,13 @@ class Metric:
 
 
 def parse(text: str) -> Metric:
-    """A metric from its name, in letters of any size; ParameterError says which names there are.
+    """A metric from its name; ParameterError says which names there are.
 
     >>> parse("maj@8").k, parse("mean").name
     (8, 'mean')
     """
     name = text.strip()
-    match = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
+    match = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name, re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
         raise ParameterError(f"no metric {name!r}; there are {_names()}")

@@ -12,6 +12,7 @@ import numpy as np
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import ReadFacts
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Counts:
     series_codes, task_codes : int arrays, one entry per cell, indices into the two above;
         cells are sorted by series, then task.
     n, c : int arrays, one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
+    missing : int, one entry per cell: attempts among the n − c that have no outcome, and so pass or
+        fail; see `filled`.  None where each attempt has one, or a policy gave it one.
     clusters : one cluster name per task, or None.
     attempts : "score", "answer", "solution" or "attempt" (their order) → Attempts, where asked for;
         c is 0 where only scores were asked for.
@@ -75,6 +78,7 @@ class Counts:
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
     facts: ReadFacts = field(default_factory=ReadFacts)
     numbering: Numbering | None = None
+    missing: NDArray[np.int64] | None = None
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
@@ -98,13 +102,17 @@ class Counts:
         c: NDArray[np.int64],
         group_names: tuple[str, ...] = (),
         facts: ReadFacts | None = None,
+        missing: NDArray[np.int64] | None = None,
     ) -> Counts:
         """Counts from one entry per row; names are sorted, equal cells add up.
 
+        missing : attempts among the n − c that have no outcome.
         Errors: ValueError for impossible counts; DataError for more than 10⁹ attempts in a cell.
         """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
             raise ValueError("every cell needs n >= 1 and 0 <= c <= n")
+        if missing is not None and (np.any(missing < 0) or np.any(c + missing > n)):
+            raise ValueError("every cell needs 0 <= missing <= n - c")
         series_names, series_codes = _codes(series)
         task_names, task_codes = _codes(tasks)
         cell = series_codes * max(len(task_names), 1) + task_codes
@@ -115,6 +123,10 @@ class Counts:
         total_c = np.zeros(len(unique), dtype=np.int64)
         np.add.at(total_n, inverse, n)
         np.add.at(total_c, inverse, c)
+        total_missing = None
+        if missing is not None:
+            total_missing = np.zeros(len(unique), dtype=np.int64)
+            np.add.at(total_missing, inverse, missing)
         width = max(len(task_names), 1)
         _refuse_many(total_n, series_names, task_names, unique // width, unique % width)
         return cls(
@@ -126,6 +138,7 @@ class Counts:
             n=total_n,
             c=total_c,
             facts=facts or ReadFacts(),
+            missing=total_missing,
         )
 
     def __repr__(self) -> str:
@@ -135,6 +148,8 @@ class Counts:
         # Without judgement there are no passes to speak of.
         judged = self.facts.threshold != math.inf
         words += [f"{int(self.c.sum()):,} passed"] * judged
+        if self.missing is not None:
+            words.append(f"{int(self.missing.sum()):,} without an outcome")
         groups = (f"by {', '.join(self.group_names)}",) if self.group_names else ()
         known = (f"with {', '.join(self.attempts)}",) if self.attempts else ()
         return f"<Counts: {', '.join((*words, *groups, *known))}>"
@@ -145,7 +160,8 @@ class Counts:
         return None if self.clusters is None else self.facts.cluster or "cluster"
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per cell: model, <groups>, task, n, c; and the cluster of the task, if it has one.
+        """A row per cell: model, <groups>, task, n, c; and the cluster of the task, if it has one,
+        and the attempts without an outcome as `missing`, if those may pass or fail.
 
         `read` takes such a frame as it is, the groups as `by=…` and the cluster as `cluster=…`.
         """
@@ -162,9 +178,34 @@ class Counts:
             for place, name in enumerate(("model", *self.group_names))
         }
         columns |= {"task": np.array(self.tasks, dtype=object)[tasks], "n": self.n, "c": self.c}
+        if self.missing is not None:
+            columns["missing"] = self.missing
         if self.clusters is not None:
             columns[str(self.cluster)] = np.array(self.clusters, dtype=object)[tasks]
         return columns
+
+    def filled(self, *, passing: bool) -> Counts:
+        """The same counts where every attempt without an outcome passes, or fails.
+
+        >>> counts = Counts.from_columns(
+        ...     [("m",)], ["a"], np.array([5]), np.array([1]), missing=np.array([3])
+        ... )
+        >>> counts.filled(passing=True).c.tolist(), counts.filled(passing=False).c.tolist()
+        ([4], [1])
+        """
+        if self.missing is None:
+            return self
+        return replace(self, c=self.c + self.missing * passing, missing=None)
+
+    @property
+    def losses(self) -> Losses:
+        """Attempts made and without an outcome by model and task, as they were read."""
+        if self.facts.losses is not None:
+            return self.facts.losses
+        models = [series[0] for series, _ in self.cells]
+        units = [(task, *series[1:]) for series, task in self.cells]
+        missing = np.zeros_like(self.n) if self.missing is None else self.missing
+        return Losses.of_rows(models, units, self.n, missing)
 
     def rows_of(self, series: int) -> slice:
         """The slice of the cell arrays that belongs to one series."""
@@ -204,6 +245,7 @@ class Counts:
             self.c[keep],
             group_names,
             self.facts,
+            None if self.missing is None else self.missing[keep],
         )
         if self.attempts:
             place_of = {cell: i for i, cell in enumerate(merged.cells)}
@@ -251,6 +293,8 @@ class Counts:
     @classmethod
     def together(cls, parts: Sequence[Counts]) -> Counts:
         """Counts of the same tasks and groups but different series as one."""
+        lost = [part.missing for part in parts if part.missing is not None]
+        missing = lost if len(lost) == len(parts) else None
         whole = cls.from_columns(
             [series for part in parts for series, _ in part.cells],
             [task for part in parts for _, task in part.cells],
@@ -258,6 +302,7 @@ class Counts:
             np.concatenate([part.c for part in parts]),
             parts[0].group_names,
             parts[0].facts,
+            None if missing is None else np.concatenate(missing),
         )
         place_of = {cell: i for i, cell in enumerate(whole.cells)}
         to = [np.array([place_of[cell] for cell in part.cells]) for part in parts]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from passk_cli.outcomes.losses import Losses
+
 
 @dataclass(frozen=True)
 class InputFacts:
@@ -31,6 +33,7 @@ class ReadFacts:
     """What reading did to the data, so that nothing happens silently.
 
     missing : outcomes that were null, and `missing_policy` what became of them.
+    losses : the same by model and task; None where nothing is missing.
     duplicates : attempts that came more than once (extra rows), and `duplicates_policy`.
     duplicates_checked : False where no attempt column allows the check.
     unnumbered : attempts without a number in data that numbers its attempts.
@@ -52,6 +55,7 @@ class ReadFacts:
     inputs: tuple[InputFacts, ...] = ()
     missing: int = 0
     missing_policy: str = "error"
+    losses: Losses | None = None
     duplicates: int = 0
     duplicates_policy: str = "error"
     duplicates_checked: bool = True

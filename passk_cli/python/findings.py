@@ -139,4 +139,6 @@ def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None
 
     if isinstance(cell, Limits):
         return cell.low, cell.high
+    if isinstance(cell, Estimate) and cell.upper is not None:
+        return cell.ends
     return cell.value if isinstance(cell, Estimate) else cell

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
@@ -21,19 +19,18 @@ def junit(report: Report, style: Style) -> str:
     A failing rule is a failure, one that cannot be checked an error, an undecided one is skipped.
     """
     _require_checks(report)
-    checks = _shutting(report)
-    errors = sum(c.verdict == "error" and c.failing for c in checks)
-    failing = sum(c.failing for c in checks) - errors
-    skipped = sum(c.verdict == "undecided" and not c.failing for c in checks)
+    errors = sum(c.verdict == "error" for c in report.checks)
+    failing = sum(c.failing for c in report.checks) - errors
+    skipped = sum(c.verdict == "undecided" and not c.failing for c in report.checks)
     suite = ElementTree.Element(
         "testsuite",
         name="passk gate",
-        tests=str(len(checks)),
+        tests=str(len(report.checks)),
         failures=str(failing),
         skipped=str(skipped),
         errors=str(errors),
     )
-    for check in checks:
+    for check in report.checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
         text = evidence(check, style)
         if check.failing:
@@ -64,11 +61,10 @@ def github(report: Report, style: Style) -> str:
     _require_checks(report)
     levels = {"undecided": "warning", "pass": "notice"}
     lines = []
-    for check in _shutting(report):
+    for check in report.checks:
         title = _property(f"passk: {check.rule}")
-        would = "would " * report.rehearsal
-        message = _data(f"{check.model}: {would}{check.verdict}, {evidence(check, style)}")
-        level = "error" if check.failing else levels.get(check.verdict, "warning")
+        message = _data(f"{check.model}: {check.verdict}, {evidence(check, style)}")
+        level = "error" if check.failing else levels[check.verdict]
         lines.append(f"::{level} title={title}::{message}")
     lines += [f"::warning title=passk::{_data(text)}" for text in _warnings(report)]
     return "".join(line + "\n" for line in lines)
@@ -80,13 +76,8 @@ def github_failure(problem: str) -> str:
 
 
 def verdict(report: Report, style: Style) -> str:
-    """The gate's verdict in one line: "PASS: 3 rules hold" or "FAIL: " and the first reason.
-
-    Of a rehearsal, what it would be: "REHEARSAL: this run would PASS: 3 rules hold".
-    """
+    """The gate's verdict in one line: "PASS: 3 rules hold" or "FAIL: " and the first reason."""
     _require_checks(report)
-    if report.rehearsal:
-        return f"REHEARSAL: this run would {verdict(replace(report, rehearsal=False), style)}"
     failing = [check for check in report.checks if check.failing]
     if failing:
         first = failing[0]
@@ -108,13 +99,6 @@ def evidence(check: Check, style: Style) -> str:
     nothing = isinstance(check.evidence, Estimate) and check.evidence.value is None
     text = "" if nothing else joined(parts(check.evidence, _SHARE, style))
     return "; ".join(filter(None, (text, check.detail)))
-
-
-def _shutting(report: Report) -> Sequence[Check]:
-    """The checks; of a rehearsal none shuts the gate."""
-    if not report.rehearsal:
-        return report.checks
-    return [replace(check, failing=False) for check in report.checks]
 
 
 def _warnings(report: Report) -> list[str]:

@@ -74,7 +74,9 @@ def _plain(cell: Cell) -> str | int | float | None:
         return cell
     if isinstance(cell, Limits):
         raise TypeError("tidy rows hold each limit in a column of its own")
-    value = cell.value if isinstance(cell, Estimate) else cell
+    if isinstance(cell, Estimate):
+        cell = cell.value if cell.upper is None else None
+    value = cell
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

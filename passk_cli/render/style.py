@@ -96,7 +96,7 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return "–", ""
-    value = share(cell.value, style, signed=cell.signed)
+    value = _range(cell.value, cell.upper, style, signed=cell.signed)
     value = f"{cell.verdict} {value}" if cell.verdict else value
     if cell.low is not None and cell.high is not None:
         low, high = (share(limit, style, signed=cell.signed) for limit in (cell.low, cell.high))
@@ -104,6 +104,12 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.se is not None:
         return value, f"±{share(cell.se, style)}"
     return value, ""
+
+
+def _range(low: float, high: float | None, style: Style, *, signed: bool) -> str:
+    """One number, or two: "0.535–0.585", "−0.020 to +0.031"; one where both look the same."""
+    ends = dict.fromkeys(share(v, style, signed=signed) for v in (low, high) if v is not None)
+    return (" to " if signed else "–").join(ends)
 
 
 def significant(value: float) -> str:

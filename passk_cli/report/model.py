@@ -16,7 +16,8 @@ from passk_cli.text import printable, strict_json
 class Estimate:
     """A number that knows how sure it is, or why it is not there.
 
-    value : the estimate, or None with the reason.
+    value : the estimate, or None with the reason.  upper : where it is a range, its upper end, and
+        `value` is the lower one.
     se : standard error.  low, high : interval limits.  Each None where there is none.
     reason : why a value (or limit) is missing, or what qualifies it.
     signed : shown with its sign, as differences are.
@@ -34,6 +35,12 @@ class Estimate:
     marked: bool = False
     share: bool = True
     verdict: str = ""
+    upper: float | None = None
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The lower and upper end; the value twice where it is no range."""
+        return self.value, self.value if self.upper is None else self.upper
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,11 @@ Cell = str | int | float | Estimate | Limits | None
 # What is said: words, and between them numbers, rounded as those of the tables.  A float is a
 # share; a number of another kind comes as a pair with its column.
 Sentence = tuple["Cell | tuple[Cell, Column]", ...]
+
+
+def ranged(low: float, high: float, *, share: bool = True) -> Cell:
+    """A number, or a range of numbers where the two differ."""
+    return Estimate(low, upper=high, share=share) if high > low else low
 
 
 @dataclass(frozen=True)
@@ -120,7 +132,6 @@ class Report:
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
     answer : what was found, in a sentence or two above the tables.
-    rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
@@ -133,7 +144,6 @@ class Report:
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     answer: tuple[Sentence, ...] = ()
-    rehearsal: bool = False
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:
@@ -150,11 +160,9 @@ class Report:
 
     @property
     def result(self) -> str:
-        """Of a gate: "pass" or "fail", or "rehearsal"; "" for other reports."""
+        """Of a gate: "pass" or "fail"; "" for other reports."""
         if not self.checks:
             return ""
-        if self.rehearsal:
-            return "rehearsal"
         return "fail" if any(check.failing for check in self.checks) else "pass"
 
 

@@ -12,7 +12,7 @@ from passk_cli.errors import DataError
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Interval, Sample, interval
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.report.model import Cell, Estimate
+from passk_cli.report.model import Cell, Estimate, ranged
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
@@ -36,6 +36,9 @@ class Comparison:
     family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
     "secondary" one.
     verdict : of the first: better, worse, equivalent, undecided; "" when nothing can be said.
+    ends : where outcomes are missing that may pass or fail, two comparisons without any: those of
+        the first fail and those of the second pass, and the reverse.  No fill-in of them gives a
+        smaller difference than the one, or a larger one than the other.
     """
 
     first: TaskValues
@@ -55,6 +58,7 @@ class Comparison:
     untested: str = ""
     family: str = ALL
     verdict: str = ""
+    ends: tuple[Comparison, ...] = ()
 
     @property
     def d(self) -> NDArray[np.float64]:
@@ -62,10 +66,19 @@ class Comparison:
         return self.values[0] - self.values[1]
 
     @property
-    def estimates(self) -> tuple[float | None, float | None]:
+    def estimates(self) -> tuple[Cell, Cell]:
         """Both means on the shared tasks."""
         if self.reason:
             return None, None
+        share = self.first.metric.unit == "share"
+        if self.ends:
+            # The first model is at its lowest where the second is at its highest.
+            low, high = self.ends
+            both = zip(
+                (low.values[0], high.values[1]), (high.values[0], low.values[1]), strict=True
+            )
+            one, other = (ranged(float(a.mean()), float(b.mean()), share=share) for a, b in both)
+            return one, other
         return float(self.values[0].mean()), float(self.values[1].mean())
 
     @property
@@ -97,8 +110,16 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """The mean difference."""
+        """The mean difference; the lowest where it is a range."""
+        if self.ends:
+            return self.ends[0].difference
         return None if self.reason else float(self.d.mean())
+
+    @property
+    def sign(self) -> int:
+        """Of the mean difference: 1, −1, or 0, also where it is a range that holds 0."""
+        signs = {int(np.sign(c.difference or 0.0)) for c in self.ends or (self,)}
+        return signs.pop() if len(signs) == 1 else 0
 
     def fact(self, confidence: Confidence, **more: Cell) -> Fact:
         """The mean difference, first − second, as a number with its limits, test and verdict."""
@@ -108,7 +129,7 @@ class Comparison:
         limits = self.interval or nothing
         estimate = Estimate(
             self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
-            share=metric.unit == "share",
+            share=metric.unit == "share", upper=self.ends[1].difference if self.ends else None,
         )  # fmt: skip
         return Fact(
             self.first.series, metric.name, metric.k, estimate, against=self.second.series[0],
@@ -121,15 +142,14 @@ class Comparison:
 
 
 def difference_interval(comparison: Comparison, confidence: Confidence) -> Interval:
-    """The interval of the mean difference, which lies in ±(high − low)."""
-    return interval(
-        difference_sample(comparison, confidence), confidence.for_differences().method,
-        confidence.level, confidence.population,
-    )  # fmt: skip
+    """The interval of the mean difference, which lies in ±(high − low).
 
-
-def difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:
-    """What that interval is made from."""
+    Where the difference is a range, the hull of the intervals at both ends.
+    """
+    if comparison.ends:
+        steady = confidence.for_differences().required_steady()
+        one, other = (difference_interval(end, steady) for end in comparison.ends)
+        return one.hull(other)
     low, high = comparison.first.bounds(confidence)
     within, mixed = None, np.zeros(len(comparison.tasks), dtype=bool)
     passes: tuple[Passes, ...] = ()
@@ -139,7 +159,7 @@ def difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:
             within += values.within[at]
             mixed |= values.mixed[at]
             passes += values.on(comparison.tasks).passes
-    return Sample(
+    sample = Sample(
         comparison.d,
         low=low - high,
         high=high - low,
@@ -150,10 +170,16 @@ def difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:
         resamples=confidence.resamples,
         seed=confidence.seed,
     )
+    return interval(
+        sample, confidence.for_differences().method, confidence.level, confidence.population
+    )
 
 
 def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
-    """The two on the tasks both have; unpaired tasks are counted, or refused with "error"."""
+    """The two on the tasks both have; unpaired tasks are counted, or refused with "error".
+
+    Where outcomes are missing that may pass or fail, the values are those where all fail.
+    """
     shared = np.intersect1d(first.tasks, second.tasks)
     only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
     if any(only) and unpaired == "error":
@@ -171,9 +197,14 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if reason:
         nothing = ((NOTHING, NOTHING), (NOWHERE, NOWHERE))
         return Comparison(first, second, shared, *nothing, *only, reason=reason)
+    ends: tuple[Comparison, ...] = ()
+    if first.passing is not None or second.passing is not None:
+        (low, high), (other_low, other_high) = first.ends, second.ends
+        ends = match(low, other_high), match(high, other_low)
     at = (np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared))
     values = first.values[at[0]], second.values[at[1]]
-    return Comparison(first, second, shared, values, at, *only, _codes(first, at[0]))
+    clusters = _codes(first, at[0])
+    return Comparison(first, second, shared, values, at, *only, clusters, ends=ends)
 
 
 def _codes(first: TaskValues, at: NDArray[np.int64]) -> NDArray[np.int64] | None:

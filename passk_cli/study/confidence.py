@@ -122,6 +122,22 @@ class Confidence:
             )
         return self
 
+    def required_steady(self) -> Confidence:
+        """The same; ParameterError for a method whose limits may lie further out between both ends
+        of what missing outcomes may be than at the ends."""
+        from passk_cli.inference.intervals import METHODS
+
+        method = METHODS.get(self.method)
+        if method is not None and not method.steady:
+            steady = (name for name, other in METHODS.items() if other.steady)
+            fitting = [name for name in steady if self.population in METHODS[name].populations]
+            raise ParameterError(
+                f"--interval {self.method}: with --missing bounds its limits may reach further for"
+                " outcomes between all failing and all passing; use one of"
+                f" {', '.join(fitting)}"
+            )
+        return self
+
     def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
         """The same, saying which of these metrics the method cannot answer for.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.inference.weights import bootstrap_means
+from passk_cli.report.model import Cell, ranged
 from passk_cli.study.values import TaskValues
 
 if TYPE_CHECKING:
@@ -57,3 +58,36 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
     if not len(shared[0].tasks) or not attempts_agree(shared):
         return [None] * len(rivals)
     return list(lead_shares(resampled_means(shared, confidence)).tolist())
+
+
+def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[Cell]:
+    """The same, and a range where outcomes are missing that may pass or fail.
+
+    It goes from the share where those of the rival fail and those of all others pass to the share
+    in the reverse case; no fill-in has one outside, for a mean moves with its own values only.
+    """
+    shared = on_shared_tasks(rivals)
+    if all(rival.passing is None for rival in rivals) or not attempts_agree(shared):
+        return list(shares_of_lead(rivals, confidence))
+    if not len(shared[0].tasks):
+        return [None] * len(rivals)
+    both = [end for rival in shared for end in rival.ends]
+    means = resampled_means(both, confidence)
+    failing, passing = means[:, ::2], means[:, 1::2]
+    shares: list[Cell] = []
+    for i in range(len(rivals)):
+        low, high = (
+            float(lead_shares(_with_column(others, i, own[:, i]))[i])
+            for own, others in ((failing, passing), (passing, failing))
+        )
+        shares.append(ranged(low, high))
+    return shares
+
+
+def _with_column(
+    columns: NDArray[np.float64], place: int, column: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The columns with another at one place."""
+    other = columns.copy()
+    other[:, place] = column
+    return other

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from passk_cli.report.model import Note
 from passk_cli.report.words import first_few, plural, series_name
 from passk_cli.study.fact import Fact
+from passk_cli.study.losses import loss_notes
 from passk_cli.study.stopping import stopping_notes
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ def reading_notes(counts: Counts) -> list[Note]:
         )
     if facts.skipped:
         notes.append(Note(f"{plural(facts.skipped, 'line')} skipped that held no record"))
-    if facts.missing:
-        became = {"fail": "counted as failures", "drop": "left out"}.get(facts.missing_policy)
-        if became:
-            notes.append(Note(f"{plural(facts.missing, 'attempt')} without an outcome {became}"))
+    notes += loss_notes(facts)
     if facts.emptied:
         notes.append(
             Note(f"{plural(facts.emptied, 'task')} left without any attempt of a model", "warning")

@@ -15,7 +15,7 @@ from passk_cli.report.model import Estimate, Note, Report, Table
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import span
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact, Size, tidy
+from passk_cli.study.fact import Fact, Size, across, tidy
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import Rules
 from passk_cli.study.signature import signature
@@ -49,6 +49,20 @@ class Study:
     baseline: Counts | None = None
     reading: tuple[Note, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether outcomes are missing that may pass or fail, so that numbers are ranges."""
+        return any(c is not None and c.missing is not None for c in (self.counts, self.baseline))
+
+    @property
+    def ends(self) -> tuple[Study, ...]:
+        """The study where the missing outcomes fail and where they pass; itself where none are."""
+        if not self.bounded:
+            return (self,)
+        return tuple(
+            replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
+        )
 
     @property
     def best_first(self) -> list[int]:
@@ -85,6 +99,9 @@ class Study:
         confidence : instead of the study's.
         """
         confidence = confidence or self.confidence
+        if values.passing is not None:
+            low, high = (self.fact(end, confidence.required_steady()) for end in values.ends)
+            return replace(across(low, high), values=values)
         metric, n = values.metric, values.n
         size, share = Size(len(n), int(n.min()), int(n.max())), metric.unit == "share"
         nothing = Estimate(None, reason=values.reason, share=share)

@@ -17,6 +17,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import attempt_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric, needs, task_values
+from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import plural, series_name, span
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class TaskValues:
     reason : says why: which tasks are short of attempts, or were left out.
     clusters : a code 0 … G−1 per task, or None.
     attempts : what the metric needs to know of their attempts besides counts.
+    passing : the same where every attempt without an outcome passes, which here fail; None where
+        nothing is missing.
     """
 
     series: Series
@@ -54,6 +57,13 @@ class TaskValues:
     reason: str = ""
     clusters: Ints | None = None
     attempts: Attempts | None = None
+    passing: TaskValues | None = None
+
+    @property
+    def ends(self) -> tuple[TaskValues, TaskValues]:
+        """The same where the missing outcomes fail, and where they pass."""
+        failing = replace(self, passing=None)
+        return failing, self.passing or failing
 
     @property
     def there(self) -> bool:
@@ -70,6 +80,14 @@ class TaskValues:
         """The estimate: every task counts once; −∞ where there are no values, for sorting."""
         return float(self.values.mean()) if self.there else -math.inf
 
+    @property
+    def estimate(self) -> Cell:
+        """The same, and a range where outcomes are missing that may pass or fail."""
+        share = self.metric.unit == "share"
+        return (
+            self.mean if self.passing is None else ranged(self.mean, self.passing.mean, share=share)
+        )
+
     def on(self, tasks: Ints) -> TaskValues:
         """The same on some of its tasks."""
         at = np.searchsorted(self.tasks, tasks)
@@ -78,7 +96,7 @@ class TaskValues:
         attempts = self.attempts and self.attempts.take(at)
         return replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
-            attempts=attempts,
+            attempts=attempts, passing=self.passing and self.passing.on(tasks),
         )  # fmt: skip
 
     @property
@@ -100,9 +118,10 @@ class TaskValues:
     def share_within(self) -> float | None:
         """Share of the variance that too few attempts are to blame for; None where unknown.
 
-        It is not asked of metrics that need more than counts, where it would cost more than they.
+        It is not asked of metrics that need more than counts, where it would cost more than they,
+        nor where outcomes are missing that may pass or fail.
         """
-        if not self.there or self.attempts is not None:
+        if not self.there or self.attempts is not None or self.passing is not None:
             return None
         if self.mixed.any() and not self.within.any():
             return None  # too few attempts differ to show what they change
@@ -169,8 +188,33 @@ def values_of(
         compute it on the others.
     only : indices of the series; None for all.
     """
+    if counts.missing is not None:
+        require_monotone(metrics)
+        failing, passing = (
+            values_of(counts.filled(passing=end), metrics, short_tasks, only)
+            for end in (False, True)
+        )
+        return [
+            low if np.array_equal(low.c, high.c) else replace(low, passing=high)
+            for low, high in zip(failing, passing, strict=True)
+        ]
     places = range(len(counts.series)) if only is None else only
     return [values for s in places for values in _of_series(counts, metrics, short_tasks, s)]
+
+
+def require_monotone(metrics: Sequence[Metric]) -> None:
+    """ParameterError for a metric that may be larger, or smaller, than with all or none passing."""
+    for metric in metrics:
+        if metric.kind.needs:
+            raise ParameterError(
+                f"--missing bounds: {metric.name} needs the {metric.kind.needs} of each attempt,"
+                " and that of a missing one is not known; use --missing fail or drop"
+            )
+        if not metric.kind.monotone:
+            raise ParameterError(
+                f"--missing bounds: {metric.name} may be largest with some missing outcomes passing"
+                " and others failing; use metrics that rise with every pass, as pass@k and pass^k"
+            )
 
 
 def _of_series(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from passk_cli.commands.command import Command, Question
 from passk_cli.files.request import Request
@@ -27,6 +27,12 @@ class Bootstrap(Question):
 
     Example: passk bootstrap sample_data/tau_airline.csv --weights dirichlet --draws draws.csv
     """
+
+    unbounded: ClassVar[str] = (
+        "it resamples one number, and here are two, with all missing outcomes failing and"
+        " with all passing; passk estimate has the interval of both, --interval names its"
+        " method"
+    )
 
     interval: Annotated[
         tuple[str, ...],

@@ -151,7 +151,7 @@ def baseline_table(study: Study, pairs: Sequence[Pair], baseline: str) -> Table:
         whole = list({pair.metric: pair.comparison.second for pair in own}.values())
         base: list[Cell] = []
         for rates in whole:
-            base += [rates.mean if rates.there else None, *[""] * (len(columns) - 1)]
+            base += [rates.estimate if rates.there else None, *[""] * (len(columns) - 1)]
         # The tasks of each row are said where some pair shares fewer than the baseline has.
         fewer = any(pair.comparison.only_second for pair in own)
         tasks = _range([len(rates.tasks) for rates in whole]) if fewer else ""

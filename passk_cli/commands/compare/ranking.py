@@ -13,7 +13,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Note, Table
 from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.lead import shares_of_lead
+from passk_cli.study.lead import ranges_of_lead
 from passk_cli.study.pairs import BETTER, WORSE
 from passk_cli.study.pivot import head
 from passk_cli.study.values import Series, TaskValues
@@ -28,13 +28,14 @@ class Rank:
     """A model's place at one metric among those of its group.
 
     leads : share of the resamples of the tasks in which it is in the lead; None where attempts
-        differ between the models, or no task is shared by all.
+        differ between the models, or no task is shared by all; a range where outcomes are missing
+        that may pass or fail.
     low, high : ranks that the tests leave open.
     """
 
     values: TaskValues
     letters: str
-    leads: float | None
+    leads: Cell
     low: int
     high: int
 
@@ -57,7 +58,7 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
             [[(metric, (a.series, b.series)) in ahead for b in rivals] for a in rivals], dtype=bool
         )
         for rival, letter, leads, limits in zip(
-            rivals, letters(better | better.T), shares_of_lead(rivals, confidence),
+            rivals, letters(better | better.T), ranges_of_lead(rivals, confidence),
             rank_limits(better).tolist(), strict=True,
         ):  # fmt: skip
             yield Rank(rival, letter, leads, *limits)
@@ -75,7 +76,7 @@ def ranking_tables(study: Study, ranks: Sequence[Rank]) -> Iterator[Table]:
         )  # fmt: skip
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (
-                *rank.values.series, rank.values.mean, *[str(len(rank.values.tasks))] * differ,
+                *rank.values.series, rank.values.estimate, *[str(len(rank.values.tasks))] * differ,
                 rank.letters, rank.leads, span(rank.low, rank.high),
             )
             for rank in ranked

@@ -15,6 +15,7 @@ from passk_cli.commands.compare.pairs import (
     pair_table,
 )
 from passk_cli.commands.compare.ranking import find_ranks, lead_notes, ranking_tables
+from passk_cli.errors import ParameterError
 from passk_cli.report.model import Note, Report, Table
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import plural, series_name, span
@@ -36,6 +37,11 @@ def compare_report(
     crossings : also the k at which one model overtakes another.  further : tables to show as well.
     """
     confidence, rules = study.confidence, study.rules
+    if crossings and study.bounded:
+        raise ParameterError(
+            "--crossings: with --missing bounds curves are ranges, which cross at no one k; leave"
+            " --crossings out"
+        )
     comparisons = compare_pairs(choose_pairs(study, baseline), confidence, rules)
     ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
     crossed = find_crossings(comparisons, confidence) if crossings else {}
@@ -152,14 +158,16 @@ def _differences(
     if all(fact.estimate.value is None for fact in facts):
         return ()
     rows = []
-    for fact in facts:
+    # A difference that is a range has a point at each end.
+    points = [(fact, value) for fact in facts for value in dict.fromkeys(fact.estimate.ends)]
+    for fact, value in points:
         model, *groups = fact.series
         names = model if baseline else f"{model} − {fact.against}"
         rows.append(
             {
                 "pair": " · ".join([names, *(group or '""' for group in groups)]),
                 "metric": fact.name,
-                "difference": fact.estimate.value,
+                "difference": value,
                 "low": fact.estimate.low,
                 "high": fact.estimate.high,
                 "told": fact.verdict in (BETTER, WORSE),

@@ -83,8 +83,11 @@ def halved(counts: Counts, seed: int) -> Counts:
     n = counts.n // 2
     rng = stream(seed, "half the attempts")
     fewer = rng.hypergeometric(counts.c, counts.n - counts.c, n)
+    missing = counts.missing
+    if missing is not None:
+        missing = rng.hypergeometric(missing, counts.n - counts.c - missing, n - fewer)
     attempts = {role: _sampled(bag, n, rng) for role, bag in counts.attempts.items()}
-    return replace(counts, n=n, c=fewer, attempts=attempts)
+    return replace(counts, n=n, c=fewer, attempts=attempts, missing=missing)
 
 
 def _sampled(bag: Attempts, n: NDArray[np.int64], rng: Generator) -> Attempts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.commands.curve.grid import BANDS, MOST_POINTS, POINTWISE, SIMULTANEOUS, Grid
 from passk_cli.errors import ParameterError
-from passk_cli.files.request import Request
+from passk_cli.files.request import BOUNDS, Request
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
 from passk_cli.option import Option
@@ -52,7 +52,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
     text = value if isinstance(value, str) else ",".join(value)
     metrics = []
     for part in filter(None, (name.strip() for name in text.split(","))):
-        family, at, argument = part.lower().partition("@k")
+        family, at, argument = part.partition("@k")
         if not at:
             raise ParameterError(f"-m {part}: a curve is named as best@k or gpass@k:0.5")
         metrics.append(parse(f"{family}@1{argument}"))
@@ -159,6 +159,8 @@ class Curve(Question):
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
         method, population = options.confidence.method, options.confidence.population
+        if options.request.missing == BOUNDS and (self.delta or self.band == SIMULTANEOUS):
+            self.require_one_end()
         if self.band != SIMULTANEOUS:
             return
         if method == "none":
@@ -175,6 +177,15 @@ class Curve(Question):
         if self.curves:
             raise ParameterError("--band simultaneous is for pass@k and pass^k; leave -m out")
 
+    def require_one_end(self) -> None:
+        """ParameterError for what has no range where outcomes are missing that may pass or fail."""
+        option = "--delta" if self.delta else f"--band {SIMULTANEOUS}"
+        what = "how uneven tasks are" if self.delta else "the level of a band"
+        raise ParameterError(
+            f"{option}: with --missing bounds {what} does not lie between its values at all failing"
+            f" and at all passing; leave {option} out, or use --missing fail or drop"
+        )
+
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """None at one k: all are curves."""
         return ()
@@ -183,6 +194,8 @@ class Curve(Question):
         """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""
         from passk_cli.commands.curve.measured import curve_report
 
+        if study.bounded and (self.delta or self.band == SIMULTANEOUS):
+            self.require_one_end()
         return curve_report(study, self.grid, self.curves, band=self.band, delta=self.delta)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from passk_cli.inference.bands import spread_out
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import series_name
-from passk_cli.study.fact import Fact
+from passk_cli.study.fact import Fact, across
 from passk_cli.study.pivot import head
 from passk_cli.study.values import Series
 
@@ -50,6 +50,16 @@ class Curves:
     always: Fact
     moments: Sequence[Fact] = ()
     attempts: str = ""
+
+    def across(self, other: Curves) -> Curves:
+        """These curves and others of the same series, at the same k's, as ranges from one to the
+        other; without what more attempts gain."""
+        points = {
+            name: [across(*both) for both in zip(mine, other.points[name], strict=True)]
+            for name, mine in self.points.items()
+        }
+        never, always = across(self.never, other.never), across(self.always, other.always)
+        return replace(self, points=points, climbs=(), never=never, always=always)
 
     @property
     def measured(self) -> list[str]:

@@ -44,17 +44,22 @@ from passk_cli.limits import MOST_CURVE
 from passk_cli.metrics.pass_k import at_pairs, curve_blocks
 from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Cell, Estimate, Report
+from passk_cli.report.model import Cell, Estimate, Note, Report
 from passk_cli.report.words import plural, span
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import flaw_notes
 from passk_cli.study.study import Study
+from passk_cli.study.values import require_monotone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # k's (tasks × k's without draws) computed at once for Δ_k: bounds the memory.
 _BLOCK_KS, _BLOCK_CELLS = 64, 1 << 21
+_NO_GAINS = (
+    "what more attempts gain is left out: with some missing outcomes passing and others failing it"
+    " may be larger than with all, or none"
+)
 _COUNT = "a count of these tasks as they were attempted"
 
 
@@ -98,10 +103,13 @@ def curve_report(
     by_series = [stretches_of(study, s, grid) for s in study.best_first]
     if together:
         by_series = [[model] for model in banded([model for [model] in by_series], confidence)]
-    every = [
-        _curves(study, s, stretches, further, delta)
-        for s, stretches in zip(study.best_first, by_series, strict=True)
-    ]
+    if study.bounded:
+        every, drawn = _at_both_ends(study, grid, further)
+    else:
+        every = drawn = [
+            _curves(study, s, stretches, further, delta)
+            for s, stretches in zip(study.best_first, by_series, strict=True)
+        ]
     points = [p for model in every for name in model.measured for p in model.points[name]]
     sizes = study.sizes(points)
     intervals = certainty(confidence, [model[0].level for model in by_series] if together else ())
@@ -112,13 +120,35 @@ def curve_report(
         caption=(sizes, intervals, f"Δ_k, deficit, sd, skewness: {uneven}" if delta else ""),
         notes=(
             *study.notes(()),
+            *[Note(_NO_GAINS)] * study.bounded,
             *length_notes(study, by_series, grid.max_k),
             *flaw_notes(points),
             *missing_notes(every),
         ),
-        plots=partial(plots, every, f"{sizes} · {intervals}", uneven),
+        plots=partial(plots, drawn, f"{sizes} · {intervals}", uneven),
         **_signature(study, every, grid, band, delta),
     )
+
+
+def _at_both_ends(
+    study: Study, grid: Grid, further: Sequence[Metric]
+) -> tuple[list[Curves], list[Curves]]:
+    """The curves as ranges, from missing outcomes failing to their passing; and both, to be drawn.
+
+    What more attempts gain is left out: it does not rise with every pass.
+    Errors: ParameterError for intervals or curves of which the same is true.
+    """
+    study.confidence.required_steady()
+    require_monotone(further)
+    failing, passing = (
+        [_curves(end, s, stretches_of(end, s, grid), further, False) for s in study.best_first]
+        for end in study.ends
+    )
+    ranges = [low.across(high) for low, high in zip(failing, passing, strict=True)]
+    drawn = []
+    for words, end in (("missing fail", failing), ("missing pass", passing)):
+        drawn += [replace(c, series=(f"{c.series[0]} ({words})", *c.series[1:])) for c in end]
+    return ranges, drawn
 
 
 def _check_reach(grid: Grid, most: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import ParameterError
@@ -35,6 +35,11 @@ class Diversity(Question):
 
     Example: passk diversity sample_data/cruxeval.jsonl.gz --model gpt-4-0613 --normalise space
     """
+
+    unbounded: ClassVar[str] = (
+        "how many solutions differ does not lie between what it is with all missing outcomes"
+        " failing and with all passing"
+    )
 
     normalise: Annotated[
         str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import ParameterError
@@ -67,6 +67,11 @@ class Extrapolate(Question):
 
     Example: passk extrapolate sample_data/counts.csv --to 100 --fit beta -m pass@k,pass^k
     """
+
+    unbounded: ClassVar[str] = (
+        "pass@k beyond the attempts made need not lie between the fits with all missing"
+        " outcomes failing and with all passing"
+    )
 
     to: Annotated[
         tuple[int, ...],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.report.model import Check, Estimate
 from passk_cli.report.words import series_name
-from passk_cli.study.fact import Fact
+from passk_cli.study.fact import Fact, across
 
 if TYPE_CHECKING:
     from passk_cli.commands.gate.sides import Coverage
@@ -21,6 +21,8 @@ class Judgement:
     fact : the number it is judged by.  counted : what is shown instead, as "24 of 60".
     details : what else the reader has to know, such as what the verdict leaves out.
     limit : the rule's number.  covered : what the candidate has of the baseline's tasks.
+    shut : whether it fails for some outcomes that are missing, so that it shuts the gate though
+        the verdict is undecided.
     """
 
     rule: str
@@ -30,6 +32,7 @@ class Judgement:
     counted: str = ""
     limit: float | None = None
     covered: Coverage | None = None
+    shut: bool = False
 
     def judged(self, verdict: str, *details: str) -> Judgement:
         """The same with a verdict, its reason before the other details."""
@@ -49,10 +52,11 @@ class Judgement:
     def check(self, on_undecided: str) -> Check:
         """The same for renderers.
 
-        on_undecided : "fail" where undecided rules shut the gate.  Those that cannot be checked
-        always do.
+        on_undecided : "fail" where undecided rules shut the gate.  Those that cannot be checked, or
+        fail for some outcomes that are missing, always do.
         """
-        failing = self.verdict in (FAIL, ERROR, *[UNDECIDED] * (on_undecided == FAIL))
+        undecided = self.shut or on_undecided == FAIL
+        failing = self.verdict in (FAIL, ERROR, *[UNDECIDED] * undecided)
         return Check(
             series_name(self.fact.series), self.rule, self.counted or self.fact.estimate,
             self.verdict, self.detail, failing, *self._tasks,
@@ -73,3 +77,26 @@ class Judgement:
     def _tasks(self) -> tuple[int | None, int | None]:
         coverage = self.covered
         return (None, None) if coverage is None else (coverage.shared, coverage.expected)
+
+
+def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
+    """One judgement of two: with missing outcomes as bad for the candidate as can be, and as good.
+
+    A rule that comes to the same at both ends holds (or fails, or is undecided) whatever the
+    missing outcomes are.  Where the ends differ it is undecided, and shuts the gate if it fails in
+    the worst case: a gate passes only what it would pass with any outcomes.
+    """
+    if ERROR in (worst.verdict, best.verdict):
+        return worst if worst.verdict == ERROR else best
+    same = [detail for detail in worst.details if detail in best.details]
+    own = [
+        f"{case}: {'; '.join(details)}"
+        for case, line in (("worst case", worst), ("best case", best))
+        if (details := [detail for detail in line.details if detail and detail not in same])
+    ]
+    merged = replace(worst, fact=across(worst.fact, best.fact), details=(*own, *same))
+    if worst.verdict == best.verdict:
+        return merged
+    verb = {PASS: "passes", FAIL: "fails", UNDECIDED: "is undecided"}
+    words = f"{verb[worst.verdict]} in the worst case, {verb[best.verdict]} in the best"
+    return replace(merged.judged(UNDECIDED, words), shut=FAIL in (worst.verdict, best.verdict))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.judgement import Judgement, at_both_ends
 from passk_cli.commands.gate.sides import coverage_of_rivals
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.verdicts import FAIL, PASS, UNDECIDED, VERDICTS
@@ -13,7 +14,12 @@ from passk_cli.errors import ParameterError
 from passk_cli.report.model import Cell, Check, Column, Note, Report, Table
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.adjustment import tests_shown
+from passk_cli.study.losses import uneven_notes
 from passk_cli.study.notes import reading_notes
+from passk_cli.study.values import require_monotone
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.counts import Counts
 
 
 def gate_report(trial: Trial, on_undecided: str) -> Report:
@@ -22,8 +28,11 @@ def gate_report(trial: Trial, on_undecided: str) -> Report:
     A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
     Errors: ParameterError when nothing can be judged.
     """
-    lines = [line for rule in trial.rules for line in rule.judge(trial)]
-    lines += trial.unmatched() if trial.compares else []
+    if trial.study.bounded:
+        trial.study.confidence.required_steady()
+        require_monotone(trial.study.metrics)
+    cases = [_judged(case) for case in trial.cases]
+    lines = [at_both_ends(*case) if case[1:] else case[0] for case in zip(*cases, strict=True)]
     if not lines:
         raise ParameterError(
             "no rule was checked: the new run and the baseline share no group; see --by"
@@ -37,6 +46,11 @@ def gate_report(trial: Trial, on_undecided: str) -> Report:
         notes=(*_reading_notes(trial), *_notes(trial, lines, on_undecided)),
     )
     return replace(report, checks=checks)
+
+
+def _judged(trial: Trial) -> list[Judgement]:
+    lines = [line for rule in trial.rules for line in rule.judge(trial)]
+    return lines + (trial.unmatched() if trial.compares else [])
 
 
 def _table(checks: Sequence[Check]) -> Table:
@@ -91,7 +105,17 @@ def _reading_notes(trial: Trial) -> list[Note]:
             replace(note, text=f"baseline {sides.label}: {note.text}")
             for note in reading_notes(sides.baseline)
         ]
+        notes += _uneven_notes(sides.counts, sides.baseline)
     return notes
+
+
+def _uneven_notes(counts: Counts, baseline: Counts) -> Iterator[Note]:
+    """A warning where the new run loses attempts more, or less often than its baseline."""
+    both = counts.facts, baseline.facts
+    if all(facts.losses is None for facts in both):
+        return
+    policy = both[0].missing_policy
+    yield from uneven_notes(counts.losses.beside(baseline.losses, "baseline"), policy, "baseline ")
 
 
 def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Iterator[Note]:
@@ -99,7 +123,16 @@ def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Itera
         yield from _dropped_notes(trial)
     if trial.sides.baseline is None:
         yield from _rival_notes(trial)
-    undecided = sum(line.verdict == UNDECIDED for line in lines)
+    if trial.study.bounded:
+        yield Note(_cases_words(trial))
+    shut = sum(line.shut for line in lines)
+    if shut:
+        yield Note(
+            f"{plural(shut, 'rule')} would fail for some of the outcomes that are missing, and so"
+            " shuts the gate",
+            "warning",
+        )
+    undecided = sum(line.verdict == UNDECIDED and not line.shut for line in lines)
     if undecided:
         other = FAIL if on_undecided == PASS else PASS
         yield Note(
@@ -107,6 +140,15 @@ def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Itera
             f" counted as {on_undecided}; --on-undecided {other} counts them as {other}",
             "warning",
         )
+
+
+def _cases_words(trial: Trial) -> str:
+    """What the worst and the best case are."""
+    worst, best = "missing outcomes fail", "they pass"
+    if trial.sides.baseline is not None:
+        worst = "missing outcomes of the new run fail and those of the baseline pass"
+        best = "the reverse"
+    return f"worst case: {worst}; best case: {best}. A rule passes only if it passes in both"
 
 
 def _dropped_notes(trial: Trial) -> Iterator[Note]:

@@ -13,12 +13,12 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import base_name, is_file_argument, paths_of, without
 from passk_cli.report.model import Note
 from passk_cli.report.words import plural, series_name
+from passk_cli.study.losses import BECAME
 from passk_cli.study.values import Series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.files.request import Request
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import ReadFacts
     from passk_cli.study.study import Study
@@ -105,6 +105,12 @@ class Sides:
         base = None if partner is None else (partner, *series[1:])
         return base if base in self.base_tasks else None
 
+    def filled(self, *, passing: bool) -> Sides:
+        """The same where missing outcomes of the candidates pass and those of the baseline fail, or
+        the reverse."""
+        baseline = self.baseline and self.baseline.filled(passing=not passing)
+        return replace(self, counts=self.counts.filled(passing=passing), baseline=baseline)
+
     def lacking(self, series: Series) -> str:
         """Why a candidate's series has nothing to be compared with."""
         if self.partner(series[0]) is None:
@@ -166,9 +172,9 @@ def within(counts: Counts, name: str) -> Sides:
     return Sides(counts, candidates, counts, bases, name)
 
 
-def only_models(counts: Counts, request: Request) -> Counts:
-    """The series of the models to be kept, where there are any of these; else all."""
-    names = [series if request.keeps(series[0]) else None for series in counts.series]
+def only_models(counts: Counts, models: Sequence[str]) -> Counts:
+    """The series of some models, where there are any of these; else all."""
+    names = [series if series[0] in models else None for series in counts.series]
     return counts.regrouped(names, counts.group_names) if any(names) else counts
 
 
@@ -248,12 +254,13 @@ def coverage_of_rivals(sides: Sides, series: Series) -> Coverage:
 
 
 def left_out(facts: ReadFacts) -> list[str]:
-    """What reading left out of a file, in words."""
+    """What reading left out of a file, or made of what is missing, in words."""
     words = []
     if facts.skipped:
         words.append(f"{plural(facts.skipped, 'line')} skipped")
-    if facts.missing and facts.missing_policy == "drop":
-        words.append(f"{plural(facts.missing, 'attempt')} without an outcome left out")
+    if facts.missing and facts.missing_policy in BECAME:
+        became = BECAME[facts.missing_policy]
+        words.append(f"{plural(facts.missing, 'attempt')} without an outcome {became}")
     if facts.emptied:
         words.append(f"{plural(facts.emptied, 'task')} left without any attempt")
     return words

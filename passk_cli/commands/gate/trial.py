@@ -45,9 +45,6 @@ class Asking(Protocol):
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """Its judgements."""
 
-    def outcomes(self, trials: Sequence[Trial]) -> list[dict[tuple[Series, Metric], str]]:
-        """The verdicts of several trials, by what they are about."""
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -64,6 +61,14 @@ class Trial:
     rules: Sequence[Asking]
     general: Sequence[Metric]
     unpaired: str
+
+    @property
+    def cases(self) -> tuple[Trial, ...]:
+        """The trial at its worst and at its best; itself alone where no outcomes are missing."""
+        if not self.study.bounded:
+            return (self,)
+        sides = (self.sides.filled(passing=passing) for passing in (False, True))
+        return tuple(replace(self, sides=each) for each in sides)
 
     @property
     def compares(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import ParameterError
@@ -31,6 +31,11 @@ class Order(Question):
 
     Example: passk order sample_data/cruxeval.jsonl.gz --where "temperature > 0.5" -k 1,2,4
     """
+
+    unbounded: ClassVar[str] = (
+        "a trend is not at its largest when all missing outcomes fail or all pass, but when"
+        " the early ones fail and the late ones pass"
+    )
 
     k: Annotated[
         tuple[int, ...],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.commands.plan.aims import Aims
@@ -33,6 +33,8 @@ class Plan(Aims, Question):
 
     Example: passk plan --mean 0.6 --spread 0.3 --tasks 200,800 --attempts 1,10
     """
+
+    unbounded: ClassVar[str] = "a plan needs one success rate of each task"
 
     def alone(self, options: SharedOptions) -> Report | None:
         """The plan without a pilot, from assumed success rates."""

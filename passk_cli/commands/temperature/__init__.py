@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import DataError, ParameterError
@@ -55,6 +55,11 @@ class Temperature(Question):
 
     Example: passk temperature --toy gaussian --spread 16 -k 2,8,64
     """
+
+    unbounded: ClassVar[str] = (
+        "the best temperature need not be among those with all missing outcomes failing or"
+        " all passing"
+    )
 
     k: Annotated[
         tuple[int, ...],

@@ -1,0 +1,76 @@
+"""Losses: how many attempts of each model at each task have no outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Attempts made and attempts without an outcome, of every model at every task.
+
+    models : names, sorted.  units : (task, group values …) of each unit, sorted; a unit is a task,
+        or a task of one group.
+    model_codes, unit_codes : int, one entry per model and unit, indices into the two above.
+    made : int ≥ 1, attempts, those without an outcome included.  missing : int in [0, made].
+
+    >>> losses = Losses.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0, 3, 1])
+    >>> losses.of("a"), losses.of("b")
+    ((3, 8), (1, 4))
+    """
+
+    models: tuple[str, ...]
+    units: tuple[tuple[str, ...], ...]
+    model_codes: Ints
+    unit_codes: Ints
+    made: Ints
+    missing: Ints
+
+    @classmethod
+    def of_rows(
+        cls,
+        models: Sequence[str],
+        units: Sequence[tuple[str, ...]],
+        made: Sequence[int] | Ints,
+        missing: Sequence[int] | Ints,
+    ) -> Losses:
+        """From a row per model and unit."""
+        model_names, unit_names = sorted(set(models)), sorted(set(units))
+        model_at = {name: code for code, name in enumerate(model_names)}
+        unit_at = {name: code for code, name in enumerate(unit_names)}
+        return cls(
+            tuple(model_names), tuple(unit_names),
+            np.array([model_at[name] for name in models], dtype=np.int64),
+            np.array([unit_at[name] for name in units], dtype=np.int64),
+            np.asarray(made, dtype=np.int64), np.asarray(missing, dtype=np.int64),
+        )  # fmt: skip
+
+    def of(self, model: str) -> tuple[int, int]:
+        """(attempts without an outcome, attempts) of a model."""
+        rows = self.cells(model)
+        return int(self.missing[rows].sum()), int(self.made[rows].sum())
+
+    def cells(self, model: str) -> Ints:
+        """The rows of a model."""
+        return np.flatnonzero(self.model_codes == self.models.index(model))
+
+    def beside(self, other: Losses, label: str) -> Losses:
+        """Both as one, the models of the other after its label."""
+        models = [self.models[code] for code in self.model_codes.tolist()]
+        models += [f"{label} {other.models[code]}" for code in other.model_codes.tolist()]
+        units = [self.units[code] for code in self.unit_codes.tolist()]
+        units += [other.units[code] for code in other.unit_codes.tolist()]
+        made, missing = (
+            np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("made", "missing")
+        )
+        return Losses.of_rows(models, units, made, missing)

@@ -1,0 +1,353 @@
+"""Missing outcomes at both ends: nothing that they could be lies outside, by trying all of it."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import passk_cli
+from passk_cli.inference.streams import stream
+from passk_cli.metrics.registry import parse_list
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.losses import Losses
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.fact import Fact
+from passk_cli.study.losses import uneven_pairs
+from passk_cli.study.pairs import compare_pairs
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
+from passk_cli.study.values import values_of
+from tests.conftest import Passk
+
+METRICS = parse_list("pass@2,pass^2,gpass@2:0.75,mgpass@2")
+GAFFKE = Confidence(interval="gaffke", resamples=200)
+
+
+def design(case: int) -> Counts:
+    """Two models at 3 tasks, 2 to 4 attempts each, of which some have no outcome."""
+    rng = stream(case, "missing outcomes")
+    n = np.tile(rng.integers(2, 5, 3), 2)
+    missing = np.zeros(6, dtype=np.int64)
+    for cell in rng.choice(6, 3, replace=False):
+        missing[cell] = rng.integers(1, 3)
+    rates = np.where(np.arange(6) < 3, (0.9, 0.5)[case % 2], 0.3)
+    c = rng.binomial(n - missing, rates)
+    series = [("a",)] * 3 + [("b",)] * 3
+    return Counts.from_columns(series, [*"tuv"] * 2, n, c, missing=missing)
+
+
+def fill_ins(counts: Counts) -> Iterator[Counts]:
+    """The counts with every number of passes among the missing outcomes of each cell."""
+    assert counts.missing is not None
+    whole = counts.filled(passing=False)
+    for more in itertools.product(*(range(m + 1) for m in counts.missing.tolist())):
+        cells = zip(counts.cells, counts.n.tolist(), (whole.c + more).tolist(), strict=True)
+        yield Counts.from_cells([(series[0], task, n, c) for (series, task), n, c in cells])
+
+
+def compared(counts: Counts, rules: Rules) -> list[Comparison]:
+    values = values_of(counts, METRICS)
+    pairs = list(zip(values[: len(METRICS)], values[len(METRICS) :], strict=True))
+    return compare_pairs(pairs, GAFFKE, rules)
+
+
+def facts(counts: Counts) -> list[Fact]:
+    return Study(counts, METRICS, GAFFKE).facts()
+
+
+def limits(every: list[Fact], name: str) -> tuple[list[float], list[float]]:
+    """The values and the low or high limits of one number over all fill-ins."""
+    values, others = (
+        [v for v in column if v is not None]
+        for column in zip(
+            *((f.estimate.value, getattr(f.estimate, name)) for f in every), strict=True
+        )
+    )
+    return values, others
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_no_fill_in_lies_outside(case: int) -> None:
+    counts = design(case)
+    filled = list(fill_ins(counts))
+    columns = zip(facts(counts), zip(*map(facts, filled), strict=True), strict=True)
+    for number, every in columns:
+        values, lows = limits(list(every), "low")
+        _, highs = limits(list(every), "high")
+        ends = (min(values), max(values), min(lows), max(highs))
+        e = number.estimate
+        assert (*e.ends, e.low, e.high) == pytest.approx(ends, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", range(3))
+@pytest.mark.parametrize("test", ["sign-flip", "mid-p"])
+def test_no_fill_in_has_another_difference_or_a_larger_p(case: int, test: str) -> None:
+    counts, rules = design(case), Rules(test=test, adjust="none")
+    filled = list(fill_ins(counts))
+    columns = zip(
+        compared(counts, rules),
+        zip(*(compared(each, rules) for each in filled), strict=True),
+        strict=True,
+    )
+    for pair, every in columns:
+        differences = [c.difference or 0.0 for c in every]
+        fact = pair.fact(GAFFKE)
+        assert fact.estimate.ends == pytest.approx((min(differences), max(differences)))
+        lows, highs = zip(*((c.interval.low, c.interval.high) for c in every if c.interval),
+                          strict=True)  # fmt: skip
+        shown = (fact.estimate.low, fact.estimate.high)
+        assert shown == pytest.approx((min(lows), max(highs)), abs=1e-9)
+        largest = max(c.p for c in every)
+        if min(differences) <= 0 <= max(differences):
+            assert fact.p == 1.0
+        else:
+            assert fact.p == pytest.approx(largest)
+
+
+def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
+    """Three models: one that is better in the worst case is so in any, adjusted over the pairs."""
+    n, missing = np.full(36, 1), np.zeros(36, dtype=np.int64)
+    c = np.repeat([1, 0, 0], 12)
+    c[18:23], c[30], missing[[12, 13, 27]] = 1, 1, 1
+    series = [(name,) for name in "abc" for _ in range(12)]
+    counts = Counts.from_columns(series, [*"abcdefghijkl"] * 3, n, c, missing=missing)
+    metric, rules = parse_list("pass@1"), Rules()
+
+    def verdicts(each: Counts) -> list[tuple[float, str]]:
+        a, b, third = values_of(each, metric)
+        pairs = compare_pairs([(a, b), (a, third), (b, third)], GAFFKE, rules)
+        return [(pair.adjusted, pair.verdict) for pair in pairs]
+
+    bounded = verdicts(counts)
+    assert [verdict for _, verdict in bounded] == ["undecided", "better", "undecided"]
+    for each in fill_ins(counts):
+        for (p, verdict), (most, own) in zip(verdicts(each), bounded, strict=True):
+            assert p <= most + 1e-12
+            assert own in (verdict, "undecided")
+
+
+def rows(model: str, task: str, outcomes: str) -> list[dict[str, Any]]:
+    """A row per letter: + passes, - fails, ? has no outcome."""
+    passed = {"+": True, "-": False, "?": None}
+    return [{"model": model, "task": task, "passed": passed[o]} for o in outcomes]
+
+
+def found(command: str, data: Any, **options: Any) -> passk_cli.Findings:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+        findings: passk_cli.Findings = getattr(passk_cli, command)(data, **options)
+    return findings
+
+
+def test_unequal_n_a_task_and_a_model_without_any_outcome() -> None:
+    data = [*rows("m", "a", "+?"), *rows("m", "b", "???"), *rows("m", "c", "+-+-")]
+    data += [*rows("none", "a", "??"), *rows("none", "b", "?"), *rows("whole", "a", "+-")]
+    frame = found("estimate", data, missing="bounds", metrics="pass@1").frame.set_index("model")
+    thirds = [(1 / 2 + 0 + 1 / 2) / 3, (1 + 1 + 1 / 2) / 3]
+    assert frame.loc["m", ["estimate_low", "estimate_high"]].tolist() == pytest.approx(thirds)
+    assert frame.loc["none", ["estimate_low", "estimate_high"]].tolist() == [0.0, 1.0]
+    assert frame.loc["none", ["low", "high"]].tolist() == [0.0, 1.0]
+    assert np.isnan(frame.loc["m", "estimate"])
+    assert frame.loc["whole", "estimate"] == 0.5
+    assert np.isnan(frame.loc["whole", "estimate_low"])
+    assert frame.loc[["m", "none", "whole"], "n_min"].tolist() == [2, 1, 2]
+
+
+def test_nothing_missing_changes_nothing() -> None:
+    data = [*rows("m", "a", "+-"), *rows("m", "b", "++")]
+    usual, bounded = (found("estimate", data, missing=m) for m in ("error", "bounds"))
+    assert str(usual).replace("missing=error", "missing=bounds") == str(bounded)
+    assert usual.frame.equals(bounded.frame)
+
+
+PAIR = [
+    row
+    for task in range(12)
+    for row in (
+        *rows("a", f"t{task}", "?+" if task < 2 else "++"),
+        *rows("b", f"t{task}", "??" if task < 3 else "+-" if task % 2 else "--"),
+    )
+]
+
+
+def test_what_is_shown() -> None:
+    text = str(found("compare", PAIR, missing="bounds", metrics="pass@1"))
+    assert "+0.458 to +0.792" in text
+    assert "0.917–1.000" in text
+    assert "missing=bounds" in text
+    findings = found("compare", PAIR, missing="bounds", metrics="pass@1")
+    row = findings.frame.iloc[0]
+    assert (row.verdict, row.estimate_low, row.estimate_high) == ("better", 11 / 24, 19 / 24)
+    assert findings.notes[0].startswith(
+        "8 attempts without an outcome counted both ways (b: 6 of 24; a: 2 of 24): numbers are"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict", "passed"),
+    [
+        ({"max_drop": "pass@1=0.95"}, "pass", True),
+        ({"max_drop": "pass@1=0.05"}, "fail", False),
+        ({"max_drop": "pass@1=0.4"}, "undecided", False),
+        ({"max_drop": "pass@1=0.7"}, "undecided", True),
+        ({"max_drop": "pass@1=0.7", "on_undecided": "fail"}, "undecided", False),
+        ({"minimum": "pass@1=0.2"}, "pass", True),
+        ({"minimum": "pass@1=0.3"}, "undecided", False),
+        ({"minimum": "pass@1=0.7"}, "fail", False),
+        ({"minimum": "pass@1=0.15", "strict": True}, "undecided", False),
+        ({"no_regression": True, "k": 1}, "fail", False),
+    ],
+    ids=str,
+)
+def test_a_gate_passes_only_if_both_ends_pass(
+    rule: dict[str, Any], verdict: str, passed: bool
+) -> None:
+    findings = found("gate", PAIR, baseline="a", missing="bounds", **rule)
+    check = findings.report.checks[-1]
+    assert (check.verdict, findings.passed) == (verdict, passed)
+    assert "8 attempts without an outcome counted both ways" in check.detail
+    assert any("A rule passes only if it passes in both" in note for note in findings.notes)
+
+
+def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("task,passed\na,1\nb,1\nc,\nd,0\n")
+    done = passk("gate", str(path), "--min", "pass@1=0.6", "--missing", "bounds")
+    assert done.code == 1
+    assert "undecided  fails in the worst case, passes in the best; 1 attempt without" in done.out
+    assert "worst case: missing outcomes fail; best case: they pass. A rule" in done.err
+    assert "1 rule would fail for some of the outcomes that are missing" in done.err
+    text = passk("gate", str(path), "--min", "pass@1=0.6", "--missing", "bounds", "-f", "junit").out
+    assert 'failures="1" skipped="0"' in text
+
+
+REFUSED = [
+    ("bootstrap", {}, "it resamples one number"),
+    ("diversity", {"fields": {"solution": "task"}}, "how many solutions differ"),
+    ("extrapolate", {"to": 10}, "need not lie between the fits"),
+    ("order", {}, "a trend is not at its largest"),
+    ("plan", {}, "a plan needs one success rate"),
+    ("temperature", {}, "the best temperature"),
+    ("estimate", {"metrics": "gain@2"}, "gain@2 may be largest with some"),
+    ("estimate", {"metrics": "maj@1", "fields": {"answer": "task"}}, "its answer is unknown"),
+    ("estimate", {"threshold": [0.5, 1]}, "give one threshold="),
+    ("estimate", {"interval": "t"}, "interval=\"t\": with missing=\"bounds\" its limits may"),
+    ("compare", {"test": "t"}, "test=\"t\": with missing=\"bounds\" its p may be larger"),
+    ("compare", {"crossings": True}, "crossings=True: with missing=\"bounds\" curves are ranges"),
+    ("curve", {"delta": True}, "delta=True: with missing=\"bounds\" how uneven tasks are"),
+    ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
+    ("curve", {"curves": "gain@k"}, "gain@1 may be largest"),
+    ("gate", {"minimum": "gain@2=0.1"}, "gain@2 may be largest"),
+    ("gate", {"minimum": "pass@1=0.1", "interval": "bca"}, "its limits may reach further"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "options", "message"), REFUSED, ids=str)
+def test_what_has_no_ends_is_refused(command: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(passk_cli.ParameterError) as refusal:
+        found(command, PAIR, missing="bounds", **options)
+    assert message in str(refusal.value)
+    if "threshold" in options or "fields" in options:
+        return
+    # Counts that were read with both ends are refused as well.
+    with pytest.raises(passk_cli.ParameterError):
+        found(command, passk_cli.read(PAIR, missing="bounds"), **options)
+
+
+def test_the_command_line_refuses_in_the_same_words(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("task,passed\na,1\nb,\n")
+    done = passk("plan", str(path), "--missing", "bounds")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "passk: --missing bounds: a plan needs one success rate of each task; use --missing fail or"
+        " --missing drop\n"
+    )
+
+
+def test_a_curve_is_two_curves() -> None:
+    findings = found("curve", PAIR, missing="bounds", max_k=2)
+    frame = findings.frame[findings.frame["model"] == "b"].set_index("metric")
+    low, high = (
+        found("curve", each, max_k=2).frame[lambda f: f.model == "b"].set_index("metric").estimate
+        for each in map(filled, "-+")
+    )
+    for name in ("pass@1", "pass@2", "pass^2", "never", "always"):
+        ends = sorted((low[name], high[name]))
+        assert frame.loc[name, ["estimate_low", "estimate_high"]].tolist() == ends
+    assert any(note.startswith("what more attempts gain is left out") for note in findings.notes)
+    models = {row["series"] for row in findings.report.plots[0].rows}
+    assert models == {f"{m} (missing {end})" for m in "ab" for end in ("fail", "pass")}
+
+
+def filled(outcome: str) -> list[dict[str, Any]]:
+    return [row if row["passed"] is not None else {**row, "passed": outcome == "+"} for row in PAIR]
+
+
+def test_describe_has_a_range() -> None:
+    frame = found("describe", PAIR, missing="bounds").frame.set_index("model")
+    assert frame.loc["b", ["pass_rate_low", "pass_rate_high"]].tolist() == [5 / 24, 11 / 24]
+    text = str(found("describe", PAIR))
+    assert "no outcome  b: 6 of 24" in text
+
+
+def test_counts_say_what_is_missing() -> None:
+    counts = passk_cli.read(PAIR, missing="bounds")
+    assert "8 without an outcome" in repr(counts)
+    assert counts.to_frame()["missing"].sum() == 8
+    with pytest.raises(passk_cli.ParameterError, match="one number of passes"):
+        found("convert", counts, counts=True, output="/dev/null", form="csv")
+    halves = found("compare", [{**row, "half": row["task"] > "t5"} for row in PAIR],
+                   missing="bounds", sensitivity="half", metrics="pass@1")  # fmt: skip
+    assert halves.tables[-1]["verdict"].tolist() == ["better"]
+
+
+@pytest.mark.parametrize("missing", ["fail", "drop", "bounds", "error"])
+def test_uneven_losses_are_a_warning(missing: str) -> None:
+    data = [
+        row
+        for task in range(20)
+        for row in (
+            *rows("a", f"t{task:02}", "?+++-" if task == 0 else "+++--"),
+            *rows("b", f"t{task:02}", "??+--" if task % 5 else "+++--"),
+        )
+    ]
+    command = "describe" if missing == "error" else "estimate"
+    with pytest.warns(passk_cli.PasskWarning) as warned:
+        getattr(passk_cli, command)(data, missing=missing)
+    text = str(warned[0].message)
+    assert text.startswith(
+        "models lose attempts unevenly (a: 1 of 100 missing, b: 32 of 100 missing; p = 0.000"
+    )
+    assert ('missing="bounds" shows by how much' in text) == (missing != "bounds")
+
+
+def losses(shares: np.ndarray[Any, Any], n: int) -> Losses:
+    """(models × tasks) attempts missing of n each."""
+    models = [f"m{i}" for i in range(len(shares)) for _ in shares[0]]
+    units = [(f"t{t:04}",) for _ in shares for t in range(len(shares[0]))]
+    return Losses.of_rows(models, units, np.full(len(units), n), shares.ravel())
+
+
+def test_losses_that_are_alike_seldom_warn() -> None:
+    """Whole tasks lost at once, four models: at most 5 % of the time (300 times: ± 1.3 points)."""
+    rng = stream(0, "losses")
+    false = 0
+    for _ in range(300):
+        lost = rng.random((4, 30)) < 0.1
+        false += bool(uneven_pairs(losses(lost * 5, 5)))
+    assert false / 300 <= 0.05 + 2 * 0.0126
+
+
+def test_one_task_without_outcomes_is_no_difference_in_kind() -> None:
+    shares = np.zeros((2, 20), dtype=np.int64)
+    shares[1, 0] = 10
+    assert uneven_pairs(losses(shares, 10)) == []
+    assert uneven_pairs(losses(shares[:1], 10)) == []
