@@ -1,16 +1,14 @@
-"""Every `$ …` line of the README run as written, and its output as shown."""
+"""The README: short, narrow, complete; tests/test_docs.py runs its sessions."""
 
 from __future__ import annotations
 
-import doctest
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from docs import sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS, command_of
 from tests.conftest import ROOT, assert_same_text
@@ -18,38 +16,25 @@ from tests.conftest import ROOT, assert_same_text
 README = (ROOT / "README.md").read_text()
 
 
-def sessions() -> list[tuple[str, str]]:
-    """(command, output) of every console block."""
-    found = []
-    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            found.append((command, output.rstrip("\n")))
-    return found
+def test_it_is_short_and_narrow() -> None:
+    assert len(README.splitlines()) <= 200
+    blocks = re.findall(r"^```(?:console|python)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 6
+    assert max(len(line) for block in blocks for line in block.splitlines()) <= 100
 
 
-@pytest.mark.parametrize(("command", "output"), sessions(), ids=[c for c, _ in sessions()])
-def test_session(command: str, output: str, tmp_path: Path) -> None:
+def test_a_session_in_a_shell(tmp_path: Path) -> None:
+    """tests/test_docs.py runs all of them inside this process; one of them as users do."""
+    block = re.search(r"^```console\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    assert block is not None
+    session = next(sessions.sessions("console", block[1]))
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    # Without a controlling terminal, as in a pipe; notes come before the table, as on a screen.
     done = subprocess.run(
-        command, shell=True, cwd=ROOT, env={**os.environ, "PATH": path, "TMPDIR": str(tmp_path)},
+        session.shown[2:], shell=True, cwd=ROOT,
+        env={**os.environ, "PATH": path, "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
-    assert_same_text(done.stdout.rstrip("\n"), output)
-
-
-def test_there_are_sessions() -> None:
-    assert len(sessions()) >= 8
-
-
-def test_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    for number, block in enumerate(re.findall(r"```python\n(>>> .*?)```", README, re.DOTALL)):
-        shown = block.replace("\n\n", "\n<BLANKLINE>\n")
-        test = doctest.DocTestParser().get_doctest(shown, {}, "README", "README.md", 0)
-        assert test.examples
-        assert doctest.DocTestRunner().run(test).failed == 0, f"block {number} of Python"
+    assert_same_text(done.stdout.rstrip("\n"), session.output)
 
 
 def test_every_command_is_documented() -> None:

@@ -82,14 +82,14 @@ def _sections(declaration: Command, full: bool) -> Iterator[tuple[str, list[Row]
 
     files = [] if declaration.files == "none" else [("FILE...", FILES)]
     for title, options in (*declaration.sections(), *edge_sections(declaration)):
-        rows = [_row(option, kind, default, full) for _, option, kind, default in options]
+        rows = [row(option, kind, default, full) for _, option, kind, default in options]
         if title == "Input":
             rows = files + rows
         if rows:
             yield title, rows
 
 
-def _row(option: Option, kind: Any, default: Any, full: bool) -> Row:
+def row(option: Option, kind: Any, default: Any, full: bool) -> Row:
     """An option as it is written, and what it means, with its choices and its default."""
     flag = base_type(kind) is bool
     # Choices that a function lists would have to be imported, and stand in the help itself.

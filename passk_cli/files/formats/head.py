@@ -126,13 +126,13 @@ def _seen(source: Source, text: str, size: int) -> Head:
     if start[:1] not in ("{", "["):
         return Head(source, "other", frozenset(), text)
     complete = len(text.encode()) < size
+    form = "array" if start[0] == "[" else "object"
+    # A document may have a record to a line: what is one document is not lines.
+    whole = _parsed(text) if complete else None
+    if whole is not None:
+        return Head(source, form, frozenset(key_names(whole)), text, whole)
     if start[0] == "{" and (records := _first_records(start, complete)):
         return Head(source, "lines", frozenset(key_names(records)), text)
-    form = "array" if start[0] == "[" else "object"
-    if complete:
-        whole = _parsed(text)
-        if whole is not None:
-            return Head(source, form, frozenset(key_names(whole)), text, whole)
     return Head(source, form, frozenset(_scanned(text)), text)
 
 
@@ -178,7 +178,9 @@ def _first_records(start: str, complete: bool) -> dict[str, Any] | None:
     lines = [line for line in lines if line.strip()]
     if len(lines) < 2 and complete:
         return None
-    for line in map(str.strip, lines[:_TRIED_LINES]):
+    # An indented record lies in a document that is not complete here.
+    flush = (line.rstrip() for line in lines[:_TRIED_LINES] if not line[0].isspace())
+    for line in flush:
         record = _parsed(line) if line[0] == "{" and line[-1] == "}" else None
         if isinstance(record, dict):
             return record

@@ -134,6 +134,17 @@ def test_two_lists_of_records_are_refused(tmp_path: Path) -> None:
         read(far)
 
 
+@pytest.mark.parametrize("padding", [0, 5000])
+def test_a_document_with_a_record_to_a_line(tmp_path: Path, padding: int) -> None:
+    """It is one document, also where only its beginning is looked at."""
+    path = tmp_path / "m.json"
+    records = [json.dumps({"id": str(i), "verdict": {"ok": i == 0}, "log": "x" * padding})
+               for i in range(400)]  # fmt: skip
+    path.write_text('{\n  "eval": {"items": [\n    ' + ",\n    ".join(records) + "\n  ]}\n}\n")
+    fields = {"task": "id", "outcome": "verdict.ok"}
+    assert cells(path, records="eval.items", fields=fields)[("m", "0")] == (1, 1)
+
+
 def test_a_record_with_a_list_of_records_is_refused(tmp_path: Path) -> None:
     inner = [{"task_id": "b", "passed": False}]
     path = written(tmp_path, "m.json", {"task_id": "a", "passed": True, "parts": inner})

@@ -1,0 +1,163 @@
+"""The parts of pages that declarations make: a comment opens such a part, another one closes it.
+
+<!-- options estimate -->    the options of a command
+<!-- shared options -->      the options that several commands share
+<!-- commands -->            every command with its question
+<!-- formats -->             the file formats
+<!-- json estimate -->       the fields of a command's JSON
+<!-- schemas -->             the versions of JSON documents
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+
+from docs.sessions import answer
+from passk_cli.cli import failure
+from passk_cli.cli.manual import FILES, row, usage
+from passk_cli.cli.output import edge_sections
+from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands.command import OWN
+from passk_cli.option import DeclaredOption
+from passk_cli.render import data
+
+_PART = re.compile(
+    r"<!-- ((?:options|json) \w+|shared options|commands|formats|schemas) -->\n(.*?)<!-- /\1 -->",
+    re.DOTALL,
+)
+
+
+def renewed(text: str) -> str:
+    """A page with its generated parts as the declarations have them now."""
+    return _PART.sub(_part, text)
+
+
+def _part(match: re.Match[str]) -> str:
+    what, _, name = match[1].partition(" ")
+    makers: dict[str, Callable[[str], str]] = {
+        "options": _options,
+        "shared": _shared,
+        "commands": _commands,
+        "formats": _formats,
+        "json": _json,
+        "schemas": _schemas,
+    }
+    return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
+
+
+def sections(name: str) -> Iterator[tuple[str, list[DeclaredOption]]]:
+    """Title and options of each group that a command takes, those that it has itself first."""
+    declaration = command_of(name)
+    for title, options in (*declaration.sections(), *edge_sections(declaration)):
+        if options:
+            yield title, options
+
+
+def _options(name: str) -> str:
+    """The command's own options in full, the shared ones by name."""
+    lines = [f"`{usage(name, command_of(name))}`", ""]
+    shared = []
+    for title, options in sections(name):
+        if title in ("", OWN):
+            lines += [*map(line, options), ""]
+        else:
+            names = ", ".join(f"`{option.flags.replace(' ', '`, `')}`" for _, option, *_ in options)
+            shared.append(f"- [{title}](../options.md#{title.lower()}): {names}")
+    return "\n".join([*lines, "Shared with other commands:", "", *shared])
+
+
+def line(declared: DeclaredOption) -> str:
+    """One option: how it is written, what it means, its choices and its default."""
+    field, option, kind, default = declared
+    left, text = row(option, kind, default, full=True)
+    _, _, metavar = left.partition(option.name)
+    flags = ", ".join(f"`{flag}{metavar}`" for flag in option.flags.split())
+    spelt_otherwise = field.replace("_", "-") != option.name.lstrip("-")
+    return f"- {flags}: {text}" + (f" In Python: `{field}=`." if spelt_otherwise else "")
+
+
+def _shared(_: str) -> str:
+    """Every shared option in full, by group, and who takes the group."""
+    options: dict[str, dict[str, DeclaredOption]] = {}
+    users: dict[str, list[str]] = {}
+    for name in COMMANDS:
+        for title, group in sections(name):
+            if title not in ("", OWN):
+                users.setdefault(title, []).append(name)
+                for each in group:
+                    known = options.setdefault(title, {}).setdefault(each[0], each)
+                    # Of an option that commands have with fewer choices, the one with all.
+                    if len(each[1].values) > len(known[1].values):
+                        options[title][each[0]] = each
+    lines = []
+    for title, group in options.items():
+        names = ", ".join(f"[{name}](commands/{name}.md)" for name in users[title])
+        who = "every command" if users[title] == list(COMMANDS) else names
+        lines += ["", f"## {title}", "", f"Taken by {who}.", ""]
+        lines += [f"- `FILE...`: {FILES}"] if title == "Input" else []
+        lines += map(line, group.values())
+    return "\n".join(lines)
+
+
+def _commands(_: str) -> str:
+    """Every command by section, with its question."""
+    lines: list[str] = []
+    for section in dict.fromkeys(COMMANDS.values()):
+        lines += ["", f"**{section}**", ""]
+        for name in (name for name, its in COMMANDS.items() if its == section):
+            lines.append(f"- [`{name}`]({name}.md): {command_of(name).meaning[0]}")
+    return "\n".join(lines)
+
+
+def _schemas(_: str) -> str:
+    return f"- `{data.SCHEMA}`: what a command found\n- `{failure.SCHEMA}`: an error"
+
+
+def _formats(_: str) -> str:
+    """Every file format and what passes in it."""
+    import passk_cli
+
+    rows = passk_cli.formats().frame
+    lines = ["| format | what passes | layout from |", "| --- | --- | --- |"]
+    for each in rows.itertuples(index=False):
+        cells = (str(cell).replace("|", "\\|") for cell in each)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+# What each command is asked for its JSON, beside `sample_data`.
+_ASKED = {
+    "estimate": "sample_data/tau_airline.csv -k 1,4",
+    "compare": "sample_data/agents.jsonl -k 1 --baseline claude-fable-5",
+    "gate": "sample_data/tau_airline.csv --min pass@1=0.3",
+    "bootstrap": "sample_data/tau_airline.csv -k 1 --resamples 200",
+    "curve": "sample_data/tau_airline.csv",
+    "order": "sample_data/tau_airline.csv -k 1,2",
+    "diversity": "sample_data/cruxeval.jsonl.gz --by temperature --model codellama-7b -k 2",
+    "temperature": "sample_data/cruxeval.jsonl.gz --model codellama-7b -k 1",
+    "extrapolate": "sample_data/counts.csv --to 100 --resamples 100 --fit power",
+    "plan": "--mean 0.6 --spread 0.3 --tasks 200 --attempts 10",
+    "describe": "sample_data/tau_airline.csv",
+    "formats": "",
+}
+
+
+def _json(name: str) -> str:
+    """The keys of a command's JSON and of its rows, with their types, from what it prints."""
+    document = json.loads(answer(f"passk {name} {_ASKED[name]} -f json -q"))
+    rows = document.get("rows", [])
+    types: dict[str, set[str]] = {}
+    for record in rows:
+        for key, value in record.items():
+            types.setdefault(key, set()).add(_type(value))
+    keys = ", ".join(f"`{key}`" for key in document)
+    lines = [f"Keys of the document: {keys}.", "", "| field of a row | type |", "| --- | --- |"]
+    lines += [f"| `{key}` | {' or '.join(sorted(kinds))} |" for key, kinds in types.items()]
+    return "\n".join(lines)
+
+
+def _type(value: object) -> str:
+    names = {bool: "true or false", int: "number", float: "number", str: "text", list: "list"}
+    return "null" if value is None else names.get(type(value), "object")

@@ -1,0 +1,42 @@
+"""Renew what README and docs show, by running it.
+
+    python -m docs.renew                         sessions and generated parts of every page
+    python -m docs.renew README.md docs/json.md  of these
+    python -m docs.renew --figures               the pictures as well
+
+Read the diff: what changed there is what users see changed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from docs import reference, sessions
+
+
+def renew(page: Path) -> bool:
+    """Write a page anew; whether it changed."""
+    before = page.read_text()
+    text = reference.renewed(sessions.renewed(before)[0])
+    if text != before:
+        page.write_text(text)
+    return text != before
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Renew the pages named, or all; name those that changed."""
+    figures = "--figures" in arguments
+    named = [Path(name).resolve() for name in arguments if name != "--figures"]
+    if figures:
+        from docs.figures import draw
+
+        draw()
+    for page in named or sessions.pages():
+        if renew(page):
+            print(page.relative_to(sessions.ROOT))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

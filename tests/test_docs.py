@@ -1,0 +1,131 @@
+"""README and docs: sessions as printed, generated parts as declared, a site that builds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from docs import reference, sessions
+from passk_cli.cli.app import build
+from passk_cli.commands import COMMANDS
+from tests.conftest import ROOT, assert_same_text
+from tests.words import faults, prose
+
+DOCS = ROOT / "docs"
+RENEW = "renew with: python -m docs.renew"
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", sessions.pages(), ids=name_of)
+def test_sessions_are_as_printed(page: Path) -> None:
+    for session, output in sessions.renewed(page.read_text())[1]:
+        try:
+            assert_same_text(output, session.output)
+        except AssertionError as error:
+            raise AssertionError(f"{name_of(page)}: {session.shown}; {RENEW}\n{error}") from None
+
+
+@pytest.mark.parametrize("page", sessions.pages(), ids=name_of)
+def test_generated_parts_are_as_declared(page: Path) -> None:
+    text = page.read_text()
+    assert reference.renewed(text) == text, RENEW
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_documented_and_has_help(name: str) -> None:
+    page = (DOCS / "commands" / f"{name}.md").read_text()
+    shared = (DOCS / "options.md").read_text()
+    for parameter in get_command(build([name, "formats"])).commands[name].params:
+        if parameter.param_type_name == "option" and parameter.name != "help":
+            assert parameter.help, parameter.name
+            for flag in parameter.opts:
+                assert re.search(rf"`{re.escape(flag)}[ `]", page), f"{flag} of {name}"
+                assert re.search(rf"- .*`{re.escape(flag)}[ `].*: ", page + shared), flag
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_page(name: str) -> None:
+    page = (DOCS / "commands" / f"{name}.md").read_text()
+    titles = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    assert titles[0] == f"passk {name}"
+    assert titles[-3:] == ["How to read it", "Options", "Method and source"]
+    assert page.splitlines()[2].startswith("*"), "the question comes first"
+    assert f"commands/{name}.md" in (ROOT / "mkdocs.yml").read_text()
+
+
+@pytest.mark.parametrize("page", [*sessions.pages(), ROOT / "CONTRIBUTING.md"], ids=name_of)
+def test_words(page: Path) -> None:
+    assert list(faults(prose(page.read_text()))) == []
+
+
+def test_a_forbidden_word_is_seen() -> None:
+    assert list(faults(prose("Models\ncannot be told\napart."))) != []
+    assert list(faults(prose("`told apart`\n```\ntold apart\n```\n"))) == []
+
+
+def test_the_site_builds(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "commands" / "gate" / "index.html").exists()
+
+
+def test_pictures_are_there_in_both_themes() -> None:
+    for page in sessions.pages():
+        for place in re.findall(r"[\w./-]+-(?:light|dark)\.svg", page.read_text()):
+            path = (page.parent / place).resolve()
+            assert path.is_file(), f"{name_of(page)}: {place}"
+            assert path.with_name(re.sub("light|dark", "dark", path.name)).is_file()
+
+
+# Tables with minus signs, marks, ranks, numbers of any size, and texts.
+LATEX = (
+    "estimate sample_data/tau_airline.csv -m pass@1,pass^4",
+    "compare sample_data/agents.jsonl -m pass@1 --baseline claude-fable-5",
+    "compare sample_data/agents.jsonl -m pass@1",
+    "curve sample_data/tau_airline.csv",
+    "order sample_data/tau_airline.csv -k 1,2",
+    "temperature --toy gaussian --spread 16 -k 2,8",
+    "plan --mean 0.6 --spread 0.3 -m pass@1 --tasks 200 --attempts 10",
+    "describe sample_data/agents.jsonl",
+)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX is installed (pdflatex)")
+def test_latex_compiles(tmp_path: Path) -> None:
+    """The document of the recipe, with tables of several commands."""
+    page = (DOCS / "recipes" / "paper.md").read_text()
+    document = re.search(r'```latex title="paper.tex"\n(.*?)```', page, re.DOTALL)
+    assert document is not None
+    for number, command in enumerate(LATEX):
+        table = sessions.answer(f"passk {command} -f latex")
+        (tmp_path / f"table{number}.tex").write_text(table)
+    inputs = "\n\n".join(rf"\input{{table{number}}}" for number in range(len(LATEX)))
+    (tmp_path / "paper.tex").write_text(document[1].replace(r"\input{table}", inputs))
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "benchmarks").glob("*.md")), ids=name_of)
+def test_benchmarks_begin_with_their_result(file: Path) -> None:
+    lines = file.read_text().splitlines()
+    assert lines[0].startswith("# ")
+    assert lines[2].startswith("- ")
+    assert [line[:2] for line in lines[2:10]].count("- ") == 3
+    tables = re.findall(r"(?:^\|.*\n)+", file.read_text(), re.MULTILINE)
+    rows = max((table.count("\n") - 2 for table in tables), default=0)
+    assert rows <= 14, "python benchmarks/measure.py moves the rows of long tables to rows/*.csv"
