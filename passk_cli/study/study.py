@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import Estimate, Note, Report, Table
+from passk_cli.report.model import Estimate, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import span
 from passk_cli.study.confidence import Confidence
@@ -190,6 +190,7 @@ class Study:
         facts: Sequence[Fact],
         tables: Iterable[Table],
         *,
+        answer: tuple[Sentence, ...] = (),
         caption: Iterable[str] = (),
         notes: Iterable[Note] = (),
         plots: Callable[[], tuple[Plot, ...]] = tuple,
@@ -197,6 +198,7 @@ class Study:
     ) -> Report:
         """The report: tables for people, the facts as tidy rows, notes and signature.
 
+        answer : what was found, in a sentence or two.
         plots : draws when called, since drawing may take long.
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
             It comes after the entries of the confidence, unless it holds them itself.
@@ -212,6 +214,7 @@ class Study:
             notes=tuple(dict.fromkeys(notes)),
             signature=signature(self.counts, self.metrics, **entries),
             draw=plots,
+            answer=answer,
         )
 
 

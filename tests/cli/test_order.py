@@ -70,14 +70,14 @@ def test_latitude_by_time(passk: Passk) -> None:
     verdicts = {(r["model"], r["metric"]): r["verdict"] for r in document["rows"] if r["verdict"]}
     for model in ("gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"):
         for fact in ("trend", "lag-1", "copies"):
-            assert verdicts[model, fact] == "cannot tell"
+            assert verdicts[model, fact] == "cannot be tested"
     # Its trials ran blind or as an oracle one after the other, and went differently.
-    assert verdicts["claude-fable-5", "lag-1"] == "alike"
+    assert verdicts["claude-fable-5", "lag-1"] == "correlated"
     assert "differ in mode and are pooled" in done.err
     assert document["signature"]["n"] == "2-16"
     apart = passk("order", *BY_TIME, "--by", "mode", "-f", "json")
     assert {r["verdict"] for r in json.loads(apart.out)["rows"] if r["metric"] == "copies"} <= {
-        "none seen", "cannot tell",
+        "none found", "cannot be tested",
     }  # fmt: skip
     undecided = passk("order", LATITUDE, "--field", "attempt=finishedAt")
     assert (undecided.code, "comes again" in undecided.err) == (3, True)

@@ -2,44 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.commands.order.evidence import THE_SAME, Evidence
 from passk_cli.commands.order.verdicts import (
+    AGREEING,
     ALIKE,
     ALTERNATING,
+    COPIES,
     DECLINING,
     IMPROVING,
     UNCLEAR,
     agreeing_pairs,
+    copies_word,
     holds_zero,
     neighbour_word,
     trend_word,
 )
 from passk_cli.inference.exchangeability import MOST_POSITIONS
-from passk_cli.report.model import Note
+from passk_cli.report.model import Note, Sentence
 from passk_cli.report.words import first_few, plural, span
+
+# Of models whose attempts agree, those whose pair is named.
+_PAIRS_SAID = 2
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.provenance import ReadFacts
 
 
+def order_answer(evidence: Sequence[Evidence], level: float) -> tuple[Sentence, ...]:
+    """Whether attempts are exchangeable, and which models show that they are not."""
+    words = {
+        "pass rates fall with later attempts": _named(evidence, trend_word, level, DECLINING),
+        "pass rates rise with later attempts": _named(evidence, trend_word, level, IMPROVING),
+        "neighbouring attempts are correlated": _named(evidence, neighbour_word, level, ALIKE),
+        "outcomes alternate": _named(evidence, neighbour_word, level, ALTERNATING),
+        "pairs of attempts agree too often": _named(evidence, copies_word, level, AGREEING),
+        "attempts look like copies": _named(evidence, copies_word, level, COPIES),
+    }
+    signs = [f"{sign} ({first_few(names)})" for sign, names in words.items() if names]
+    models = plural(len(evidence), "model")
+    untested = [model.order.name for model in evidence if _untested(model)]
+    beside = f" Cannot be tested: {first_few(untested)}." if untested else ""
+    if signs:
+        flagged = {name for names in words.values() for name in names}
+        return ((f"Order matters for {len(flagged)} of {models}: {'; '.join(signs)}.{beside}",),)
+    if len(untested) == len(evidence):
+        return (("The order cannot be tested: no task has both passes and failures.",),)
+    tested = plural(len(evidence) - len(untested), "model")
+    none = "no significant trend, lag-1 correlation or agreement of attempts"
+    return ((f"No sign that the order of attempts matters for {tested}: {none}.{beside}",),)
+
+
+def _untested(model: Evidence) -> bool:
+    return not model.constant and all(math.isnan(p) for p in model.p)
+
+
+def _named(
+    evidence: Sequence[Evidence], word: Callable[[Evidence, float], str], level: float, sign: str
+) -> list[str]:
+    """The models with this sign."""
+    return [model.order.name for model in evidence if word(model, level) == sign]
+
+
 def order_notes(
     facts: ReadFacts, evidence: Sequence[Evidence], level: float, short_tasks: str
 ) -> list[Note]:
-    """What qualifies the numbers: how they were read, model by model, then what holds for all."""
-    notes = [Note(text, "warning") for text in _places(facts)]
-    for model in evidence:
-        parts = (
-            _stopped(model),
-            _trend(model, level),
-            _neighbours(model, level),
-            _copies(model, level),
-        )
-        notes += [Note(text, "warning") for part in parts for text in part]
+    """What qualifies the numbers: how they were read, what was found, then what holds for all."""
+    found = (_places(facts), _stopped(evidence), *_findings(evidence, level))
+    notes = [Note(text, "warning") for part in found for text in part]
     notes += [Note(text) for text in (*_sizes(evidence), *_flaws(evidence))]
     return [*notes, *_short(evidence, short_tasks)]
+
+
+def _findings(evidence: Sequence[Evidence], level: float) -> Iterator[Iterator[str]]:
+    yield _trends(evidence, level)
+    yield _neighbours(evidence, level)
+    yield _constant(evidence)
+    yield _pairs(evidence, level)
 
 
 def _places(facts: ReadFacts) -> Iterator[str]:
@@ -47,85 +89,116 @@ def _places(facts: ReadFacts) -> Iterator[str]:
     if facts.missing and facts.missing_policy == "drop":
         yield (
             f"{plural(facts.missing, 'attempt')} without an outcome left out: later attempts at"
-            " the same task move up a place, so that attempt 1 here may have been the second"
+            " the same task move up, so attempt 1 here may have been the second"
         )
 
 
-def _stopped(evidence: Evidence) -> Iterator[str]:
-    if evidence.stopped:
+def _stopped(evidence: Sequence[Evidence]) -> Iterator[str]:
+    names = [model.order.name for model in evidence if model.stopped]
+    if names:
         yield (
-            f"{evidence.order.name}: attempts stop at the first pass, so that their order cannot be"
-            " checked; attempts to the first success stay right"
+            f"{first_few(names)}: attempts stop at the first pass, so their order cannot be"
+            " tested; attempts to the first success stay right"
         )
 
 
-def _trend(evidence: Evidence, level: float) -> Iterator[str]:
-    name, slope, word = evidence.order.name, evidence.slope.estimate, trend_word(evidence, level)
-    points = f"{_points(slope.value or 0.0)} points per attempt"
-    if word == UNCLEAR:
+def _trends(evidence: Sequence[Evidence], level: float) -> Iterator[str]:
+    for sign, verb in ((DECLINING, "fall"), (IMPROVING, "rise")):
+        models = [model for model in evidence if trend_word(model, level) == sign]
+        if models:
+            yield (
+                f"pass rates {verb} with later attempts (points per attempt:"
+                f" {_each(models, _slope)}); pass@k mixes early and late attempts, first@k does not"
+            )
+        unsure = [model for model in models if holds_zero(model.slope.estimate)]
+        if unsure:
+            yield (
+                "the test is about these tasks; the confidence interval of the trend for new tasks"
+                f" includes 0 (tasks with both outcomes: {_each(unsure, _mixed)})"
+            )
+    unclear = [model for model in evidence if trend_word(model, level) == UNCLEAR]
+    if unclear:
         yield (
-            f"{name}: what looks like a trend ({points}) may only be the likeness of neighbours:"
-            " its interval, which holds whatever ties attempts have, includes 0"
+            "a trend may be an effect of the lag-1 correlation, as its confidence interval includes"
+            f" 0 (points per attempt: {_each(unclear, _slope)})"
         )
-    if word not in (DECLINING, IMPROVING):
-        return
-    how_often = "less" if word == DECLINING else "more"
-    yield (
-        f"{name}: later attempts pass {how_often} often ({points}): pass@k and pass^k mix early and"
-        " late ones, first@k does not"
-    )
-    if holds_zero(slope):
+
+
+def _neighbours(evidence: Sequence[Evidence], level: float) -> Iterator[str]:
+    alternating = [m for m in evidence if neighbour_word(m, level) == ALTERNATING]
+    if alternating:
         yield (
-            f"{name}: the interval of its trend includes 0 although the test sees one: the test"
-            f" is about these tasks, of which {evidence.mixed} can show a trend, the interval about"
-            " new ones"
+            "neighbouring attempts differ more often than chance allows (lag-1 correlation:"
+            f" {_each(alternating, _lag)})"
         )
-
-
-def _neighbours(evidence: Evidence, level: float) -> Iterator[str]:
-    word, lag, name = neighbour_word(evidence, level), evidence.lag or 0.0, evidence.order.name
-    if word == ALTERNATING:
+    correlated = [model for model in evidence if neighbour_word(model, level) == ALIKE]
+    if correlated:
         yield (
-            f"{name}: neighbouring attempts differ more often than chance has it (lag-1"
-            f" {_signed(lag)}): outcomes alternate"
+            f"neighbouring attempts are correlated (lag-1 correlation: {_each(correlated, _lag)});"
+            " a shared session, a cache, the time of day or sorting can cause this"
         )
-    if word == ALIKE:
-        text = (
-            f"{name}: neighbouring attempts are alike (lag-1 {_signed(lag)}), as those are that"
-            " share a session, a cache or a bad hour, or were sorted"
-        )
-        if evidence.p[0] <= level:
-            alone = evidence.lag_of_trend or 0.0
-            follows = "it may follow from the trend: " if alone >= lag / 2 else ""
-            text += f"; {follows}a straight trend alone would bring about {_signed(alone)}"
-        yield text
+    trend = [m for m in correlated if m.p[0] <= level and (m.lag_of_trend or 0) >= (m.lag or 0) / 2]
+    if trend:
+        yield f"the trend alone would cause a lag-1 correlation ({_each(trend, _lag_of_trend)})"
 
 
-def _copies(evidence: Evidence, level: float) -> Iterator[str]:
-    name, n, c = evidence.order.name, evidence.order.n, evidence.order.c
-    if evidence.constant:
+def _constant(evidence: Sequence[Evidence]) -> Iterator[str]:
+    names = [model.order.name for model in evidence if model.constant]
+    if names:
         yield (
-            f"{name}: not one of {plural(len(n), 'task')} has both passes and failures, although"
-            f" {int((c > 0).sum())} pass and {int((c == 0).sum())} fail: attempts are copies (one"
+            f"{first_few(names)}: no task has both passes and failures; attempts are copies (one"
             " seed, cached responses, temperature 0) or every task is certain; either way pass@k"
             " equals pass@1, and n attempts say no more than one"
         )
-    pairs = [i for _, i in agreeing_pairs([evidence], level)]
-    copied = [i for i in pairs if evidence.pairs.copied[i]]
-    for places, looks in (
-        (copied, "as copies do (one seed, cached responses, a run read twice)"),
-        ([] if copied else pairs, "as attempts that share more than the task, if only a pass rate"),
+
+
+def _pairs(evidence: Sequence[Evidence], level: float) -> Iterator[str]:
+    """The most striking pair of attempts stands for all of its model."""
+    copies: list[tuple[str, int]] = []
+    agree: list[tuple[str, int]] = []
+    for model in evidence:
+        pairs = [i for _, i in agreeing_pairs([model], level)]
+        copied = [i for i in pairs if model.pairs.copied[i]]
+        if pairs:
+            text = _pair(model, min(copied or pairs, key=lambda i: model.pairs.p[i]))
+            (copies if copied else agree).append((text, len(copied or pairs)))
+    for texts, why in (
+        (copies, ", as copies do (one seed, cached responses, a run read twice)"),
+        (agree, " than independent attempts would"),
     ):
-        if places:
-            # The most striking one stands for all.
-            i = min(places, key=lambda i: evidence.pairs.p[i])
-            first, second = evidence.pairs.first[i] + 1, evidence.pairs.second[i] + 1
-            more = f", as {plural(len(places) - 1, 'more pair')} do" if len(places) > 1 else ""
-            yield (
-                f"{name}: attempts {first} and {second} agree too often{more}; they differ on"
-                f" {evidence.pairs.differ[i]} tasks where {evidence.pairs.expected[i]:.3g} are"
-                f" expected, {looks}"
-            )
+        if texts:
+            more = sum(pairs for _, pairs in texts) - min(len(texts), _PAIRS_SAID)
+            also = f"; {plural(more, 'more pair')}" if more else ""
+            said = "; ".join(text for text, _ in texts[:_PAIRS_SAID])
+            yield f"attempts agree more often{why}: {said}{also}"
+
+
+def _pair(model: Evidence, i: int) -> str:
+    first, second = model.pairs.first[i] + 1, model.pairs.second[i] + 1
+    return (
+        f"attempts {first} and {second} of {model.order.name} differ on {model.pairs.differ[i]}"
+        f" tasks, {model.pairs.expected[i]:.3g} expected"
+    )
+
+
+def _each(evidence: Sequence[Evidence], number: Callable[[Evidence], str]) -> str:
+    return first_few([f"{model.order.name}: {number(model)}" for model in evidence])
+
+
+def _slope(evidence: Evidence) -> str:
+    return _points(evidence.slope.estimate.value or 0.0)
+
+
+def _mixed(evidence: Evidence) -> str:
+    return f"{evidence.mixed:,}"
+
+
+def _lag(evidence: Evidence) -> str:
+    return _signed(evidence.lag or 0.0)
+
+
+def _lag_of_trend(evidence: Evidence) -> str:
+    return _signed(evidence.lag_of_trend or 0.0)
 
 
 def _sizes(evidence: Sequence[Evidence]) -> Iterator[str]:
@@ -133,12 +206,12 @@ def _sizes(evidence: Sequence[Evidence]) -> Iterator[str]:
     longest = [int(model.order.n.max()) for model in evidence]
     if any(int(model.order.n.min()) < most for model, most in zip(evidence, longest, strict=True)):
         yield (
-            "tasks differ in how often they were attempted: rates by attempt are of different"
-            " tasks, trends are within tasks, and attempts to the first success count a task until"
-            " its last attempt (Kaplan–Meier)"
+            "tasks have different numbers of attempts: rates by attempt are over different tasks,"
+            " trends are within tasks, and attempts to the first success count a task until its"
+            " last attempt (Kaplan–Meier)"
         )
     if max(longest) > MOST_POSITIONS:
-        yield f"pairs of attempts were compared among the first {MOST_POSITIONS:,} only"
+        yield f"only the first {MOST_POSITIONS:,} attempts were compared in pairs"
 
 
 def _flaws(evidence: Sequence[Evidence]) -> Iterator[str]:
@@ -179,8 +252,8 @@ def _short(evidence: Sequence[Evidence], short_tasks: str) -> Iterator[Note]:
 
 
 def _points(value: float) -> str:
-    return f"{100 * value:+.2g}".replace("-", "−")
+    return f"{100 * value:+.2g}"
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+    return f"{value:+.2f}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from passk_cli.commands.order.evidence import STOPPED, Evidence, examine
-from passk_cli.commands.order.sentences import order_notes
+from passk_cli.commands.order.sentences import order_answer, order_notes
 from passk_cli.commands.order.verdicts import (
     agreeing_pairs,
     copies_word,
@@ -51,6 +51,7 @@ def order_report(study: Study, *, by_lines: bool) -> Report:
     return study.report(
         [fact for model in evidence for fact in _facts(model, level)],
         [table for table in _tables(study, evidence, level) if table.rows],
+        answer=order_answer(evidence, level),
         caption=_caption(study, evidence, tests),
         notes=(*notes, *order_notes(study.counts.facts, evidence, level, study.short_tasks)),
         plots=partial(_charts, study, evidence, by),
@@ -82,7 +83,7 @@ def _summary(names: tuple[Column, ...], evidence: Sequence[Evidence], level: flo
     columns = (
         *names, Column("points per attempt", "score"), Column("p", "p", True),
         Column("trend", joined=True), Column("lag-1", "score"), Column("p", "p", True),
-        Column("neighbours", joined=True), Column("copies"), Column("mixed tasks"),
+        Column("correlation", joined=True), Column("repeats"), Column("mixed tasks"),
     )  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -93,7 +94,7 @@ def _summary(names: tuple[Column, ...], evidence: Sequence[Evidence], level: flo
         )
         for model in evidence
     )  # fmt: skip
-    return Table(columns, rows, "are attempts exchangeable?")
+    return Table(columns, rows, "Does the order of attempts matter?")
 
 
 def _in_points(slope: Estimate) -> Estimate:
@@ -103,15 +104,18 @@ def _in_points(slope: Estimate) -> Estimate:
 
 
 def _pair_table(names: tuple[Column, ...], evidence: Sequence[Evidence], level: float) -> Table:
-    """Pairs of attempts that agree on more tasks than chance has it."""
+    """Pairs of attempts that agree on more tasks than chance allows."""
     columns = (
         *names, Column("attempts"), Column("differ on", "count"), Column("expected", "count"),
         Column("of tasks", "count"), Column("p", "p"),
     )  # fmt: skip
-    agreeing, title = list(agreeing_pairs(evidence, level)), "attempts that agree too often"
+    agreeing, title = (
+        list(agreeing_pairs(evidence, level)),
+        "Pairs of attempts that agree too often",
+    )
     if len(agreeing) > _PAIRS_SHOWN:
         agreeing.sort(key=lambda pair: float(pair[0].pairs.p[pair[1]]))
-        title += f": {_PAIRS_SHOWN} of {len(agreeing)} pairs, the others in csv and json"
+        title += f": {_PAIRS_SHOWN} of {len(agreeing)} pairs; all in csv and json"
     rows: list[tuple[Cell, ...]] = []
     for model, i in agreeing[:_PAIRS_SHOWN]:
         pairs = model.pairs
@@ -149,7 +153,7 @@ def _rate_table(evidence: Sequence[Evidence]) -> Table:
             cells.append(span(min(tasks), max(tasks)))
         rows.append((span(*stretch), *cells))
     columns += [Column("tasks")] * differ
-    return Table(tuple(columns), tuple(rows), "pass rate by attempt")
+    return Table(tuple(columns), tuple(rows), "Pass rate by attempt")
 
 
 def _beside_table(names: tuple[Column, ...], evidence: Sequence[Evidence]) -> Table:
@@ -162,7 +166,7 @@ def _beside_table(names: tuple[Column, ...], evidence: Sequence[Evidence]) -> Ta
         for model in evidence
         for beside in model.beside
     )
-    return Table(columns, rows, "the first k attempts beside any k")
+    return Table(columns, rows, "The first k attempts and any k attempts")
 
 
 def _needed_table(names: tuple[Column, ...], evidence: Sequence[Evidence]) -> Table:
@@ -176,7 +180,7 @@ def _needed_table(names: tuple[Column, ...], evidence: Sequence[Evidence]) -> Ta
         tasks = len(model.order.n)
         never = f"{model.never} of {tasks} tasks ({100 * model.never / tasks:.3g} %)"
         rows.append((*model.order.series, *cells, never))
-    return Table(columns, tuple(rows), "attempts to the first success")
+    return Table(columns, tuple(rows), "Attempts to the first success")
 
 
 def _caption(study: Study, evidence: Sequence[Evidence], tests: int) -> tuple[str, ...]:
@@ -184,9 +188,10 @@ def _caption(study: Study, evidence: Sequence[Evidence], tests: int) -> tuple[st
     differences = confidence.for_differences().method
     also = f", {differences} for trends and differences" * (differences != confidence.method)
     adjusted = f"after {ADJUSTED[adjust]}" if adjust in ADJUSTED else "unadjusted,"
-    p = f"p over all orders of a task's outcomes, {adjusted} over {plural(tests, 'test')}"
+    p = f"p: permutation of the attempts within tasks, {adjusted} over {plural(tests, 'test')}"
     p = p if tests else "nothing to test: no task has both passes and failures"
-    return _sizes(study, evidence), p, f"{confidence.words()}{also}"
+    mixed = "mixed tasks have passes and failures; only they can show a trend or a correlation"
+    return _sizes(study, evidence), p, mixed, f"{confidence.words()}{also}"
 
 
 def _sizes(study: Study, evidence: Sequence[Evidence]) -> str:

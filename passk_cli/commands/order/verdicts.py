@@ -10,17 +10,17 @@ import numpy as np
 from passk_cli.commands.order.evidence import Evidence
 from passk_cli.report.model import Estimate
 
-DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "no trend seen", "unclear"
-ALIKE, ALTERNATING, UNRELATED = "alike", "alternating", "no link seen"
-COPIES, AGREEING, NO_COPIES = "copies?", "agreeing", "none seen"
-CANNOT_TELL = "cannot tell"
+DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "not significant", "unclear"
+ALIKE, ALTERNATING, UNRELATED = "correlated", "alternating", "not significant"
+COPIES, AGREEING, NO_COPIES = "copies?", "pairs agree", "none found"
+CANNOT_TELL = "cannot be tested"
 
 
 def trend_word(evidence: Evidence, level: float) -> str:
-    """declining, improving, no trend seen, or why neither can be said.
+    """declining, improving, not significant, or why none of these can be said.
 
-    The test takes any order as likely as any other; where neighbours are alike, a trend is only
-    called one when its interval, which holds whatever ties attempts have, leaves out 0 as well.
+    The test takes any order as likely as any other; where neighbours are correlated, a trend is
+    only called one when its interval, which allows for any dependence, leaves out 0 as well.
     """
     p = evidence.p[0]
     if math.isnan(p):
@@ -33,7 +33,7 @@ def trend_word(evidence: Evidence, level: float) -> str:
 
 
 def neighbour_word(evidence: Evidence, level: float) -> str:
-    """Whether neighbouring attempts are alike, alternate, or have no tie that shows."""
+    """Whether neighbouring attempts are correlated, alternate, or neither significantly."""
     p = evidence.p[1]
     if math.isnan(p):
         return CANNOT_TELL
@@ -55,7 +55,7 @@ def copies_word(evidence: Evidence, level: float) -> str:
 
 
 def agreeing_pairs(evidence: Iterable[Evidence], level: float) -> Iterator[tuple[Evidence, int]]:
-    """Pairs of attempts that agree more than chance has it, model by model."""
+    """Pairs of attempts that agree more than chance allows, model by model."""
     for model in evidence:
         if model.p[2] <= level:
             for i in np.flatnonzero(model.pairs.adjusted <= level).tolist():
