@@ -140,9 +140,7 @@ def test_likeness_that_follows_from_a_trend_is_said_to() -> None:
     p = np.where(np.arange(10) < 5, 0.95, 0.05)[None, :].repeat(60, axis=0)
     report = told(counted(m=drawn(p, 10)))
     assert words(report)[:2] == ("declining", "correlated")
-    assert "the trend alone would cause a lag-1 correlation" in warnings(
-        report
-    )
+    assert "the trend alone would cause a lag-1 correlation" in warnings(report)
 
 
 def test_a_trend_among_alike_neighbours_needs_its_interval() -> None:
@@ -171,7 +169,7 @@ def test_copies_of_an_attempt() -> None:
     assert "attempts 2 and 4 of m differ on 0 tasks, " in warnings(report)
     assert "as copies do" in warnings(report)
     pairs = report.tables[1]
-    assert pairs.title == "attempts that agree too often"
+    assert pairs.title == "Pairs of attempts that agree too often"
     assert [row[1] for row in pairs.rows] == ["2 and 4"]
     row = facts(report)["differences of a pair / expected 2 4"]
     assert (row["estimate"], row["p"] <= row["p_adjusted"]) == (0.0, True)
@@ -181,9 +179,7 @@ def test_outcomes_that_never_vary() -> None:
     always = [[1] * 5] * 21 + [[0] * 5] * 29
     report = told(counted(m=always, sure=[[1] * 5] * 50, nearly=[[1] * 5] * 48 + [[0] * 5] * 2))
     assert words(report) == ("cannot be tested", "cannot be tested", "copies?")
-    assert "m: no task has both passes and failures" in (
-        warnings(report)
-    )
+    assert "m: no task has both passes and failures" in (warnings(report))
     # Sure of nearly everything is no sign of copies.
     assert words(report, "sure")[2] == words(report, "nearly")[2] == "cannot be tested"
     assert "sure" not in warnings(report)

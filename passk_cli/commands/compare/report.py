@@ -85,6 +85,7 @@ def compare_report(
         plots=partial(_differences, study, pairs, baseline, basis),
         resamples=confidence.resamples,
         seed=confidence.seed,
+        answer=(),
         **adjustment.signature,
         family=rules.family,
         margin=rules.margin or None,

@@ -126,6 +126,7 @@ def curve_report(
             *missing_notes(every),
         ),
         plots=partial(plots, drawn, f"{sizes} · {intervals}", uneven),
+        answer=(),
         **_signature(study, every, grid, band, delta),
     )
 

@@ -61,6 +61,7 @@ def pilot_report(study: Study, aims: Aims) -> Report:
         notes=(*reading_notes(study.counts), *study.reading, *notes, *caveats(designs)),
         plots=partial(plots, designs),
         interval=None,
+        answer=(),
         **_decisions(designs),
     )
 

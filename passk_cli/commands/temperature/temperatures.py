@@ -72,6 +72,7 @@ def temperature_report(study: Study) -> Report:
         differences=None if differences == confidence.method else differences,
         resamples=confidence.resamples,
         seed=confidence.seed,
+        answer=(),
         **adjustment.signature,
     )
 
