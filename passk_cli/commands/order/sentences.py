@@ -42,8 +42,11 @@ def order_answer(evidence: Sequence[Evidence], level: float) -> tuple[Sentence, 
         "pairs of attempts agree too often": _named(evidence, copies_word, level, AGREEING),
         "attempts look like copies": _named(evidence, copies_word, level, COPIES),
     }
-    signs = [f"{sign} ({first_few(names)})" for sign, names in words.items() if names]
+    shown = {sign: names for sign, names in words.items() if names}
+    signs = [f"{sign} ({first_few(names)})" for sign, names in shown.items()]
     models = plural(len(evidence), "model")
+    if len(evidence) == 1 and shown:
+        return ((f"Order matters: {'; '.join(shown)}.",),)
     untested = [model.order.name for model in evidence if _untested(model)]
     beside = f" Cannot be tested: {first_few(untested)}." if untested else ""
     if signs:
@@ -53,7 +56,8 @@ def order_answer(evidence: Sequence[Evidence], level: float) -> tuple[Sentence, 
         return (("The order cannot be tested: no task has both passes and failures.",),)
     tested = plural(len(evidence) - len(untested), "model")
     none = "no significant trend, lag-1 correlation or agreement of attempts"
-    return ((f"No sign that the order of attempts matters for {tested}: {none}.{beside}",),)
+    whom = "" if len(evidence) == 1 else f" for {tested}"
+    return ((f"No sign that the order of attempts matters{whom}: {none}.{beside}",),)
 
 
 def _untested(model: Evidence) -> bool:
