@@ -56,6 +56,7 @@ def read(
     by: str | Sequence[str] = (),
     where: str | Sequence[str] = "",
     models: str | Sequence[str] = (),
+    exclude_models: str | Sequence[str] = (),
     cluster: str | None = None,
     format: str | None = None,
     records: str | None = None,
@@ -80,7 +81,8 @@ def read(
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
     by : columns that split each model further.  where : a DuckDB expression on the columns.
-    models : keep only these.  cluster : the column that says which tasks belong together.
+    models : keep only these, by name or pattern as "gpt-*".  exclude_models : leave these out.
+    cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
     records : the key of a JSON document that holds its records.
     path : columns from the end of each path, as in "{model}/{task}/run-{attempt}.json".

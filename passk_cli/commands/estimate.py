@@ -44,7 +44,8 @@ class Estimation(Question):
             "--sort",
             "COLUMN",
             "Order of the rows: a column. Default: the first metric.",
-            detail="A column is model, a group, a metric or tasks.",
+            detail="A column is model, a group, a metric or tasks. -COLUMN, as -pass@10, turns"
+            " the order round.",
         ),
     ] = ""
 
@@ -93,25 +94,33 @@ def _mark_best(study: Study, facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _order(study: Study, facts: Sequence[Fact], sort: str) -> list[tuple[str, ...]]:
-    """Series in the order of a column: names ascending, numbers descending, empty ones last."""
-    column = sort or study.metrics[0].name
+    """Series in the order of a column: names ascending, numbers descending, empty ones last.
+
+    sort : the column; "-" before it turns the order round.
+    """
+    named, back = sort.removeprefix("-"), sort.startswith("-")
     names = ("model", *study.counts.group_names)
-    series = study.counts.series
-    if column in names:
-        place = names.index(column)
-        return sorted(series, key=lambda name: (name[place], name))
-    if column == "tasks":
+    series = sorted(study.counts.series)
+    if named in names:
+        place = names.index(named)
+        return sorted(series, key=lambda name: name[place], reverse=back)
+    metrics = {metric.name.lower(): metric.name for metric in study.metrics}
+    column = metrics.get(named.lower()) if named else study.metrics[0].name
+    if named == "tasks":
         value = {fact.series: float(fact.size.tasks or 0) for fact in facts}
-    elif column in {metric.name for metric in study.metrics}:
+    elif column is not None:
         value = {
-            fact.series: -math.inf if fact.estimate.value is None else fact.estimate.value
+            fact.series: math.inf
+            if fact.estimate.value is None
+            else fact.estimate.value * (1 if back else -1)
             for fact in facts
             if fact.name == column
         }
+        return sorted(series, key=lambda name: value[name])
     else:
-        columns = ", ".join((*names, *(metric.name for metric in study.metrics), "tasks"))
+        columns = ", ".join((*names, *metrics.values(), "tasks"))
         raise ParameterError(f"--sort {sort}: no such column; there are {columns}")
-    return sorted(series, key=lambda name: (-value[name], name))
+    return sorted(series, key=lambda name: value[name] * (1 if back else -1))
 
 
 def _source_notes(study: Study, facts: Sequence[Fact]) -> list[Note]:

@@ -16,7 +16,7 @@ from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, find
-from passk_cli.files.sql import quote_name, quote_text
+from passk_cli.files.sql import models_kept, quote_name, quote_text
 from passk_cli.files.statement import Batch, Statement, Tally
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def _sql(statement: Statement, columns: _Columns, keep: str | None) -> str:
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
         conditions.append("verdict IS NOT NULL")
-    if request.models:
-        conditions.append(f"{columns.model} IN ({', '.join(map(quote_text, request.models))})")
+    if kept := models_kept(columns.model, *request.patterns):
+        conditions.append(kept)
     # A join keeps no order.
     joined = columns.joined or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""

@@ -163,6 +163,7 @@ def _refuse(request: Request) -> None:
         ("--by", request.by),
         ("--where", request.where),
         ("--model", request.models),
+        ("--exclude-model", request.exclude_models),
         ("--cluster", request.cluster),
     ):
         if value:

@@ -57,11 +57,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         statement, tally = _tallied(con, inputs, request)
         from passk_cli.files.policies import decide
 
-        if request.models:
+        if request.models or request.exclude_models:
             models = [name for (name,) in con.execute(statement.models()).fetchall()]
-            absent = [model for model in request.models if model not in models]
-            if absent:
-                raise ParameterError(f"no model {absent[0]!r}; there are {', '.join(models)}")
+            request.require_models(models)
         counts = decide(statement.batches, attempts, request, tally, tolerant)
         if request.conversion is None:
             return _with_attempts(con, statement, tally, counts)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -62,6 +64,15 @@ def parse_where(value: Any) -> str:
     return (
         " AND ".join(f"({condition})" for condition in value) if len(value) > 1 else "".join(value)
     )
+
+
+def fits(model: str, pattern: str) -> bool:
+    """Whether a model has this name, or one that fits the pattern.
+
+    >>> fits("gpt-4", "gpt-*"), fits("m[1]", "m[1]"), fits("GPT-4", "gpt-*")
+    (True, True, False)
+    """
+    return model == pattern or fnmatchcase(model, pattern)
 
 
 def formats() -> tuple[str, ...]:
@@ -160,7 +171,23 @@ class Request:
     ] = ""
     models: Annotated[
         tuple[str, ...],
-        Option("--model", "NAME", "Keep this model.", detail="Repeatable.", of_models=True),
+        Option(
+            "--model",
+            "NAME",
+            "Keep this model, or those that fit, as 'gpt-*'.",
+            of_models=True,
+            detail="* stands for any letters, ? for one, [ab] for one of these. Repeatable.",
+        ),
+    ] = ()
+    exclude_models: Annotated[
+        tuple[str, ...],
+        Option(
+            "--exclude-model",
+            "NAME",
+            "Leave this model out, or those that fit.",
+            of_models=True,
+            detail="As --model. Repeatable.",
+        ),
     ] = ()
     outcome: Annotated[
         str | None,
@@ -199,8 +226,8 @@ class Request:
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(f"--similarity {self.similarity:g}: it lies above 0, at most at 1")
-        for text in (*self.fields.values(), *self.by, self.where, *self.models,
-                     self.cluster or ""):  # fmt: skip
+        models = (*self.models, *self.exclude_models)
+        for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decoded(text) != text:
                 raise ParameterError(
                     f"{decoded(text)}: this is not UTF-8, as all names in data are"
@@ -214,9 +241,38 @@ class Request:
 
     def keeping(self, model: str | None) -> Request:
         """The same, with a model among those that are kept, where not all are."""
-        if not self.models or model is None or model in self.models:
+        if not self.models or model is None or self.keeps(model):
             return self
-        return replace(self, models=(*self.models, model))
+        return replace(self, models=(*self.models, glob.escape(model)))
+
+    @property
+    def patterns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The models to keep, all where there are none, and those to leave out."""
+        return self.models, self.exclude_models
+
+    def of_all_models(self) -> Request:
+        """The same, whichever models are to be kept."""
+        return replace(self, models=(), exclude_models=())
+
+    def keeps(self, model: str) -> bool:
+        """Whether a model is among those that are to be kept.
+
+        >>> Request(models=("gpt-*",), exclude_models=("gpt-4",)).keeps("gpt-5")
+        True
+        """
+        kept = not self.models or any(fits(model, pattern) for pattern in self.models)
+        return kept and not any(fits(model, pattern) for pattern in self.exclude_models)
+
+    def require_models(self, models: Sequence[str]) -> None:
+        """ParameterError where a model to keep or to leave out is not there, or none stays."""
+        for pattern in (*self.models, *self.exclude_models):
+            if not any(fits(model, pattern) for model in models):
+                raise ParameterError(f"no model {pattern!r}; there are {', '.join(models)}")
+        if models and not any(map(self.keeps, models)):
+            raise ParameterError(
+                f"--exclude-model {', '.join(self.exclude_models)}: no model stays; there are"
+                f" {', '.join(models)}"
+            )
 
     @cached_property
     def template(self) -> Template | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from passk_cli.errors import NoResults, ParameterError
+from passk_cli.errors import NoResults
 from passk_cli.files import formats
 from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, one_of, quoted
 from passk_cli.files.formats.head import Head, look
@@ -21,7 +21,7 @@ from passk_cli.files.intake import Spooled
 from passk_cli.files.layout import Layout
 from passk_cli.files.paths import from_folders, template_columns
 from passk_cli.files.records import kind_of, line_of
-from passk_cli.files.request import TABLES, Request
+from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, assign
 from passk_cli.files.sheets import Sheets
 from passk_cli.files.source import Source
@@ -50,14 +50,8 @@ class Recognised:
 def recognised(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[Recognised], list[Source]]:
-    """The files that formats know, and the others; without what repeats a file of a folder.
-
-    Errors: ParameterError for a format that does not exist.
-    """
+    """The files that formats know, and the others; without what repeats a file of a folder."""
     forced = request.format
-    if forced is not None and forced not in formats.FORMATS:
-        names = ", ".join((*TABLES, *formats.FORMATS))
-        raise ParameterError(f"--from {forced}: no such format; there are {names}")
     known, others = [], []
     for source in sources:
         head = look(source)

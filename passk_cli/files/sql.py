@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from glob import has_magic
 
 # The column that says which file a row is from: a name that no file's own column has.
 FILE_COLUMN = "#source"
@@ -15,6 +16,23 @@ AS_IT_IS = ", hive_partitioning=false"
 def quote_name(name: str) -> str:
     """A column name for SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
+    """The condition that a model, as SQL names it, is to be kept; "" where all are.
+
+    models, exclude_models : names and patterns, as a request has them.
+    """
+    kept, out = (" OR ".join(_fits(model, pattern) for pattern in patterns)
+                 for patterns in (models, exclude_models))  # fmt: skip
+    # A row without a model stays, to be refused as what it is.
+    others = f"NOT coalesce({out}, false)"
+    return " AND ".join([f"({kept})"] * bool(kept) + [others] * bool(out))
+
+
+def _fits(model: str, pattern: str) -> str:
+    equal = f"{model} = {quote_text(pattern)}"
+    return f"{equal} OR {model} GLOB {quote_text(pattern)}" if has_magic(pattern) else equal
 
 
 def quote_text(text: str) -> str:

@@ -24,7 +24,7 @@ from passk_cli.files.records import object_bytes
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ROLES, SETTINGS, Roles, find, reaches, verdict_sql
 from passk_cli.files.source import Source
-from passk_cli.files.sql import FILE_COLUMN, quote_name, quote_text
+from passk_cli.files.sql import FILE_COLUMN, models_kept, quote_name, quote_text
 from passk_cli.limits import MOST_ATTEMPTS
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
     def of_all_models(self) -> Statement:
         """The same, whichever models are to be kept."""
         every = copy(self)
-        every.request = replace(self.request, models=())
+        every.request = self.request.of_all_models()
         return every
 
     def _plain_numbers(self, batch: Batch) -> bool:
@@ -230,8 +230,8 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         batches = in_order(self.batches) if file_order or keep is not None else self.batches
         rows = " UNION ALL ".join(map(self._batch, batches))
         both = f"names(file, name) AS (VALUES {names})"
-        only = ", ".join(map(quote_text, self.request.models))
-        condition = f"WHERE coalesce(names.name, model) IN ({only})" if only else ""
+        kept = models_kept("coalesce(names.name, model)", *self.request.patterns)
+        condition = f"WHERE {kept}" if kept else ""
         if keep is None and not condition:
             return f"{both}, rows AS ({rows})"
         if keep is None:

@@ -18,6 +18,7 @@ import numpy as np
 from passk_cli.metrics.pass_k import unique_pairs
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
     from passk_cli.metrics.polynomials import Polynomial
@@ -126,6 +127,33 @@ def rate_posterior(tasks: Histogram) -> RatePosterior:
     0.3
     """
     return _posterior(*(tuple(each.tolist()) for each in (tasks.n, tasks.c, tasks.times)))
+
+
+def drawn_rates(n: Ints, c: Ints, draws: int, generator: Generator) -> Floats:
+    """Success rates that these tasks may have: draws from their posterior, (draws × tasks).
+
+    A draw takes a point of the grid by its weight, and then each task's rate by itself: 0 or 1 with
+    the probability that the task is in that lump, else Beta(a + c, b + n − c).
+
+    n, c : (tasks,), 0 ≤ c ≤ n, n ≥ 1.  Returns floats in [0, 1].
+    Edge case: with one attempt at every task the counts say nothing about how the rates are spread,
+    only what their mean is: the spread is the prior's.
+
+    >>> rates = drawn_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
+    >>> rates.shape, round(float(rates.mean()), 1)
+    ((200, 40), 0.3)
+    """
+    posterior = rate_posterior(histogram(n, c))
+    point = generator.choice(len(posterior.weight), draws, p=posterior.weight)
+    a, b = posterior.a[posterior.cell[point]], posterior.b[posterior.cell[point]]
+    rates = generator.beta(a[:, None] + c, b[:, None] + (n - c))
+    place = generator.random(rates.shape)
+    tasks = posterior.histogram
+    for at in np.flatnonzero((tasks.c == 0) | (tasks.c == tasks.n)).tolist():
+        _, share, rate = posterior._lump(at)
+        same = np.flatnonzero((n == tasks.n[at]) & (c == tasks.c[at]))
+        rates[:, same] = np.where(place[:, same] < share[point][:, None], rate, rates[:, same])
+    return rates
 
 
 @lru_cache(maxsize=64)

@@ -144,13 +144,13 @@ class Metric:
 
 
 def parse(text: str) -> Metric:
-    """A metric from its name; ParameterError says which names there are.
+    """A metric from its name, in letters of any size; ParameterError says which names there are.
 
     >>> parse("maj@8").k, parse("mean").name
     (8, 'mean')
     """
     name = text.strip()
-    match = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name, re.ASCII)
+    match = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
         raise ParameterError(f"no metric {name!r}; there are {_names()}")

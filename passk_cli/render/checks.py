@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
@@ -19,18 +21,19 @@ def junit(report: Report, style: Style) -> str:
     A failing rule is a failure, one that cannot be checked an error, an undecided one is skipped.
     """
     _require_checks(report)
-    errors = sum(c.verdict == "error" for c in report.checks)
-    failing = sum(c.failing for c in report.checks) - errors
-    skipped = sum(c.verdict == "undecided" and not c.failing for c in report.checks)
+    checks = _shutting(report)
+    errors = sum(c.verdict == "error" and c.failing for c in checks)
+    failing = sum(c.failing for c in checks) - errors
+    skipped = sum(c.verdict == "undecided" and not c.failing for c in checks)
     suite = ElementTree.Element(
         "testsuite",
         name="passk gate",
-        tests=str(len(report.checks)),
+        tests=str(len(checks)),
         failures=str(failing),
         skipped=str(skipped),
         errors=str(errors),
     )
-    for check in report.checks:
+    for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
         text = evidence(check, style)
         if check.failing:
@@ -61,10 +64,11 @@ def github(report: Report, style: Style) -> str:
     _require_checks(report)
     levels = {"undecided": "warning", "pass": "notice"}
     lines = []
-    for check in report.checks:
+    for check in _shutting(report):
         title = _property(f"passk: {check.rule}")
-        message = _data(f"{check.model}: {check.verdict}, {evidence(check, style)}")
-        level = "error" if check.failing else levels[check.verdict]
+        would = "would " * report.rehearsal
+        message = _data(f"{check.model}: {would}{check.verdict}, {evidence(check, style)}")
+        level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     lines += [f"::warning title=passk::{_data(text)}" for text in _warnings(report)]
     return "".join(line + "\n" for line in lines)
@@ -76,8 +80,13 @@ def github_failure(problem: str) -> str:
 
 
 def verdict(report: Report, style: Style) -> str:
-    """The gate's verdict in one line: "PASS: 3 rules hold" or "FAIL: " and the first reason."""
+    """The gate's verdict in one line: "PASS: 3 rules hold" or "FAIL: " and the first reason.
+
+    Of a rehearsal, what it would be: "REHEARSAL: this run would PASS: 3 rules hold".
+    """
     _require_checks(report)
+    if report.rehearsal:
+        return f"REHEARSAL: this run would {verdict(replace(report, rehearsal=False), style)}"
     failing = [check for check in report.checks if check.failing]
     if failing:
         first = failing[0]
@@ -99,6 +108,13 @@ def evidence(check: Check, style: Style) -> str:
     nothing = isinstance(check.evidence, Estimate) and check.evidence.value is None
     text = "" if nothing else joined(parts(check.evidence, _SHARE, style))
     return "; ".join(filter(None, (text, check.detail)))
+
+
+def _shutting(report: Report) -> Sequence[Check]:
+    """The checks; of a rehearsal none shuts the gate."""
+    if not report.rehearsal:
+        return report.checks
+    return [replace(check, failing=False) for check in report.checks]
 
 
 def _warnings(report: Report) -> list[str]:

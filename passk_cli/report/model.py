@@ -132,6 +132,7 @@ class Report:
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
     answer : what was found, in a sentence or two above the tables.
+    rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
@@ -144,6 +145,7 @@ class Report:
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     answer: tuple[Sentence, ...] = ()
+    rehearsal: bool = False
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:
@@ -160,9 +162,11 @@ class Report:
 
     @property
     def result(self) -> str:
-        """Of a gate: "pass" or "fail"; "" for other reports."""
+        """Of a gate: "pass" or "fail", or "rehearsal"; "" for other reports."""
         if not self.checks:
             return ""
+        if self.rehearsal:
+            return "rehearsal"
         return "fail" if any(check.failing for check in self.checks) else "pass"
 
 

@@ -150,6 +150,14 @@ def difference_interval(comparison: Comparison, confidence: Confidence) -> Inter
         steady = confidence.for_differences().required_steady()
         one, other = (difference_interval(end, steady) for end in comparison.ends)
         return one.hull(other)
+    return interval(
+        difference_sample(comparison, confidence), confidence.for_differences().method,
+        confidence.level, confidence.population,
+    )  # fmt: skip
+
+
+def difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:
+    """What that interval is made from, where the difference is no range."""
     low, high = comparison.first.bounds(confidence)
     within, mixed = None, np.zeros(len(comparison.tasks), dtype=bool)
     passes: tuple[Passes, ...] = ()
@@ -159,7 +167,7 @@ def difference_interval(comparison: Comparison, confidence: Confidence) -> Inter
             within += values.within[at]
             mixed |= values.mixed[at]
             passes += values.on(comparison.tasks).passes
-    sample = Sample(
+    return Sample(
         comparison.d,
         low=low - high,
         high=high - low,
@@ -169,9 +177,6 @@ def difference_interval(comparison: Comparison, confidence: Confidence) -> Inter
         clusters=comparison.clusters,
         resamples=confidence.resamples,
         seed=confidence.seed,
-    )
-    return interval(
-        sample, confidence.for_differences().method, confidence.level, confidence.population
     )
 
 

@@ -28,14 +28,39 @@ def compare_pairs(
 
     Errors: ParameterError for a test that is not valid for a pair, with the reason.
     """
-    comparisons = [match(first, second, rules.unpaired) for first, second in pairs]
-    estimable = [c for c in comparisons if not c.reason]
+    (comparisons,) = test_pairs([pairs], confidence, rules)
     verdicts = []
-    for c in _adjusted(_tested(estimable, confidence, rules), estimable, rules):
-        limits = replace(c, interval=difference_interval(c, confidence))
-        verdicts.append(replace(limits, verdict=_verdict(limits, confidence.level, rules.margin)))
-    answers = iter(verdicts)
-    return [c if c.reason else next(answers) for c in comparisons]
+    for c in comparisons:
+        if not c.reason:
+            c = replace(c, interval=difference_interval(c, confidence))
+            c = replace(c, verdict=_verdict(c, confidence.level, rules.margin))
+        verdicts.append(c)
+    return verdicts
+
+
+def test_pairs(
+    groups: Sequence[Sequence[tuple[TaskValues, TaskValues]]], confidence: Confidence, rules: Rules
+) -> list[list[Comparison]]:
+    """Every pair of each group with its p-value, adjusted within the group, without interval.
+
+    The verdict is better, worse or undecided; a margin, which needs the interval, is not looked at.
+    Errors: as of `compare_pairs`.
+    """
+    every = [[match(first, second, rules.unpaired) for first, second in pairs] for pairs in groups]
+    estimable = [[c for c in comparisons if not c.reason] for comparisons in every]
+    answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
+    tested = []
+    for comparisons, each in zip(every, estimable, strict=True):
+        judged = iter(_adjusted([next(answers) for _ in each], each, rules))
+        tested.append(
+            [
+                c
+                if c.reason
+                else replace(d := next(judged), verdict=_verdict(d, confidence.level, 0.0))
+                for c in comparisons
+            ]
+        )
+    return tested
 
 
 def _tested(

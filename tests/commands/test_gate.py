@@ -231,7 +231,7 @@ def test_every_gate_says_its_verdict_on_stderr(passk: Passk, run: Run, tmp_path:
     for more in ([], ["-q"], ["-f", "junit", "-o", target], ["-f", "github"], ["-f", "json"]):
         failing = passk("gate", worse, "--baseline", old, *DROP, *more)
         assert failing.code == 1
-        assert "passk: FAIL: worse: pass@1 drop ≤ 0.15: −0.250 [" in failing.err
+        assert "passk: FAIL: worse: pass@1 drop ≤ 0.15: -0.250 [" in failing.err
         passing = passk("gate", old, "--baseline", worse, *DROP, *more)
         assert (passing.code, passing.err) == (0, "passk: PASS: 2 rules hold\n")
 

@@ -222,7 +222,7 @@ USAGE = [
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
     ("unknown model", ["--model", "x"], "no model 'x'; there are gpt-4o"),
     ("unknown format", ["-f", "docx"], "--format docx: it is one of table, plain"),
-    ("unknown reader", ["--from", "xls"], "--from xls: no such format; there are jsonl"),
+    ("unknown reader", ["--from", "xls"], "--from xls: it is one of "),
     ("unknown policy", ["--missing", "ignore"], "it is one of error, fail, drop, bounds"),
     ("unknown short", ["--short-tasks", "zero"], "it is one of empty, drop"),
     ("bad field", ["--field", "shoe=x"], "write ROLE=COLUMN with a role of task"),

@@ -52,7 +52,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
     text = value if isinstance(value, str) else ",".join(value)
     metrics = []
     for part in filter(None, (name.strip() for name in text.split(","))):
-        family, at, argument = part.partition("@k")
+        family, at, argument = part.lower().partition("@k")
         if not at:
             raise ParameterError(f"-m {part}: a curve is named as best@k or gpass@k:0.5")
         metrics.append(parse(f"{family}@1{argument}"))

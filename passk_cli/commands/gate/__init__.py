@@ -56,6 +56,15 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
             choices=ON_UNDECIDED,
         ),
     ] = "pass"
+    rehearse: Annotated[
+        bool,
+        Option(
+            "--rehearse",
+            help="Before trusting a gate: how often it fails with nothing changed, which drop it"
+            " catches, and which rules cannot pass or fail. Exits with 0; without --baseline the"
+            " run is its own.",
+        ),
+    ] = False
 
     @property
     def rules(self) -> list[GateRule]:
@@ -101,11 +110,11 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
             counts = read(request.keeping(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
-            baseline = read(replace(request, models=()), runs.baseline)
+            baseline = read(request.of_all_models(), runs.baseline)
         # The baseline says what has to be shown: a new run cut short must not ask for less.
         metrics = options.metrics.of(counts if baseline is None else baseline)
         if baseline is not None:
-            baseline = only_models(baseline, request.models)
+            baseline = only_models(baseline, request)
         return Study(
             counts, metrics, confidence, replace(options.rules, family=ALL),
             options.metrics.short_tasks, baseline=baseline, reading=runs.notes,
@@ -120,9 +129,24 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
         metrics = self.needed(study.metrics)
         confidence = study.confidence.for_metrics(metrics)
         whole = replace(study, metrics=metrics, confidence=confidence)
+        if self.rehearse:
+            return self._rehearsal(whole, study.metrics)
         sides = sides_of(study, self.baseline)
         trial = Trial(whole, sides, self.rules, study.metrics, self.unpaired)
         return gate_report(trial, self.on_undecided)
+
+    def _rehearsal(self, study: Study, general: Sequence[Metric]) -> Report:
+        """The rules on drawn runs; the run is its own baseline where there is none."""
+        from passk_cli.commands.gate.rehearsal.report import ITSELF, rehearsal_report
+        from passk_cli.commands.gate.sides import against, sides_of
+        from passk_cli.commands.gate.trial import Trial
+
+        alone = self.baseline is None and any(rule.compares for rule in self.rules)
+        sides = (
+            against(study.counts, study.counts, ITSELF) if alone else sides_of(study, self.baseline)
+        )
+        trial = Trial(study, sides, self.rules, general, self.unpaired)
+        return rehearsal_report(trial, self.on_undecided)
 
     def _check(self) -> None:
         if all(isinstance(rule, EveryTask) for rule in self.rules):
@@ -132,7 +156,8 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
             )
         if self.strict and not self.minimum:
             raise ParameterError("--strict says how --min is read; there is no --min")
-        if self.baseline is None and any(rule.compares for rule in self.rules):
+        compares = any(rule.compares for rule in self.rules)
+        if self.baseline is None and compares and not self.rehearse:
             raise ParameterError("--max-drop and --no-regression need a --baseline FILE or NAME")
 
 

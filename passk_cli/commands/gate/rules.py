@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from passk_cli.commands.gate.verdicts import FAIL, PASS, UNDECIDED
+from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
 from passk_cli.report.words import plural
@@ -17,8 +17,17 @@ from passk_cli.study.rules import INTERVAL, SIGN_FLIP
 if TYPE_CHECKING:
     from passk_cli.commands.gate.judgement import Judgement
     from passk_cli.commands.gate.trial import Trial
+    from passk_cli.inference.intervals import Sample
     from passk_cli.metrics.registry import Metric
     from passk_cli.study.comparison import Comparison
+    from passk_cli.study.confidence import Confidence
+    from passk_cli.study.values import Series, TaskValues
+
+    # A candidate's series at a metric, and the verdict on each.
+    Line = tuple[Series, Metric]
+    Outcomes = dict[Line, str]
+
+_Data = TypeVar("_Data")
 
 
 def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
@@ -73,6 +82,13 @@ class GateRule:
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """Its judgements."""
         raise NotImplementedError
+
+    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
+        """The verdicts of `judge` that passes and failures decide, of each trial.
+
+        Without what is only shown, and for trials of one shape together: many times as fast.
+        """
+        return [{} for _ in trials]
 
 
 @dataclass(frozen=True)
@@ -155,6 +171,23 @@ class Minimum(GateRule):
             else:
                 yield line.judged(PASS if bar >= self.minimum[rates.metric] - 1e-12 else FAIL)
 
+    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
+        """As `judge`; the lower limit only where it is asked for."""
+        asked = trials[0].study.confidence
+
+        def judged(line: Line, every: Sequence[TaskValues]) -> list[str]:
+            least = self.minimum[line[1]] - 1e-12
+            if not self.strict:
+                return [PASS if rates.mean >= least else FAIL for rates in every]
+            places = _sides([rates.sample(asked) for rates in every], least, asked)
+            return [FAIL if verdict == UNDECIDED else verdict for verdict in places]
+
+        candidates = (
+            [rates for rates in trial.candidates if rates.metric in self.minimum and rates.there]
+            for trial in trials
+        )
+        return _by_line([[((r.series, r.metric), r) for r in one] for one in candidates], judged)
+
 
 @dataclass(frozen=True)
 class NoRegression(GateRule):
@@ -177,8 +210,6 @@ class NoRegression(GateRule):
 
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """A line per pair and metric; only these count as tests."""
-        from passk_cli.study.pairs import WORSE
-
         compared = trial.tested()
         tests = sum(not c.reason for c in compared)
         many = f" ({trial.study.rules.adjust} over {plural(tests, 'test')})" if tests > 1 else ""
@@ -188,12 +219,39 @@ class NoRegression(GateRule):
                 yield line.unchecked(c.reason or c.untested or "its test has no p")
                 continue
             p = f"p = {c.adjusted:.4f}" if c.adjusted >= 1e-4 else "p < 0.0001"
-            units = len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
-            if _least_p(c, units) <= 1 - trial.study.confidence.level + 1e-12:
-                yield line.judged(FAIL if c.verdict == WORSE else PASS, p + many)
-            else:
-                few = plural(units, "task" if c.clusters is None else "cluster")
-                yield line.judged(UNDECIDED, p + many, f"with {few} no drop can be significant")
+            verdict = self._verdict(c, trial)
+            few = plural(_units(c), "task" if c.clusters is None else "cluster")
+            no = [f"with {few} no drop can be significant"] * (verdict == UNDECIDED)
+            yield line.judged(verdict, p + many, *no)
+
+    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
+        """As `judge`, without intervals."""
+        from passk_cli.study.pairs import test_pairs
+
+        trial = trials[0]
+        pairs = [one.pairs(one.general) for one in trials]
+        tested = test_pairs(pairs, trial.study.confidence, trial.study.rules)
+        return [
+            {
+                (c.first.series, c.first.metric): self._verdict(c, trial) if c.testable else ERROR
+                for c in comparisons
+                if not c.reason
+            }
+            for comparisons in tested
+        ]
+
+    def _verdict(self, c: Comparison, trial: Trial) -> str:
+        """Undecided where no outcomes of so many tasks could be significant."""
+        from passk_cli.study.pairs import WORSE
+
+        if _least_p(c, _units(c)) > 1 - trial.study.confidence.level + 1e-12:
+            return UNDECIDED
+        return FAIL if c.verdict == WORSE else PASS
+
+
+def _units(c: Comparison) -> int:
+    """Tasks, or clusters where there are some."""
+    return len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
 
 
 def _least_p(c: Comparison, units: int) -> float:
@@ -246,6 +304,47 @@ class MaxDrop(GateRule):
                 yield line.judged(FAIL)
             else:
                 yield line.judged(UNDECIDED, _tasks_needed(c, low, high, most))
+
+    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
+        """As `judge`: on which side of the limit each interval lies, without its limits."""
+        from passk_cli.study.comparison import difference_sample, match
+
+        asked = trials[0].study.confidence.for_differences()
+
+        def judged(line: Line, every: Sequence[Comparison]) -> list[str]:
+            samples = [difference_sample(c, asked) for c in every]
+            return _sides(samples, -self.max_drop[line[1]], asked)
+
+        matched = ([match(*pair) for pair in trial.pairs(self.named)] for trial in trials)
+        return _by_line(
+            [[((c.first.series, c.first.metric), c) for c in one if not c.reason]
+             for one in matched], judged,
+        )  # fmt: skip
+
+
+def _by_line(
+    trials: Sequence[Sequence[tuple[Line, _Data]]],
+    judged: Callable[[Line, Sequence[_Data]], list[str]],
+) -> list[Outcomes]:
+    """The outcomes of each trial, where a line is judged for all of them at once."""
+    every: dict[Line, list[tuple[int, _Data]]] = {}
+    for at, trial in enumerate(trials):
+        for line, data in trial:
+            every.setdefault(line, []).append((at, data))
+    outcomes: list[Outcomes] = [{} for _ in trials]
+    for line, each in every.items():
+        verdicts = judged(line, [data for _, data in each])
+        for (at, _), verdict in zip(each, verdicts, strict=True):
+            outcomes[at][line] = verdict
+    return outcomes
+
+
+def _sides(samples: Sequence[Sample], value: float, asked: Confidence) -> list[str]:
+    """Pass where the interval lies above a value, fail where below, undecided around it."""
+    from passk_cli.inference.intervals import sides
+
+    places = sides(samples, value, asked.method, asked.level, asked.population)
+    return [ERROR if place is None else (UNDECIDED, PASS, FAIL)[place] for place in places]
 
 
 def _tasks_needed(c: Comparison, low: float, high: float, most: float) -> str:

@@ -19,6 +19,7 @@ from passk_cli.study.values import Series
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.files.request import Request
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import ReadFacts
     from passk_cli.study.study import Study
@@ -172,9 +173,9 @@ def within(counts: Counts, name: str) -> Sides:
     return Sides(counts, candidates, counts, bases, name)
 
 
-def only_models(counts: Counts, models: Sequence[str]) -> Counts:
-    """The series of some models, where there are any of these; else all."""
-    names = [series if series[0] in models else None for series in counts.series]
+def only_models(counts: Counts, request: Request) -> Counts:
+    """The series of the models to be kept, where there are any of these; else all."""
+    names = [series if request.keeps(series[0]) else None for series in counts.series]
     return counts.regrouped(names, counts.group_names) if any(names) else counts
 
 

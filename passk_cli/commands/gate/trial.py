@@ -45,6 +45,9 @@ class Asking(Protocol):
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """Its judgements."""
 
+    def outcomes(self, trials: Sequence[Trial]) -> list[dict[tuple[Series, Metric], str]]:
+        """The verdicts of several trials, by what they are about."""
+
 
 @dataclass(frozen=True)
 class Trial:

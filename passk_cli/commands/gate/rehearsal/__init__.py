@@ -1,0 +1,1 @@
+"""A gate rehearsed: what it does where nothing changed, and what it catches."""

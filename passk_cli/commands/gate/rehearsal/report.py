@@ -1,0 +1,244 @@
+"""The report of a rehearsal: a line per rule, and one for the gate as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.rehearsal.stage import (
+    POWER,
+    Catch,
+    Odds,
+    Stage,
+    extreme,
+    rehearsable,
+    stage,
+)
+from passk_cli.commands.gate.report import gate_report
+from passk_cli.commands.gate.trial import Trial
+from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
+from passk_cli.report.model import Cell, Check, Column, Estimate, Note, Report, Sentence, Table
+from passk_cli.report.words import plural
+from passk_cli.study.fact import Fact
+
+WHOLE = "the whole gate"
+# The name of a baseline that is the run itself.
+ITSELF = "itself"
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """A line of the gate and what its rehearsal showed; Nones where outcomes do not decide it.
+
+    odds : with nothing changed.  catch : the smallest drop that fails with power 0.8.
+    best, worst : verdicts on a run that passes everything, and one that passes nothing.
+    """
+
+    line: Judgement
+    odds: Odds | None = None
+    catch: Catch | None = None
+    best: str | None = None
+    worst: str | None = None
+
+    @property
+    def row(self) -> Fact:
+        """The gate's tidy row with what the rehearsal showed."""
+        alarm = self.odds.false_alarm if self.odds else Estimate(None)
+        drop = self.catch.drop if self.catch else Estimate(None)
+        row = self.line.row
+        more: dict[str, Cell] = {
+            "false_alarm": alarm.value, "false_alarm_low": alarm.low,
+            "false_alarm_high": alarm.high, "undecided": self.odds.open if self.odds else None,
+            "drop": drop.value, "drop_se": drop.se,
+            "passes_lost": self.catch.lost if self.catch else None,
+            "power": self.catch.reached if self.catch else None,
+            "if_all_pass": self.best, "if_all_fail": self.worst,
+        }  # fmt: skip
+        return replace(row, more={**row.more, **more})
+
+    @property
+    def words(self) -> str:
+        """The same in words, for pipelines' logs."""
+        if self.odds is None or self.catch is None:
+            return "not rehearsed: " + (
+                "it asks which tasks were run, not how they went"
+                if self.line.verdict != ERROR
+                else "it cannot be checked"
+            )
+        alarm = self.odds.false_alarm
+        words = [f"fails {_percent(alarm.value)} of rehearsals with nothing changed"]
+        words += [f"undecided in {_percent(self.odds.open)}"] * bool(self.odds.undecided)
+        if self.catch.lost is None:
+            words.append(f"no drop is caught with power {POWER:g}")
+        elif self.catch.lost == 0.0:
+            words.append("no drop is needed for that")
+        else:
+            words.append(f"a drop of {self.catch.drop.value:.3f} is caught with power {POWER:g}")
+        return "; ".join([*words, f"all pass: {self.best}", f"all fail: {self.worst}"])
+
+
+def rehearsal_report(trial: Trial, on_undecided: str) -> Report:
+    """The gate's verdicts with what each rule does where nothing changed, and what it catches."""
+    report = gate_report(trial, on_undecided)
+    setting = stage(trial, on_undecided)
+    every = list(_rehearse(trial, setting))
+    _, whole = setting.unchanged
+    if any(c.failing for c, one in zip(report.checks, every, strict=False) if one.odds is None):
+        # Lines that rehearsals leave as they are keep the gate shut in every one of them.
+        whole = replace(whole, failing=whole.runs)
+    rows = [*(one.row for one in every), _whole_row(trial, whole)]
+    checks = tuple(
+        replace(check, detail="; ".join(filter(None, (check.detail, one.words))))
+        for check, one in zip(report.checks, every, strict=False)
+    )
+    tables = [_table(every, checks, whole)]
+    rehearsal = trial.study.report(
+        rows, tables, caption=_caption(trial, setting),
+        notes=(*report.notes, *_notes(trial, setting, every, on_undecided)),
+    )  # fmt: skip
+    resamples = {"resamples": setting.resamples} if "resamples" in report.signature else {}
+    signature = {
+        **report.signature,
+        **resamples,
+        "rehearsals": len(setting.new),
+        "seed": setting.seed,
+    }
+    checks = (*checks, *report.checks[len(checks) :])
+    return replace(
+        rehearsal, checks=checks, rehearsal=True, signature=signature,
+        answer=_answer(trial, every, whole),
+    )  # fmt: skip
+
+
+def _answer(trial: Trial, every: Sequence[Rehearsed], whole: Odds) -> tuple[Sentence, ...]:
+    """How often the gate fails by chance, and the smallest drops that its rules catch."""
+    share = Column("", "share")
+    answer: list[Sentence] = [
+        ("With nothing changed this gate fails in ", (whole.failing / whole.runs, share),
+         " of rehearsals."),
+    ]  # fmt: skip
+    if len(trial.sides.candidates) == 1:
+        answer += [
+            (f"{one.line.rule} catches a drop of ", (one.catch.drop.value, share),
+             f" with power {POWER:g}.")
+            for one in every
+            if one.catch is not None and one.catch.drop.value is not None
+        ]  # fmt: skip
+    return tuple(answer)
+
+
+def _rehearse(trial: Trial, setting: Stage) -> Iterator[Rehearsed]:
+    """Every line of the gate; those about tasks run, or about other metrics, as they are."""
+    odds, _ = setting.unchanged
+    names = {
+        (place, series, metric.name): (place, series, metric) for place, series, metric in odds
+    }
+    best, worst = (extreme(setting.trial, passing) for passing in (True, False))
+    for place, rule in enumerate(trial.rules):
+        (at_best,), (at_worst,) = rule.outcomes([best]), rule.outcomes([worst])
+        for judgement in rule.judge(trial):
+            fact = judgement.fact
+            line = names.get((place, fact.series, fact.name))
+            if line is None:
+                yield Rehearsed(judgement)
+                continue
+            yield Rehearsed(
+                judgement, odds[line], setting.catch(line), at_best[line[1:]], at_worst[line[1:]]
+            )
+
+
+def _whole_row(trial: Trial, whole: Odds) -> Fact:
+    """The gate as a whole: it fails where any line does."""
+    alarm = whole.false_alarm
+    more: dict[str, Cell] = {
+        "rule": WHOLE, "false_alarm": alarm.value, "false_alarm_low": alarm.low,
+        "false_alarm_high": alarm.high,
+    }  # fmt: skip
+    series = ("", *[""] * len(trial.study.counts.group_names))
+    return Fact(series, "", None, Estimate(None), more=more)
+
+
+def _table(every: Sequence[Rehearsed], checks: Sequence[Check], whole: Odds) -> Table:
+    columns = [
+        Column("rule"), Column("verdict"), Column("fails unchanged", "share"),
+        Column("undecided", "share"), Column("catches", "share"), Column("if all pass"),
+        Column("if all fail"),
+    ]  # fmt: skip
+    rows: list[list[Cell]] = []
+    for one in every:
+        alarm = one.odds.false_alarm if one.odds else None
+        left = one.odds.open if one.odds else None
+        drop = one.catch.drop if one.catch else None
+        rows.append([one.line.rule, one.line.verdict, alarm, left, drop, one.best, one.worst])
+    rows.append([WHOLE, None, whole.false_alarm, None, None, None, None])
+    if len({check.model for check in checks}) > 1:
+        columns.insert(0, Column("model"))
+        models: list[Cell] = [*(check.model for check in checks), None]
+        rows = [[model, *row] for model, row in zip(models, rows, strict=True)]
+    return Table(tuple(columns), tuple(map(tuple, rows)), "rehearsal")
+
+
+def _caption(trial: Trial, setting: Stage) -> tuple[str, str, str]:
+    """Of what runs the rehearsals were, and what the columns are."""
+    sides = trial.sides
+    source = "this run" if sides.baseline is None or sides.label == ITSELF else "the baseline"
+    runs = len(setting.new)
+    return (
+        f"fails unchanged: share of {runs:,} rehearsals, with 95 % Monte-Carlo limits; each draws"
+        f" both runs anew from the success rates that {source} shows, same tasks and attempts",
+        f"catches: drop that fails with power {POWER:g} where every task loses the same share of"
+        f" its passes, ± Monte-Carlo error ({setting.planted} rehearsals)",
+        "if all pass, if all fail: verdict on the best and the worst run there can be",
+    )
+
+
+def _notes(
+    trial: Trial, setting: Stage, every: Sequence[Rehearsed], on_undecided: str
+) -> Iterator[Note]:
+    for one in every:
+        if doubt := _doubt(one, on_undecided):
+            yield Note(f"{one.line.rule} {doubt}", "warning")
+    others = [metric.name for metric in trial.study.metrics if not rehearsable(metric)]
+    if others:
+        yield Note(
+            f"{', '.join(others)}: not rehearsed; runs are drawn as passes and failures, which do"
+            " not decide it", "warning",
+        )  # fmt: skip
+    if setting.single:
+        alike = stage(trial, on_undecided, alike=True).unchanged[1].false_alarm
+        yield Note(
+            "one attempt per task cannot tell how often a task would pass again; rates are drawn"
+            f" from a prior with this pass rate. If every task had the same rate, {WHOLE} would"
+            f" fail {_percent(alike.value)} of rehearsals with nothing changed",
+            "warning",
+        )  # fmt: skip
+    if len(trial.sides.candidates) > 1:
+        yield Note("drops are planted in all models at once")
+    if setting.fewer:
+        yield Note(
+            f"{plural(len(setting.new), 'rehearsal')} instead of more, since these intervals take"
+            " long"
+        )
+
+
+def _doubt(one: Rehearsed, on_undecided: str) -> str:
+    """Why a rule can tell nothing: no run of this shape passes it, or none fails it."""
+    shut = (FAIL, ERROR, UNDECIDED) if on_undecided == FAIL else (FAIL, ERROR)
+    best, worst = one.best, one.worst
+    if best is None or (best == PASS and worst in shut):
+        return ""
+    if best == worst == UNDECIDED:
+        return (
+            "decides nothing: a run that passes everything and one that fails everything are"
+            " both undecided; it needs more tasks"
+        )
+    if best == worst:
+        return f"decides nothing: best and worst run {'pass' if best == PASS else 'fail'} alike"
+    what, run, verdict = ("pass", "passes", best) if best != PASS else ("fail", "fails", worst)
+    words = {FAIL: "fails it", UNDECIDED: "is undecided", PASS: "passes it"}[str(verdict)]
+    return f"cannot {what}: a run that {run} everything {words}"
+
+
+def _percent(share: float | None) -> str:
+    return f"{100 * (share or 0.0):.1f} %"

@@ -1,0 +1,327 @@
+"""A gate rehearsed: its verdicts on drawn runs in which nothing changed, or a drop was planted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.commands.gate.trial import Trial
+from passk_cli.commands.gate.verdicts import ERROR, FAIL, UNDECIDED
+from passk_cli.inference.hierarchy import drawn_rates
+from passk_cli.inference.intervals import GUARDED, Sample, interval
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.streams import stream
+from passk_cli.metrics.registry import task_values
+from passk_cli.report.model import Estimate
+from passk_cli.study.values import Series
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+# A rule about a metric of a candidate's series: the place of the rule, and what it is about.
+Line = tuple[int, Series, "Metric"]
+
+POWER = 0.8
+# Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.
+_UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
+# Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.
+_RESAMPLES = 1_000
+# A share of the planted runs is known to lie on one side of the power after so many of them, at so
+# many standard errors.
+_LEAST, _CLEAR = 20, 3.0
+# Runs that are judged at once.
+_TOGETHER = 100
+# The planted drop is sought to this share of itself, and to this share of all passes.
+_NEAR, _NEAREST = 0.03, 1e-3
+
+
+def rehearsable(metric: Metric) -> bool:
+    """Whether passes and failures decide it, and it falls when passes are lost."""
+    return not metric.kind.needs and metric.family != "gain@"
+
+
+def extreme(trial: Trial, passing: bool) -> Trial:
+    """The trial of a new run that passes everything, or nothing, against the same baseline."""
+    counts = trial.sides.counts
+    c = counts.n if passing else np.zeros_like(counts.n)
+    return _with_counts(trial, _drawn(counts, c), trial.sides.baseline)
+
+
+@dataclass(frozen=True)
+class Odds:
+    """How often a line failed and was undecided in rehearsals with nothing changed."""
+
+    failing: int
+    undecided: int
+    runs: int
+
+    @property
+    def false_alarm(self) -> Estimate:
+        """The share that failed, with exact 95 % limits for the number of rehearsals."""
+        return _share(self.failing, self.runs)
+
+    @property
+    def open(self) -> float:
+        """The share that was undecided."""
+        return self.undecided / self.runs
+
+
+@dataclass(frozen=True)
+class Catch:
+    """The smallest planted drop that shuts the gate with power 0.8.
+
+    lost : share of the passes that are lost at every task; None where losing all is not enough.
+    drop : the same in the metric, with the Monte-Carlo standard error.
+    reached : share of the runs that failed at that drop, or with every pass lost.
+    """
+
+    lost: float | None
+    drop: Estimate
+    reached: float
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Pairs of runs of a trial's shape, drawn from success rates that both have.
+
+    trial : what is rehearsed; its rules that are about metrics of passes alone.
+    new, old : (runs × cells) rates of the cells of the new run's counts, and of the baseline's.
+    on_undecided : "fail" where undecided lines fail.
+    """
+
+    trial: Trial
+    new: Floats
+    old: Floats | None
+    on_undecided: str
+    _cache: dict[tuple[int, float], list[dict[Line, str]]] = field(default_factory=dict)
+
+    @cached_property
+    def unchanged(self) -> tuple[dict[Line, Odds], Odds]:
+        """What became of each line, and of the gate as a whole, with nothing changed."""
+        verdicts: dict[Line, list[str]] = {}
+        shut = 0
+        for first in range(0, len(self.new), _TOGETHER):
+            trials = self._runs(0.0, range(first, min(first + _TOGETHER, len(self.new))))
+            for lines in self._outcomes(trials, range(len(self.trial.rules))):
+                for line, verdict in lines.items():
+                    verdicts.setdefault(line, []).append(verdict)
+                shut += any(map(self._fails, lines.values()))
+        odds = {
+            line: Odds(sum(map(self._fails, every)), every.count(UNDECIDED), len(every))
+            for line, every in verdicts.items()
+        }
+        return odds, Odds(shut, 0, len(self.new))
+
+    def catch(self, line: Line) -> Catch:
+        """The smallest planted drop at which the line fails with power 0.8, by bisection.
+
+        A drop is planted by losing the same share of the passes of every task, so that a rate p
+        becomes (1 − share) p.  All shares are tried on the same random numbers, so that a larger
+        one fails nearly always where a smaller one does.  A share is tried on more runs until the
+        power lies clearly on one side of 0.8.
+        """
+        low, high = 0.0, 1.0
+        reached = self._power(line, high)
+        if reached < POWER:
+            return Catch(None, Estimate(None), reached)
+        if self._power(line, low) >= POWER:
+            return Catch(0.0, Estimate(None), self._power(line, low, whole=True))
+        while high - low > max(_NEAR * high, _NEAREST):
+            middle = (low + high) / 2
+            enough = self._power(line, middle) >= POWER
+            low, high = (low, middle) if enough else (middle, high)
+        return Catch(high, self._drop(line, high), self._power(line, high, whole=True))
+
+    def _power(self, line: Line, lost: float, *, whole: bool = False) -> float:
+        """Share of the planted runs in which the line fails; of as few as tell, unless whole."""
+        runs = self.planted if whole else _LEAST
+        while True:
+            verdicts = self._verdicts(line[0], lost, runs)
+            share = sum(self._fails(lines[line]) for lines in verdicts) / runs
+            unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
+            if runs == self.planted or abs(share - POWER) > unsure:
+                return share
+            runs = min(2 * runs, self.planted)
+
+    @property
+    def seed(self) -> int:
+        """Of the drawn runs."""
+        return self.trial.study.confidence.seed
+
+    @property
+    def resamples(self) -> int:
+        """Of the tests of each drawn run."""
+        return self.trial.study.confidence.resamples
+
+    @property
+    def fewer(self) -> bool:
+        """Whether there are fewer rehearsals than usual, since intervals take long."""
+        return len(self.new) < _UNCHANGED
+
+    @property
+    def single(self) -> bool:
+        """Whether the rates come from one attempt at each task."""
+        sides = self.trial.sides
+        known = sides.counts if sides.baseline is None else sides.baseline
+        return bool(known.n.max() == 1)
+
+    @property
+    def planted(self) -> int:
+        """Rehearsals with each planted drop."""
+        return min(len(self.new), max(_LEAST, len(self.new) * _PLANTED // _UNCHANGED))
+
+    def _fails(self, verdict: str) -> bool:
+        return verdict in (FAIL, ERROR) or verdict == UNDECIDED == self.on_undecided
+
+    def _verdicts(self, place: int, lost: float, runs: int) -> list[dict[Line, str]]:
+        """The verdicts of a rule on the first runs that lost this share of their passes."""
+        known = self._cache.setdefault((place, lost), [])
+        if len(known) < runs:
+            rule = self.trial.rules[place]
+            wanted = self.trial.general if rule.general else rule.named
+            metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
+            study = replace(self.trial.study, metrics=metrics)
+            trials = self._runs(lost, range(len(known), runs))
+            trials = [replace(trial, study=study) for trial in trials]
+            known += self._outcomes(trials, [place])
+        return known[:runs]
+
+    def _outcomes(self, trials: Sequence[Trial], places: Sequence[int]) -> list[dict[Line, str]]:
+        """The verdicts of some rules on each trial."""
+        lines: list[dict[Line, str]] = [{} for _ in trials]
+        for place in places:
+            for into, outcomes in zip(lines, self.trial.rules[place].outcomes(trials), strict=True):
+                into |= {(place, *line): verdict for line, verdict in outcomes.items()}
+        return lines
+
+    def _runs(self, lost: float, runs: range) -> list[Trial]:
+        """Drawn new runs that lost a share of their passes, each with a drawn baseline."""
+        return [self._run(lost, run) for run in runs]
+
+    def _run(self, lost: float, run: int) -> Trial:
+        sides, seed = self.trial.sides, self.trial.study.confidence.seed
+        generator = stream(seed, "rehearsed run", run)
+        base = None
+        if self.old is not None and sides.baseline is not None:
+            passes = generator.binomial(sides.baseline.n, self.old[run])
+            base = _drawn(sides.baseline, passes)
+        passes = generator.binomial(sides.counts.n, self.new[run] * (1.0 - lost))
+        return _with_counts(self.trial, _drawn(sides.counts, passes), base)
+
+    def _drop(self, line: Line, lost: float) -> Estimate:
+        """What the metric falls by when so many passes are lost, and its Monte-Carlo error.
+
+        The error of the share of runs that fail, √(power (1 − power) / runs), over the slope of the
+        power there, which is normal around the drop with the spread of the evidence.
+        """
+        place, series, metric = line
+        counts, runs = self.trial.sides.counts, self.planted
+        rows = counts.rows_of(counts.series.index(series))
+        rates, n = self.new[:runs, rows], counts.n[rows]
+        enough = n >= metric.k
+        rates, n = rates[:, enough], n[enough]
+        drop = float((_expected(metric, rates) - _expected(metric, rates * (1.0 - lost))).mean())
+        drawn = stream(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
+        spread = float(_means(metric, np.broadcast_to(n, drawn.shape), drawn).std())
+        spread *= math.sqrt(1.0 + self.trial.rules[place].compares)
+        slope = math.exp(-0.5 * _DEVIATE**2) / math.sqrt(2 * math.pi) / max(spread, 1e-12)
+        return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
+
+
+# The normal deviate of the power.
+_DEVIATE = 0.8416
+
+
+def stage(trial: Trial, on_undecided: str, alike: bool = False) -> Stage:
+    """Rates of both runs, drawn from what the baseline shows; without one, what the run shows.
+
+    alike : every task of a series has its pass rate, the other extreme where one attempt at each
+        task cannot tell how tasks differ.
+    """
+    confidence = replace(
+        trial.study.confidence, resamples=min(trial.study.confidence.resamples, _RESAMPLES)
+    )
+    metrics = tuple(filter(rehearsable, trial.study.metrics))
+    study = replace(trial.study, confidence=confidence, metrics=metrics)
+    trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
+    runs = _UNCHANGED if _quick(trial) else _UNCHANGED // _FEWER
+    sides, base = trial.sides, trial.sides.baseline
+    old = None
+    if base is not None:
+        old = np.zeros((runs, len(base.n)))
+        for s in sides.bases:
+            old[:, base.rows_of(s)] = _rates(base, s, runs, confidence.seed, alike)
+    new = np.zeros((runs, len(sides.counts.n)))
+    for s in sides.candidates:
+        rows, series = sides.counts.rows_of(s), sides.counts.series[s]
+        new[:, rows] = _rates(sides.counts, s, runs, confidence.seed, alike)
+        partner = sides.base(series)
+        if base is not None and old is not None and partner is not None:
+            theirs = base.rows_of(base.series.index(partner))
+            _, at, place = np.intersect1d(
+                sides.counts.task_codes[rows], base.task_codes[theirs], return_indices=True
+            )
+            new[:, rows.start + at] = old[:, theirs.start + place]
+    return Stage(trial, new, old, on_undecided)
+
+
+def _quick(trial: Trial) -> bool:
+    """Whether its intervals cost so little that there can be many rehearsals."""
+    asked = trial.study.confidence
+    methods = {asked.method, asked.for_differences().method}
+    return asked.population == NEW_TASKS and methods <= {*GUARDED, "t"}
+
+
+def _rates(counts: Counts, s: int, runs: int, seed: int, alike: bool) -> Floats:
+    rows = counts.rows_of(s)
+    n, c = counts.n[rows], counts.c[rows]
+    if alike:
+        return np.full((runs, len(n)), float((c / n).mean()))
+    return drawn_rates(n, c, runs, stream(seed, f"rehearsed rates {' '.join(counts.series[s])}"))
+
+
+def _drawn(counts: Counts, c: Any) -> Counts:
+    """The same cells with other passes; what is known of single attempts is left out."""
+    return replace(counts, c=c, attempts={}, numbering=None)
+
+
+def _with_counts(trial: Trial, counts: Counts, baseline: Counts | None) -> Trial:
+    return replace(trial, sides=replace(trial.sides, counts=counts, baseline=baseline))
+
+
+def _expected(metric: Metric, rates: Floats) -> Floats:
+    """The metric at success rates: exactly, or for one of many terms at their nearest counts."""
+    if metric.expectation is None:
+        many = 1_000
+        values = metric.values(np.full(many + 1, many), np.arange(many + 1))
+        nearest: Floats = values[np.rint(rates * many).astype(np.int64)]
+        return nearest
+    polynomial, rest = metric.expectation
+    value = polynomial.at(rates)
+    return 1.0 - value if rest else value
+
+
+def _means(metric: Metric, n: Ints, c: Ints) -> Floats:
+    values = task_values([metric], n.ravel(), c.ravel())[0]
+    means: Floats = values.reshape(n.shape).mean(axis=1)
+    return means
+
+
+def _share(count: int, runs: int) -> Estimate:
+    """A share with the exact limits of Clopper and Pearson."""
+    values = np.zeros(runs)
+    values[:count] = 1.0
+    sample = Sample(values, attempts=np.ones(runs, dtype=np.int64))
+    limits = interval(sample, "clopper-pearson")
+    return Estimate(count / runs, low=limits.low, high=limits.high)

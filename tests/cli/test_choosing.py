@@ -1,0 +1,99 @@
+"""Which models are kept, by name and pattern; the order of rows; metrics in any letters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import passk_cli
+from tests.conftest import SAMPLES, Passk
+
+AGENTS, TAU = SAMPLES / "agents.jsonl", SAMPLES / "tau_airline.csv"
+GPT = ["gpt-5.3-codex", "gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"]
+
+
+def models(passk: Passk, *options: object) -> list[str]:
+    done = passk("estimate", AGENTS, "-k", "1", "-f", "csv", "-q", "--sort", "model", *options)
+    assert done.code == 0, done.err
+    return [line.split(",")[0] for line in done.out.splitlines()[1:]]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (["--model", "gpt-*"], GPT),
+        (["--model", "gpt-5.?"], ["gpt-5.5"]),
+        (["--model", "gpt-*", "--exclude-model", "gpt-5.6-*"], GPT[:2]),
+        (["--exclude-model", "gpt-*", "--exclude-model", "claude-[os]*"], ["claude-fable-5"]),
+        (["--model", "gpt-5.5", "--model", "claude-f*"], ["claude-fable-5", "gpt-5.5"]),
+    ],
+)
+def test_models_by_pattern(passk: Passk, options: list[str], kept: list[str]) -> None:
+    assert models(passk, *options) == kept
+    given = {"models": options[1::2]} if "--exclude-model" not in options else {}
+    if given:
+        assert [series[0] for series in passk_cli.read(AGENTS, **given).series] == kept
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--model", "gtp-*"], "no model 'gtp-*'; there are claude-fable-5, "),
+        (["--exclude-model", "gtp-4"], "no model 'gtp-4'; there are claude-fable-5, "),
+        (["--exclude-model", "*"], "--exclude-model *: no model stays; there are claude-fable-5,"),
+    ],
+)
+def test_a_pattern_that_fits_nothing_is_refused(
+    passk: Passk, options: list[str], said: str
+) -> None:
+    done = passk("estimate", AGENTS, *options)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"passk: {said}")
+
+
+def test_names_with_signs_of_patterns(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n,b,1\n")
+    done = passk("estimate", path, "--exclude-model", "m1", "-f", "csv")
+    assert (done.code, "x.csv:5: no model in" in done.err) == (3, True)
+    path.write_text("model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n")
+    shown = passk("estimate", path, "--model", "m[1]", "--sort", "model", "-f", "csv").out
+    assert [line.split(",")[0] for line in shown.splitlines()[1:]] == ["m1", "m[1]"]
+    done = passk("compare", path, "--model", "m1", "--baseline", "m*", "-f", "csv")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[1].startswith("m1,m*,")
+
+
+def test_convert_keeps_the_same_models(passk: Passk) -> None:
+    done = passk("convert", AGENTS, "--model", "gpt-*", "--exclude-model", "gpt-5.6-*", "-q")
+    assert {line.split(",")[0] for line in done.out.splitlines()[1:]} == set(GPT[:2])
+
+
+def test_a_gate_keeps_its_baseline_beside_patterns(passk: Passk) -> None:
+    line = ["gate", AGENTS, "--model", "gpt-*", "--baseline", "claude-opus-4-8"]
+    done = passk(*line, "--max-drop", "pass@1=0.9", "-f", "csv")
+    assert done.code == 0, done.err
+    assert "claude-fable" not in done.out
+
+
+def test_order_of_rows(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("model,task,n,c\na,1,2,1\nb,1,2,2\nc,1,1,0\nd,1,2,0\n")
+
+    def order(sort: str) -> str:
+        done = passk("estimate", path, "-m", "pass@1,pass@2", "--sort", sort, "-f", "csv", "-q")
+        assert done.code == 0, done.err
+        return "".join(dict.fromkeys(line[0] for line in done.out.splitlines()[1:]))
+
+    # c has no pass@2, and stands last in either order.
+    assert order("pass@2") == "abdc"
+    assert order("-pass@2") == "dabc"
+    assert order("Pass@2") == order("pass@2")
+    assert (order("model"), order("-model")) == ("abcd", "dcba")
+
+
+def test_metrics_in_letters_of_any_size(passk: Passk) -> None:
+    for one, other in (("Pass@1,PASS^2", "pass@1,pass^2"), ("gPass@2:0.5", "gpass@2:0.5")):
+        assert passk("estimate", TAU, "-m", one).out == passk("estimate", TAU, "-m", other).out
+    assert passk("gate", TAU, "--min", "Pass@1=0.3").code == 0

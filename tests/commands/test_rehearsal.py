@@ -1,0 +1,154 @@
+"""A gate rehearsed: the same verdicts as the gate, rates that are right, and what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import passk_cli
+from passk_cli.commands.gate import Gate
+from passk_cli.commands.gate.rehearsal.stage import stage
+from passk_cli.commands.gate.sides import against
+from passk_cli.commands.gate.trial import Trial
+from passk_cli.metrics.registry import parse
+from passk_cli.outcomes.counts import Counts
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
+from tests.conftest import SAMPLES, Passk
+
+pytestmark = pytest.mark.usefixtures("few")
+TAU = SAMPLES / "tau_airline.csv"
+ASK = ["--max-drop", "pass@1=0.02", "--no-regression", "-m", "pass@1", "--min", "pass^4=0.1"]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer rehearsals than users get."""
+    monkeypatch.setattr("passk_cli.commands.gate.rehearsal.stage._UNCHANGED", 100)
+    monkeypatch.setattr("passk_cli.commands.gate.rehearsal.stage._PLANTED", 60)
+
+
+def trial(n: Sequence[int], rates: Sequence[float], **options: Any) -> Trial:
+    """Two models of these attempts and success rates against themselves."""
+    generator = np.random.default_rng(len(n))
+    cells = [
+        (model, f"t{t:03d}", size, int(generator.binomial(size, rate)))
+        for model in ("a", "b")
+        for t, (size, rate) in enumerate(zip(n, rates, strict=True))
+    ]
+    counts = Counts.from_cells(cells)
+    gate = Gate(
+        max_drop={parse("pass@1"): 0.1}, minimum={parse("pass@1"): 0.5}, no_regression=True,
+        **options,
+    )  # fmt: skip
+    metrics = gate.needed((parse("pass@1"),))
+    study = Study(counts, metrics, Confidence(resamples=200), Rules())
+    return Trial(study, against(counts, counts, "itself"), gate.rules, metrics, "fail")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("tasks", [3, 12, 40])
+def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, strict: bool) -> None:
+    generator = np.random.default_rng(tasks)
+    whole = trial(
+        generator.integers(1, 5, tasks).tolist(), generator.random(tasks).tolist(), strict=strict
+    )
+    trials = stage(whole, "pass")._runs(0.3, range(15))
+    for rule in whole.rules:
+        for one, outcomes in zip(trials, rule.outcomes(trials), strict=True):
+            lines = list(rule.judge(one))
+            if not outcomes:
+                assert {line.rule for line in lines} == {"every baseline task run"}
+                continue
+            verdicts = {(line.fact.series, line.fact.name): line.verdict for line in lines}
+            assert {(s, m.name): verdict for (s, m), verdict in outcomes.items()} == verdicts
+
+
+def test_false_alarms_and_power_by_enumeration() -> None:
+    """A minimum on tasks that all have the same rate: sums of passes are binomial."""
+    from scipy.stats import binom
+
+    whole = trial([50] * 40, [0.52] * 40)
+    one = replace(whole, rules=[rule for rule in whole.rules if rule.named and not rule.compares])
+    setting = stage(one, "pass", alike=True)
+    odds, _ = setting.unchanged
+    (first, *_) = odds
+    rate = setting.new[0, 0]
+    exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
+    alarm = odds[first].false_alarm
+    assert (alarm.low or 0.0) <= exact <= (alarm.high or 1.0)
+    power = binom.cdf(999, 2000, rate - (setting.catch(first).drop.value or 0.0))
+    assert power == pytest.approx(0.8, abs=0.2)
+
+
+def document(passk: Passk, *arguments: object) -> dict[str, Any]:
+    done = passk("gate", *arguments, "--rehearse", "-f", "json")
+    assert done.code == 0
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def test_a_rehearsal_exits_with_0_and_says_the_verdict(passk: Passk) -> None:
+    found = document(passk, TAU, *ASK)
+    assert found["result"] == "rehearsal"
+    rows = {row["rule"]: row for row in found["rows"]}
+    drop = rows["pass@1 drop ≤ 0.02"]
+    assert drop["false_alarm"] < 0.05
+    assert 0.1 < drop["drop"] < 0.25
+    assert (drop["if_all_pass"], drop["if_all_fail"]) == ("pass", "fail")
+    assert rows["the whole gate"]["false_alarm"] >= rows["pass^4 ≥ 0.1"]["false_alarm"]
+    done = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "github")
+    assert done.code == 0
+    assert done.out.startswith("::warning title=passk%3A pass@1 ≥ 0.9::")
+    assert "would fail" in done.out
+    assert "passk: REHEARSAL: this run would FAIL: " in done.err
+    done = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "junit")
+    assert ElementTree.fromstring(done.out).get("failures") == "0"
+    done = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "markdown")
+    assert (done.code, "fails unchanged" in done.out) == (0, True)
+
+
+def test_rules_that_decide_nothing_are_said(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "three.csv"
+    path.write_text("task,n,c\na,1,1\nb,1,0\nc,1,1\n")
+    found = document(passk, path, "--no-regression", "-m", "pass@1", "--min", "pass@2=0.5")
+    texts = " | ".join(note["text"] for note in found["notes"])
+    assert "pass@1 no regression decides nothing" in texts
+    assert "one attempt per task cannot tell" in texts
+    rows = {row["rule"]: row for row in found["rows"]}
+    assert rows["pass@2 ≥ 0.5"]["verdict"] == "error"
+    assert rows["the whole gate"]["false_alarm"] == 1.0
+
+
+@pytest.mark.parametrize("c", [0, 3])
+def test_all_pass_and_all_fail(passk: Passk, tmp_path: Path, c: int) -> None:
+    path = tmp_path / "same.csv"
+    path.write_text("task,n,c\n" + "".join(f"t{t},3,{c}\n" for t in range(12)))
+    found = document(passk, path, "--max-drop", "pass@1=0.05")
+    row = found["rows"][1]
+    assert row["false_alarm"] <= 0.02
+    assert (row["drop"] is None) == (c == 0)
+
+
+def test_other_metrics_are_not_rehearsed(passk: Passk) -> None:
+    path = SAMPLES / "answers.csv"
+    found = document(passk, path, "--min", "maj@1=0.1,pass@1=0.1")
+    texts = " | ".join(note["text"] for note in found["notes"])
+    assert "maj@1: not rehearsed" in texts
+
+
+def test_from_python() -> None:
+    found, again = (
+        passk_cli.gate(TAU, max_drop={"pass@1": 0.3}, minimum={"pass@1": 0.3}, rehearse=True)
+        for _ in range(2)
+    )
+    assert found.frame.false_alarm.notna().sum() == 3
+    assert found.frame.equals(again.frame)
