@@ -119,6 +119,9 @@ def _console(session: Session, names: dict[str, object]) -> str:
         words = shlex.split(part)
         if words[0] == "passk":
             piped, code = _passk(words[1:], piped, screen, last=part is parts[-1])
+            if code and not exit_shown:
+                seen = screen.getvalue().decode()
+                raise ValueError(f"{session.shown}: exit {code}, which is not shown: {seen}")
         else:
             done = subprocess.run(part, shell=True, input=piped, capture_output=True, check=False)
             screen.write(done.stderr)
