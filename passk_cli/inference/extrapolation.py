@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference.futures import EX_GAUSSIAN, FITS, MODELS, WEIGHED, CurveFit, fit_of
+from passk_cli.inference.futures import (
+    EX_GAUSSIAN,
+    FITS,
+    MODELS,
+    WEIGHED,
+    CurveFit,
+    fit_of,
+    misfit_of,
+)
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.projection import Projection, Weighed
 from passk_cli.inference.stopping import stopped
@@ -133,7 +141,7 @@ def extrapolate(
     ks: Sequence[int],
     *,
     mirrored: bool = False,
-    fit: str = WEIGHED,
+    fit: str | None = None,
     level: float = 0.95,
     population: str = NEW_TASKS,
     clusters: NDArray[np.int64] | None = None,
@@ -145,9 +153,10 @@ def extrapolate(
 
     n, c : (tasks,), attempts and passes.  ks : whole numbers from 1 up.
     mirrored : pass^k instead.
-    fit : one of FITS.  "weighed" is all of MODELS: `smooth` at a fixed weight, the others by how
-        well they fit and how they do in the backtest.  "ex-gaussian" is that law; where the counts
-        of pass@k speak against it, the weighed models' estimate with the hull of both intervals.
+    fit : one of FITS; None for `default_fit`.  "ex-gaussian" is that law; where the counts of
+        pass@k speak against it, the weighed models' estimate with the hull of both intervals.
+        "weighed" is all of MODELS: `smooth` at a fixed weight, the others by how well they fit and
+        how they do in the backtest.
     population : "new-tasks", the score on the population the tasks are a sample of; or
         "these-tasks", the share of these tasks solved when attempts go on to k.
     clusters : a code 0 … G−1 per task, or None.
@@ -162,6 +171,7 @@ def extrapolate(
     >>> bool(low < value < high), found.known, found.few
     (True, 50, 8)
     """
+    fit = fit or default_fit(mirrored=mirrored)
     if fit not in FITS:
         raise ParameterError(f"--fit {fit}: no such model; there are {', '.join(FITS)}")
     reason = refusal(n, c)
@@ -180,6 +190,15 @@ def extrapolate(
     if law and result.misfit is not None and result.misfit.fails:
         result = _hull(result, forecast.by(tuple(MODELS)))
     return _mirror(result) if mirrored else result
+
+
+def default_fit(*, mirrored: bool = False) -> str:
+    """The ex-Gaussian law; for pass^k all models, because the law's priors are of hardness.
+
+    >>> default_fit(), default_fit(mirrored=True)
+    ('ex-gaussian', 'weighed')
+    """
+    return WEIGHED if mirrored else EX_GAUSSIAN
 
 
 def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
@@ -263,7 +282,9 @@ class _Forecast:
         error, sd = self._backtest(name)
         if not (np.isfinite(values).all() and math.isfinite(error)):
             return None
-        candidate = Candidate(name, 1.0, values, error, sd, self._misfit(fit), fit.misfit)
+        candidate = Candidate(
+            name, 1.0, values, error, sd, self._misfit(fit), misfit_of(name, self.tasks)
+        )
         if self.population == NEW_TASKS:
             return candidate, *self.projection.on_new_tasks(fit.again)
         draws = self.projection.on_these_tasks(fit.again, rng)

@@ -17,10 +17,15 @@ from passk_cli.metrics.pass_k import hat_pairs
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 # The default; and all of MODELS at once, each as much as it weighs.
 EX_GAUSSIAN, WEIGHED = "ex-gaussian", "weighed"
+# Tasks that passed more often than this tell the law no more than that: where easy tasks are not
+# spread by it, they would bend it where tasks are hard.
+HARD = 2
+# The part of the law's draws in which some of the unsolved tasks, any share of them, never pass.
+DOUBT = 0.05
 
 
 @dataclass(frozen=True)
@@ -29,25 +34,58 @@ class CurveFit:
 
     once : to the tasks as they are: one curve, or several with their shares of the estimate.
     again : to as many resamples of the tasks as there are.
-    misfit : of the ex-Gaussian law; None for models without that check.
     """
 
     once: FailureCurve
     again: FailureCurve
     shares: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
-    misfit: Misfit | None = None
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """Curves under which some tasks that failed all of their attempts never pass.
+
+    curve : before the doubt.  attempts : how many those tasks failed.
+    never : (fits,) share of those tasks that never pass, in [0, 1).
+    """
+
+    curve: FailureCurve
+    attempts: int
+    never: NDArray[np.float64]
+
+    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+        """e + (1 − e) Q(k), with e such that Q(k) / Q(n) becomes never + (1 − never) Q(k) / Q(n).
+
+        >>> half = Doubted(Doubted(scaling.fit("power", np.array([1, 2]), np.array([[0.2, 0.3]])),
+        ...                9, np.zeros(1)), 9, np.full(1, 0.5))
+        >>> before, after = (one.failure([9, 90])[0] for one in (half.curve, half))
+        >>> bool(np.isclose(after[1] / after[0], 0.5 + 0.5 * before[1] / before[0]))
+        True
+        """
+        fails, share = self.curve.failure(ks), self.never[:, None]
+        failing = self.curve.failure([self.attempts])
+        more = share * failing / (1 - share + share * failing)
+        doubted: NDArray[np.float64] = more + (1 - more) * fails
+        return doubted
 
 
 Model = Callable[[Weighed, "Generator"], CurveFit]
 
 
 def _ex_gaussian(data: Weighed, rng: Generator) -> CurveFit:
-    """The posterior; of clusters, draws are from that of as many tasks as they are worth."""
-    tasks = data.once[0]
-    law = ex_gaussian.posterior(data.n, data.c, tasks)
-    wider = law if data.worth == 1 else ex_gaussian.posterior(data.n, data.c, tasks * data.worth)
-    misfit = ex_gaussian.misfit(law, data.n, data.c, tasks, data.worth)
-    return CurveFit(law, wider.draws(len(data.again), rng), law.shares, misfit)
+    """The posterior by the hard tasks, with a doubt that no data refutes.
+
+    Of clusters, draws are from the posterior of as many tasks as they are worth.
+    """
+    tasks, attempts, count = data.once[0], int(data.n.max()), len(data.again)
+    law = ex_gaussian.posterior(data.n, data.c, tasks, most=HARD)
+    wider = law
+    if data.worth != 1:
+        wider = ex_gaussian.posterior(data.n, data.c, tasks * data.worth, most=HARD)
+    draws = wider.draws(count, rng)
+    never = np.where(rng.random(count) < DOUBT, rng.random(count), 0.0)
+    mean = np.full(len(law.shares), DOUBT / 2)
+    return CurveFit(Doubted(law, attempts, mean), Doubted(draws, attempts, never), law.shares)
 
 
 def _smooth(data: Weighed, rng: Generator) -> CurveFit:
@@ -90,3 +128,12 @@ FITS: tuple[str, ...] = (EX_GAUSSIAN, WEIGHED, *MODELS)
 def fit_of(name: str, data: Weighed, rng: Generator) -> CurveFit:
     """The model of that name, fitted to these tasks."""
     return _ex_gaussian(data, rng) if name == EX_GAUSSIAN else MODELS[name](data, rng)
+
+
+def misfit_of(name: str, data: Weighed) -> Misfit | None:
+    """How the ex-Gaussian law fits the counts of all tasks; None for models without that check."""
+    if name != EX_GAUSSIAN:
+        return None
+    tasks = data.once[0]
+    law = ex_gaussian.posterior(data.n, data.c, tasks)
+    return ex_gaussian.misfit(law, data.n, data.c, tasks, data.worth)

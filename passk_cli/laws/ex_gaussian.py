@@ -80,7 +80,7 @@ class ExGaussian:
     steps: NDArray[np.float64]
     highest: float
 
-    @property
+    @cached_property
     def never(self) -> NDArray[np.float64]:
         """ν, the share of tasks never solved: (laws,)."""
         return _never(self.points[:, 3])
@@ -107,11 +107,18 @@ class ExGaussian:
         return ExGaussian(points, np.full(count, 1 / count), self.steps, self.highest)
 
 
-def posterior(n: NDArray[np.int64], c: NDArray[np.int64], tasks: NDArray[np.float64]) -> ExGaussian:
+def posterior(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    tasks: NDArray[np.float64],
+    *,
+    most: int | None = None,
+) -> ExGaussian:
     """The laws that counts and priors together leave.
 
     n, c : (pairs,), attempts and passes, best distinct.  tasks : (pairs,) ≥ 0, how many have them;
         need not be whole.
+    most : ≥ 0; of tasks with more passes it only counts that they have more.  None: no such limit.
     Edge cases: counts of a single success rate push σ and τ to the small end of their priors, where
     the law is about a point.  No task at all gives the priors.
 
@@ -121,12 +128,18 @@ def posterior(n: NDArray[np.int64], c: NDArray[np.int64], tasks: NDArray[np.floa
     0.7
     """
     there = tasks > 0
-    chance = likelihood(n[there], c[there])
+    n, c, tasks = n[there], c[there], tasks[there]
+    if most is not None:
+        n, c, tasks = _merged(n, np.minimum(c, most + 1), tasks)
+    chance = likelihood(n, c)
+    if most is not None and np.any(more := c > most):
+        ends = np.stack([c[more], n[more]], axis=1)
+        chance[more] = bin_likelihood(n[more], ends)
     low, high = _LOWEST, _HIGHEST
     for look in range(_LOOKS):
         axes, steps = _grid(low, high)
         mass = _widest(_POINTS) if look == 0 else _masses(_shapes(axes))
-        log_likelihood, height = _heights(axes, mass, chance, c[there] == 0, tasks[there])
+        log_likelihood, height = _heights(axes, mass, chance, c == 0, tasks)
         low, high = _box(axes, height > height.max() - _DEPTH, steps)
     shares = np.exp(height - height.max()).ravel()
     shares /= shares.sum()
@@ -165,6 +178,15 @@ def misfit(
     log_likelihood = float((np.log(np.maximum(own, _TINY)) @ counts[counts > 0]).max())
     freedom = max(1, len(np.unique(bins(int(n.max()), np.arange(n.max() + 1)), axis=0)) - _FIXED)
     return Misfit(worth * max(0.0, 2 * (free - log_likelihood)), float(chdtri(freedom, 0.05)))
+
+
+def _merged(
+    n: NDArray[np.int64], c: NDArray[np.int64], tasks: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The distinct pairs, and how many tasks have them."""
+    pairs, index = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
+    counts = np.bincount(index.ravel(), tasks).astype(np.float64)
+    return pairs[:, 0], pairs[:, 1], counts
 
 
 def _grid(

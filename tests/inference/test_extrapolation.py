@@ -19,10 +19,11 @@ from passk_cli.inference.extrapolation import (
     largest_known,
     refusal,
 )
-from passk_cli.inference.futures import EX_GAUSSIAN, FITS, MODELS, WEIGHED
+from passk_cli.inference.futures import EX_GAUSSIAN, FITS, HARD, MODELS, WEIGHED, Doubted
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.projection import Weighed
 from passk_cli.laws import beta_binomial
+from passk_cli.laws.ex_gaussian import posterior
 from passk_cli.metrics.pass_k import at_pairs, hat_pairs
 from tests.conftest import ROOT
 
@@ -45,7 +46,9 @@ def weighed() -> Extrapolation:
 
 @pytest.fixture(scope="module", params=[EX_GAUSSIAN, WEIGHED])
 def found(request: pytest.FixtureRequest) -> Extrapolation:
-    return extrapolate(*attempts(), KS, resamples=FEW, fit=request.param)
+    """The law draws without refits, so it has the draws for smooth quantiles."""
+    draws = 4_000 if request.param == EX_GAUSSIAN else FEW
+    return extrapolate(*attempts(), KS, resamples=draws, fit=request.param)
 
 
 def test_within_the_attempts_it_is_the_unbiased_estimate(found: Extrapolation) -> None:
@@ -66,8 +69,7 @@ def test_curves_rise_inside_their_limits_and_limits_part(found: Extrapolation) -
     left = 1 - found.values
     beyond = [KS.index(k) for k in (40, 100, 1_000, 10**6)]
     assert np.all(np.diff(((1 - found.low) / left)[beyond]) > 0)
-    # 0.02: the noise of quantiles from 100 draws.
-    assert np.all(np.diff((np.maximum(1 - found.high, 0) / left)[beyond]) <= 0.02)
+    assert np.all(np.diff((np.maximum(1 - found.high, 0) / left)[beyond]) <= 1e-9)
     # However far, the lower limit allows that many of the unsolved tasks are never solved.
     assert found.low[-1] < found.at(40)[0] + 0.6 * (1 - found.at(40)[0])
 
@@ -115,6 +117,34 @@ def test_draws_have_names(weighed: Extrapolation) -> None:
     # Weights rest on how the backtest's refits scatter, and with them the estimate, a little.
     np.testing.assert_allclose(found.values, other.values, atol=1e-3)
     assert not np.array_equal(found.low, other.low)
+
+
+def test_a_doubt_keeps_a_share_of_those_open_for_good() -> None:
+    """Q(k) / Q(n) becomes v + (1 − v) Q(k) / Q(n); so does its mean over v, by the mean of v."""
+    c, tasks = np.arange(4), np.array([30.0, 9, 4, 20])
+    law = posterior(np.full(4, 50), c, tasks, most=2)
+    plain = np.divide(*law.failure([5_000, 50]).T)
+    for v in (0.0, 0.3, 0.99):
+        curve = Doubted(law, 50, np.full(len(plain), v)).failure([50, 5_000])
+        np.testing.assert_allclose(curve[:, 1] / curve[:, 0], v + (1 - v) * plain)
+    n, c = attempts(n=100)
+    found = extrapolate(n, c, [10**9], resamples=2_000)
+    # A draw in 20 doubts, half of these keep more than half: 0.025 of all, the lower limit.
+    solved = (c > 0).mean()
+    assert found.low[0] <= 0.5 * (1 + solved) + 0.01
+
+
+def test_easy_tasks_do_not_move_what_is_predicted() -> None:
+    """Only how many they are counts, not how often they pass."""
+    n, c = attempts(tasks=120)
+    easy = c > HARD
+    moved = np.where(easy, np.where(np.arange(120) % 2, 3, 40), c)
+    at, other = (extrapolate(n, some, [40, 4_000], resamples=FEW) for some in (c, moved))
+    law, same = (one.law or one for one in (at, other))
+    np.testing.assert_allclose(law.values[1], same.values[1])
+    assert at.misfit is not None
+    assert other.misfit is not None
+    assert other.misfit.excess > at.misfit.excess
 
 
 def test_the_laws_estimate_has_no_draws_in_it() -> None:
@@ -314,10 +344,11 @@ def test_a_model_that_does_not_follow_the_counts_has_no_say() -> None:
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_models_are_weighed_by_default(mirrored: bool) -> None:
+def test_the_default_is_the_law_and_for_failures_the_weighed_models(mirrored: bool) -> None:
     found = extrapolate(*attempts(), KS, resamples=FEW, mirrored=mirrored)
-    asked = extrapolate(*attempts(), KS, resamples=FEW, mirrored=mirrored, fit=WEIGHED)
-    assert found.misfit is None
+    fit = WEIGHED if mirrored else EX_GAUSSIAN
+    asked = extrapolate(*attempts(), KS, resamples=FEW, mirrored=mirrored, fit=fit)
+    assert (found.misfit is None) == mirrored
     np.testing.assert_array_equal(found.low, asked.low)
 
 
@@ -343,12 +374,12 @@ def test_real_counts_of_a_thousand_attempts(experiment: str) -> None:
     n, c = (np.array([int(row[name]) for row in rows]) for name in ("n", "c"))
     assert (len(n), set(n.tolist())) == (397, {1_000})
     some = np.random.default_rng(0).hypergeometric(c, n - c, 100)
-    found = extrapolate(np.full(397, 100), some, [100, 1_000], resamples=FEW, fit=EX_GAUSSIAN)
+    found = extrapolate(np.full(397, 100), some, [100, 1_000], resamples=1_000)
     value, low, high = found.at(1_000)
     solved = float((c > 0).mean())
     assert abs(value - solved) < 0.08
     assert low <= solved <= high
-    assert high - low < 0.2
+    assert high - low < 0.22
 
 
 @pytest.mark.parametrize(

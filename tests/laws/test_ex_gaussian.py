@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from passk_cli.laws import ex_gaussian
+from passk_cli.laws import hardness as hardness_cells
 from passk_cli.laws.ex_gaussian import ExGaussian, misfit, posterior
 
 
@@ -81,16 +82,35 @@ def test_halves_of_a_cell_are_a_whole() -> None:
     )
 
 
+def test_tasks_with_more_passes_count_as_such_only() -> None:
+    """P(c > 1) by summing the likelihood of each c, on the law's own grid."""
+    c = np.array([0] * 9 + [1, 1, 5, 17])
+    law = posterior(*counts(c, 20), most=1)
+    same = posterior(*counts(np.where(c > 1, 2, c), 20), most=1)
+    np.testing.assert_array_equal(law.shares, same.shares)
+    mass, place = law.mass
+    p = np.append(1 / (1 + np.exp(hardness_cells.CENTRES)), 0.0)
+    chance = np.stack([(1 - p) ** 20, 20 * p * (1 - p) ** 19, np.zeros_like(p)])
+    chance[2] = 1 - chance[0] - chance[1]
+    own = (mass @ chance.T)[place] * (1 - law.never[:, None])
+    own[:, 0] += law.never
+    prior = -(law.points[:, 1] ** 2 + law.points[:, 2] ** 2) / 2
+    height = np.log(own) @ [9.0, 2.0, 2.0] + prior
+    by_hand = np.exp(height - height.max())
+    np.testing.assert_allclose(law.shares, by_hand / by_hand.sum(), rtol=0.03, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("c", "n"), [([3] * 30, 20), ([0] * 29 + [1], 1), ([0, 100_000, 1], 100_000), ([0] * 20, 5)]
 )
 def test_edges_are_finite(c: list[int], n: int) -> None:
     """One rate, one attempt, three tasks with as many as there may be, no pass at all."""
-    law = posterior(*counts(np.array(c), n))
-    failing = law.failure([1, n, 10 * n, 10**9])
-    assert np.isfinite(failing).all()
-    assert np.all(np.diff(failing, axis=1) <= 1e-12)
-    assert law.shares.sum() == pytest.approx(1.0)
+    for most in (2, 0, None):
+        law = posterior(*counts(np.array(c), n), most=most)
+        failing = law.failure([1, n, 10 * n, 10**9])
+        assert np.isfinite(failing).all()
+        assert np.all(np.diff(failing, axis=1) <= 1e-12)
+        assert law.shares.sum() == pytest.approx(1.0)
     check = misfit(law, *counts(np.array(c), n))
     assert 0 <= check.excess < np.inf
     assert check.limit > 0

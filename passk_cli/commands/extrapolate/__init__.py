@@ -101,7 +101,8 @@ class Extrapolate(Question):
         Option(
             "--fit",
             "NAME",
-            "ex-gaussian, smooth, beta, beta+0, beta+0+1, power, log-logit. Default: weighed.",
+            "weighed, smooth, beta, beta+0, beta+0+1, power, log-logit. Default: ex-gaussian; for"
+            " pass^k, weighed.",
             choices=models,
             detail="weighed: mostly smooth; the others by fit and backtest. ex-gaussian: rates"
             " spread as in published data sets; where the counts speak against it, the estimate of"

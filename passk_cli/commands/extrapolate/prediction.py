@@ -12,6 +12,7 @@ from passk_cli.inference.extrapolation import (
     Candidate,
     Extrapolation,
     Reach,
+    default_fit,
     extrapolate,
     largest_known,
 )
@@ -37,7 +38,7 @@ class Aim:
 
     curves : of "pass@k" and "pass^k".  ks : where to predict, increasing.
     target : a value in (0, 1) whose k is sought, or None.
-    fit : a model's name; None for the weighed models.
+    fit : a model's name; None for the ex-Gaussian law, and for pass^k the weighed models.
     """
 
     curves: tuple[str, ...]
@@ -47,7 +48,7 @@ class Aim:
 
     def fit_of(self, family: str) -> str:
         """The fit of "pass@" or "pass^", by name."""
-        return self.fit or WEIGHED
+        return self.fit or default_fit(mirrored=family == "pass^")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from passk_cli.commands.extrapolate.prediction import Aim, Prediction, Refusal
-from passk_cli.inference.futures import EX_GAUSSIAN, WEIGHED
+from passk_cli.inference.futures import DOUBT as LAW_DOUBT
+from passk_cli.inference.futures import EX_GAUSSIAN, HARD, WEIGHED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.laws.smooth_tail import DOUBT
 from passk_cli.report.model import Note
@@ -110,6 +111,11 @@ def _of_intervals(curve: str, fit: str) -> Iterator[Note]:
                 " rare failures are; its intervals of pass^k hold too seldom",
                 "warning",
             )
+        yield Note(
+            f"{curve}, ex-gaussian: the law is fitted to tasks with at most {HARD} passes and to"
+            f" the number of the others; in {100 * LAW_DOUBT:.0f} % of its draws, some tasks that"
+            " never passed (pass^k: never failed) never will"
+        )
         return
     if fit not in (WEIGHED, "smooth"):
         yield Note(f"--fit {fit}: the intervals hold only as far as this model does", "warning")
