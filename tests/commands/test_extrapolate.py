@@ -265,7 +265,7 @@ def test_what_qualifies_the_numbers_is_said(passk: Passk, write: Write) -> None:
     cells = [(20, 1 + t % 19) for t in range(27)] + [(8, 3)] * 3
     path = write("x.csv", "model,task,n,c\n" + rows_of("a", cells))
     both = ["-m", "pass@k,pass^k", "--fit", "beta"]
-    done = passk("extrapolate", path, "--to", "100000", *both, *FEW)
+    done = passk("extrapolate", path, "--to", "100000", *both, *FEW, "-v")
     assert "a: 3 tasks of 30 with fewer than 20 attempts" in done.err
     assert "a: no task is left whose outcome is open" in done.err
     assert done.err.count("a: k goes beyond 1,000 times the attempts") == 1
