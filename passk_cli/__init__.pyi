@@ -178,6 +178,7 @@ def bootstrap(
 
 def curve(
     data: Any = None,
+    k: int | str | Iterable[int | str] = (),
     *,
     rates: Mapping[str, Any] | str | Iterable[str] = (),
     points: str | int = '40',

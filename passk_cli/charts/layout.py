@@ -41,6 +41,8 @@ def columns(plot: Plot) -> int:
 def subtitle(plot: Plot) -> list[str]:
     """The subtitle in lines, broken between its parts where that is possible."""
     letters = max(columns(plot) * _LETTERS_A_PANEL, _LETTERS)
+    if plot.width is not None:
+        letters = max(round(plot.width * columns(plot) * _LETTERS / WHOLE[0]), _LETTERS_A_PANEL)
     lines = [""]
     for part in plot.subtitle.split(_BETWEEN):
         longer = f"{lines[-1]}{_BETWEEN}{part}" if lines[-1] else part
@@ -92,7 +94,8 @@ class Lines:
             up = span(heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share)
         else:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
-        labels = [] if plot.has("panel") else _labels(plot.rows, across, up)
+        height = plot.height or WHOLE[1]
+        labels = [] if plot.has("panel") else _labels(plot.rows, across, up, height)
         kinds = _dashes(distinct(rows, "kind"))
         return Lines(across, up, points, distinct(rows, "series"), kinds, labels)
 
@@ -113,7 +116,7 @@ def _dashes(kinds: Sequence[Any]) -> dict[Any, tuple[int, ...]]:
     return {kind: dash or next(free, DASHES[0]) for kind, dash in zip(kinds, own, strict=True)}
 
 
-def _labels(rows: Sequence[Row], across: Axis, up: Axis) -> list[Row]:
+def _labels(rows: Sequence[Row], across: Axis, up: Axis, height: int) -> list[Row]:
     """What stands at the end of each line, moved apart; empty when it does not fit there."""
     lines = by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
@@ -125,8 +128,8 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis) -> list[Row]:
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
     places = [up.place(row["y"]) for row in last]
-    heights = apart(places, _LINE_OF_TEXT / WHOLE[1])
-    if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / WHOLE[1]:
+    heights = apart(places, _LINE_OF_TEXT / height)
+    if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / height:
         return []
     return [
         {"x": row["x"], "y": row["y"], "at": up.at(place), "text": str(text)}

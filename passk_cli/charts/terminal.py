@@ -16,6 +16,8 @@ from passk_cli.report.plot import Plot, Row, Rule, distinct
 from passk_cli.text import cells_of
 
 _WIDEST, _ROWS = 120, 20
+# Panels beyond this many are lower.
+_TALL_PANELS, _FEW_ROWS = 6, 10
 _MARKS = "●■▲◆✚▼▶◀"
 _STROKES = dict(zip(layout.DASHES, ("───", "╌╌╌", "┈┈┈", "─·─", "━ ━"), strict=True))
 # A band is shaded only where few lines could be meant; dots of a braille cell across and down.
@@ -31,8 +33,11 @@ def drawing(
 
     colour : whether escape codes are welcome.  percent : shares as percentages.
     """
-    width = min(width or 80, _WIDEST)
-    return "\n".join(_DRAWINGS[plot.kind](plot, width, colour, percent).text() for plot in plots)
+    widths = [plot.width or min(width or 80, _WIDEST) for plot in plots]
+    return "\n".join(
+        _DRAWINGS[plot.kind](plot, each, colour, percent).text()
+        for plot, each in zip(plots, widths, strict=True)
+    )
 
 
 @dataclass
@@ -81,7 +86,8 @@ class _CurveDrawing(_Drawing):
         # The words at the ends of lines, where they do not take too many columns.
         self.ends = self.lines.labels if room <= self.width // 3 else []
         self.room = room if self.ends else 0
-        self.up = replace(self.lines.up, length=_ROWS)
+        few = len(layout.panels(self.plot)) <= _TALL_PANELS
+        self.up = replace(self.lines.up, length=self.plot.height or (_ROWS if few else _FEW_ROWS))
         self.heights = words(self.up, self.percent)
         self.margin = max(map(cells_of, self.heights.values()))
         columns = self.width - self.margin - 1 - self.room
@@ -99,7 +105,8 @@ class _CurveDrawing(_Drawing):
         series = self.lines.series
         if len(series) < 2 or self.ends:
             return []
-        return _flow([f"{_mark(i)} {name}" for i, name in enumerate(series)], self.width)
+        marks = (_mark(self.plot.hue(name, series)) for name in series)
+        return _flow([f"{m} {name}" for m, name in zip(marks, series, strict=True)], self.width)
 
     def _dashes(self) -> list[str]:
         """The legend of dashes, where words at the ends do not say it."""
@@ -126,9 +133,8 @@ class _CurveDrawing(_Drawing):
         return canvas
 
     def _index(self, row: Row) -> int:
-        """The place of a row's series among all."""
-        series = row.get("series")
-        return self.lines.series.index(series) if series in self.lines.series else 0
+        """The place of the colour and mark of a row's series."""
+        return self.plot.hue(row.get("series"), self.lines.series)
 
     def _place(self, row: Row, role: str = "y") -> Place:
         return self.across.place(row["x"]), self.up.place(row[role])

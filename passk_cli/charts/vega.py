@@ -23,6 +23,8 @@ _SHAPES = (
     "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
     "triangle-left",
 )  # fmt: skip
+# Bands of more series than this are fainter, since they lie on each other.
+_MOST_BANDS, _FAINT = 4, 0.06
 # Points of a line that carry its shape.
 _MARKERS = 12
 
@@ -48,7 +50,10 @@ def spec(plot: Plot, percent: bool = False, hover: bool = True) -> Spec:
     panels = layout.panels(plot)
     width, height = layout.PANEL if len(panels) > 1 else layout.WHOLE
     by_label = {"forest": {"step": 18}, "densities": 44 * len(distinct(plot.rows, "label"))}
-    size = {"width": width, "height": by_label.get(plot.kind, height)}
+    size = {
+        "width": plot.width or width,
+        "height": plot.height or by_label.get(plot.kind, height),
+    }
     body = {**size, "layer": layers.layers()}
     head: Spec = {}
     if plot.title or plot.subtitle:
@@ -131,7 +136,7 @@ class _CurveLayers(_Layers):
 
     def __post_init__(self) -> None:
         self.lines = layout.Lines.of(self.plot)
-        self.look = _look(self.lines)
+        self.look = _look(self.plot, self.lines)
         # Without points of their own, lines carry the shapes of their series.
         self.marks = len(self.lines.series) > 1 and not self.plot.points
 
@@ -162,6 +167,8 @@ class _CurveLayers(_Layers):
         band = self._layer("band", "area", "low", "color", y2={"field": "high"})
         if "strokeDash" in self.look:
             band["encoding"]["detail"] = {"field": "kind"}
+        if len(self.lines.series) > _MOST_BANDS:
+            band["mark"]["opacity"] = _FAINT
         return [band | _LINES]
 
     def _points(self) -> list[Spec]:
@@ -201,18 +208,26 @@ class _CurveLayers(_Layers):
         return _layer(style, mark, x=x, y=y, **look, **more)
 
 
-def _look(lines: layout.Lines) -> Spec:
-    """The scales that tell lines apart: colour and shape by series, dash by kind."""
+def _look(plot: Plot, lines: layout.Lines) -> Spec:
+    """The scales that tell lines apart: colour and shape by series, dash by kind.
+
+    The domain has a name for each place up to the last one taken, as a colour is known by its
+    place alone until a theme is chosen.
+    """
+    places = {plot.hue(series, lines.series): series for series in lines.series}
+    domain = [places.get(i, f"\u2063{i}") for i in range(max(places, default=-1) + 1)]
     look: Spec = {}
     several, labelled = len(lines.series) > 1, bool(lines.labels)
-    right: Spec | None = {"title": None} if several and not labelled else None
+    right: Spec | None = None
+    if several and not labelled:
+        right = {"title": None} | ({} if domain == lines.series else {"values": lines.series})
     if right and max(map(len, map(str, lines.series))) > layout.LONG:
         right |= {"orient": "bottom", "columns": 1}
     if lines.series:
-        look["color"] = _scale("series", right, domain=lines.series)
+        look["color"] = _scale("series", right, domain=domain)
     if several:
-        shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(lines.series))]
-        look["shape"] = _scale("series", right, domain=lines.series, range=shapes)
+        shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(domain))]
+        look["shape"] = _scale("series", right, domain=domain, range=shapes)
     if lines.dashes:
         kinds, dashes = [*lines.dashes], [list(dash) for dash in lines.dashes.values()]
         above = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 900}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # As many notes are read; more are walked past.
 _NOTES = 3
+_TERMINAL = ("-", "terminal")
 # Formats on stdout after which a chart can stand; None is the one for a terminal or a pipe.
 _FOR_PEOPLE = (None, "table", "plain")
 
@@ -37,14 +38,14 @@ class Charting:
     title: ClassVar[str] = "Charts"
 
     chart: Annotated[
-        str | None,
+        tuple[str, ...],
         Option(
             "--chart",
             "FILE|terminal",
             f"Draw it: {', '.join(PICTURES)}, or terminal.",
-            detail="- is the terminal as well.",
+            detail="- is the terminal as well. Repeatable.",
         ),
-    ] = None
+    ] = ()
     chart_theme: Annotated[
         str,
         Option(
@@ -54,48 +55,72 @@ class Charting:
             detail="A page (.html) follows its reader.",
         ),
     ] = "light"
+    chart_width: Annotated[
+        int | None,
+        Option(
+            "--chart-width",
+            "N",
+            "Width of a panel, in pixels or columns.",
+            low=20,
+            high=10_000,
+            detail="Columns of a terminal. A page (.html) takes the width of its window.",
+        ),
+    ] = None
+    chart_height: Annotated[
+        int | None,
+        Option(
+            "--chart-height",
+            "N",
+            "Height of a panel, in pixels or rows.",
+            low=5,
+            high=10_000,
+        ),
+    ] = None
+    no_title: Annotated[bool, Option("--no-title", help="Charts without title and subtitle.")] = (
+        False
+    )
+    no_bands: Annotated[bool, Option("--no-bands", help="Lines without their intervals.")] = False
 
     @property
-    def in_terminal(self) -> bool:
-        """Whether the chart goes to stdout, in characters."""
-        return self.chart in ("-", "terminal")
+    def in_terminal(self) -> str | None:
+        """How a chart on stdout, in characters, was asked for; None where it was not."""
+        return next((chart for chart in self.chart if chart in _TERMINAL), None)
 
     @property
-    def file(self) -> str | None:
-        """The picture to write, if any."""
-        return None if self.in_terminal else self.chart
-
-    @property
-    def suffix(self) -> str:
-        """What kind of picture."""
-        return Path(self.chart or "").suffix.lower()
+    def files(self) -> list[str]:
+        """The pictures to write."""
+        return [chart for chart in self.chart if chart not in _TERMINAL]
 
     def check(self) -> None:
         """Refuse before any work is done what cannot be drawn here."""
-        if self.chart is None:
-            return
-        if not self.in_terminal and self.suffix not in PICTURES:
-            raise ParameterError(
-                f"--chart {self.chart}: no picture has this suffix; use {', '.join(PICTURES)},"
-                " or --chart terminal"
-            )
+        for file in self.files:
+            if Path(file).suffix.lower() not in PICTURES:
+                raise ParameterError(
+                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)},"
+                    " or --chart terminal"
+                )
 
     def write(self, report: Report, style: Style) -> None:
         """Draw the report's charts where they were asked for."""
-        if self.chart is None:
+        if not self.chart:
             return
         if not report.plots:
             raise ParameterError("--chart: there is nothing to draw, as no value could be computed")
+        from passk_cli.charts.look import Look, shown
+
+        look = Look(self.chart_width, self.chart_height, not self.no_title, not self.no_bands)
+        report = shown(report, look)
         if self.in_terminal:
             from passk_cli.charts.terminal import drawing
 
             _to_stdout(f"\n{drawing(report.plots, style.width, style.colour, style.percent)}")
-            return
-        from passk_cli.charts.picture import picture
+        for file in self.files:
+            from passk_cli.charts.picture import picture
 
-        with working("drawing"):
-            content = picture(report, self.suffix, self.chart_theme, style.percent)
-        write_whole(Path(self.chart), content)
+            with working("drawing"):
+                suffix = Path(file).suffix.lower()
+                content = picture(report, suffix, self.chart_theme, style.percent)
+            write_whole(Path(file), content)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +167,7 @@ class Output:
 
         charting = charting or Charting()
         charting.check()
-        targets = [t for t in (self._target, *others, charting.file) if t is not None]
+        targets = [t for t in (self._target, *others, *charting.files) if t is not None]
         for target in targets:
             folder = os.path.dirname(target) or "."
             if not os.path.isdir(folder):
@@ -165,7 +190,7 @@ class Output:
             )
         if charting.in_terminal and self._target is None and self.form not in _FOR_PEOPLE:
             raise ParameterError(
-                f"--chart {charting.chart} would stand in the {self.form} on stdout;"
+                f"--chart {charting.in_terminal} would stand in the {self.form} on stdout;"
                 " write that with -o FILE, or the chart to a file"
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from passk_cli.commands.command import Command, Question
@@ -18,6 +19,7 @@ from passk_cli.study.metrics import Metrics
 
 if TYPE_CHECKING:
     from passk_cli.report.model import Note, Report
+    from passk_cli.report.plot import Plot
     from passk_cli.study.fact import Fact
     from passk_cli.study.study import Study
     from passk_cli.study.values import TaskValues
@@ -63,10 +65,11 @@ class Estimation(Question):
             [pivot(facts, study.counts.group_names)],
             caption=(study.sizes(facts), study.confidence.words(), study.hint),
             notes=(*study.notes(facts), *_source_notes(study, facts)),
+            plots=partial(_dots, study, facts),
         )
 
 
-COMMAND = Command(Estimation, (Request, Metrics, Confidence))
+COMMAND = Command(Estimation, (Request, Metrics, Confidence), charts=True)
 
 
 def _mark_best(study: Study, facts: Sequence[Fact]) -> list[Fact]:
@@ -91,6 +94,34 @@ def _mark_best(study: Study, facts: Sequence[Fact]) -> list[Fact]:
             best = facts[place]
             best_first[place] = replace(best, estimate=replace(best.estimate, marked=True))
     return best_first
+
+
+def _dots(study: Study, facts: Sequence[Fact]) -> tuple[Plot, ...]:
+    """A dot with its interval per model, a panel per metric; scores apart from shares."""
+    from passk_cli.report.plot import forest
+    from passk_cli.report.words import series_name
+
+    subtitle = f"{study.sizes(facts)} · {study.confidence.words()}"
+    pictures = []
+    for share in (True, False):
+        rows = [
+            {
+                "model": series_name(fact.series),
+                "metric": fact.name,
+                "estimate": fact.estimate.value,
+                "low": fact.estimate.low,
+                "high": fact.estimate.high,
+            }
+            for fact in facts
+            if fact.estimate.share == share and fact.estimate.value is not None
+        ]
+        if rows:
+            chart = forest(
+                rows, label="model", value="estimate", low="low", high="high", facet="metric",
+                rules=(), title="Estimates", subtitle=subtitle, x_title="" if share else "score",
+            )  # fmt: skip
+            pictures.append(chart if share else replace(chart, unit=""))
+    return tuple(pictures)
 
 
 def _order(study: Study, facts: Sequence[Fact], sort: str) -> list[tuple[str, ...]]:

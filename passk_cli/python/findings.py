@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from passk_cli.charts.look import Look
     from passk_cli.report.model import Cell, Report, Table
 
 
@@ -74,6 +75,10 @@ class Findings:
         digits: int | None = None,
         percent: bool = False,
         theme: str = "light",
+        width: int | None = None,
+        height: int | None = None,
+        title: bool = True,
+        bands: bool = True,
     ) -> None:
         """Write it in the format of the suffix, whole or not at all.
 
@@ -81,9 +86,12 @@ class Findings:
             .svg, .pdf and .html are pictures.
         digits : decimals shown in tables.  percent : shares as percentages.
         theme : of a picture, "light" or "dark"; html follows its reader.
+        width, height : of a panel of a picture, in pixels.
+        title : whether a picture has its title.  bands : whether its lines have their intervals.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
         """
         from passk_cli.charts import PICTURES
+        from passk_cli.charts.look import Look
         from passk_cli.charts.theme import THEMES
         from passk_cli.cleanup import write_whole
         from passk_cli.render import SUFFIXES, renderer
@@ -100,14 +108,16 @@ class Findings:
             content = renderer(SUFFIXES[suffix])(self.report, Style(digits, percent))
             write_whole(path, content)
         else:
-            write_whole(path, self._picture(suffix, theme, percent))
+            look = Look(width, height, title, bands)
+            write_whole(path, self._picture(suffix, theme, percent, look))
 
-    def _picture(self, suffix: str, theme: str, percent: bool) -> bytes:
+    def _picture(self, suffix: str, theme: str, percent: bool, look: Look) -> bytes:
+        from passk_cli.charts.look import shown
         from passk_cli.charts.picture import picture
 
         if not self.report.plots:
             raise ParameterError("there is nothing to draw")
-        return picture(self.report, suffix, theme, percent)
+        return picture(shown(self.report, look), suffix, theme, percent)
 
     def __str__(self) -> str:
         """What the command prints."""

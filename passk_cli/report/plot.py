@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passk_cli.text import printable
@@ -42,6 +42,8 @@ class Plot:
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
     y_limits : the ends of the y-axis; None to fit the values.
     unit : "share" for shares and differences of such, which obey --percent; else "".
+    hues : series → the place of its colour and shape; in the order of the series where empty.
+    width, height : of a panel, as the reader wants it; None to leave it to the drawing.
     """
 
     kind: str
@@ -57,6 +59,14 @@ class Plot:
     log_y: bool = False
     y_limits: tuple[float, float] | None = None
     unit: str = "share"
+    hues: Mapping[str, int] = field(default_factory=dict)
+    width: int | None = None
+    height: int | None = None
+
+    def hue(self, series: Any, among: Sequence[Any]) -> int:
+        """The place of the colour and the shape of a series, of these in the order they appear."""
+        at = among.index(series) if series in among else 0
+        return self.hues.get(str(series), at)
 
     def has(self, *roles: str) -> bool:
         """Whether the rows have all of these roles."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,15 +13,19 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
-from passk_cli.option import Option
+from passk_cli.option import Option, changed
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
+from passk_cli.study.metrics import Metrics, parse_k
 
 if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
     from passk_cli.report.model import Report
     from passk_cli.study.study import Study
+
+
+# The families of the two curves that are there anyway.
+_BOTH = ("pass@", "pass^")
 
 
 def parse_families(value: Any) -> tuple[Any, ...]:
@@ -42,21 +47,21 @@ def parse_points(value: Any) -> str:
 
 
 def parse_curves(value: Any) -> tuple[Metric, ...]:
-    """Metrics at k = 1 from names with k for the number; pass@k and pass^k are there anyway.
+    """Metrics at k = 1 from names with k for the number.
 
     >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
-    ['maj@1', 'gpass@1:0.5']
+    ['maj@1', 'gpass@1:0.5', 'pass@1']
     """
     from passk_cli.metrics.registry import parse
 
     text = value if isinstance(value, str) else ",".join(value)
     metrics = []
     for part in filter(None, (name.strip() for name in text.split(","))):
-        family, at, argument = part.lower().partition("@k")
-        if not at:
-            raise ParameterError(f"-m {part}: a curve is named as best@k or gpass@k:0.5")
-        metrics.append(parse(f"{family}@1{argument}"))
-    return tuple(m for m in dict.fromkeys(metrics) if m.family not in ("pass@", "pass^"))
+        match = re.fullmatch(r"([a-z-]+[@^])k(:.*)?", part.lower())
+        if match is None:
+            raise ParameterError(f"-m {part}: a curve is named as pass@k, best@k or gpass@k:0.5")
+        metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
+    return tuple(dict.fromkeys(metrics))
 
 
 @dataclass(frozen=True)
@@ -124,20 +129,42 @@ class Curve(Question):
     ] = False
     curves: Annotated[
         tuple[Any, ...],
-        Option("-m --metric", "NAMES", "Further curves, as maj@k,gpass@k:0.5.", parse=parse_curves),
+        Option(
+            "-m --metric",
+            "NAMES",
+            "Curves, as pass@k or maj@k,gpass@k:0.5.",
+            parse=parse_curves,
+            detail="pass@k and pass^k are there anyway, unless one of them is named.",
+        ),
+    ] = ()
+    k: Annotated[
+        tuple[int, ...],
+        Option("-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points."),
     ] = ()
 
     @property
     def grid(self) -> Grid:
         """Which k's are computed."""
-        return Grid(None if self.points == "all" else int(self.points), self.max_k)
+        points = None if self.points == "all" else int(self.points)
+        return Grid(points, max(self.k, default=self.max_k), self.k)
+
+    @property
+    def further(self) -> tuple[Any, ...]:
+        """The curves of other metrics."""
+        return tuple(metric for metric in self.curves if metric.family not in _BOTH)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Which of pass@k and pass^k are shown: both, unless one is named."""
+        named = {metric.family for metric in self.curves}
+        return tuple(f"{family}k" for family in _BOTH if family in named or not named & set(_BOTH))
 
     def request(self, options: SharedOptions) -> Request:
         """What to read: what the further curves need to know of the attempts."""
         from passk_cli.metrics.registry import needs
 
         cluster = options.confidence.cluster
-        return replace(options.request, cluster=cluster, attempts=needs(self.curves))
+        return replace(options.request, cluster=cluster, attempts=needs(self.further))
 
     def alone(self, options: SharedOptions) -> Report | None:
         """The curves of exact rates, given as such or as data that holds them."""
@@ -149,15 +176,18 @@ class Curve(Question):
             return None
         from passk_cli.commands.curve.exact import rates_report
 
-        if self.curves:
+        if self.further:
             raise ParameterError("-m: exact rates say nothing of what attempts are; leave it out")
         if self.band != POINTWISE or options.metrics.short_tasks != "empty":
             option = "--band" if self.band != POINTWISE else "--short-tasks"
             raise ParameterError(f"{option} is for outcomes; exact rates have no sampling error")
-        return rates_report(families, self.grid, delta=self.delta)
+        return rates_report(families, self.grid, self.shown, delta=self.delta)
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
+        if self.k and (self.max_k is not None or "--points" in changed(self)):
+            other = "--points" if self.max_k is None else "--max-k"
+            raise ParameterError(f"-k names every k; leave {other} out")
         method, population = options.confidence.method, options.confidence.population
         if options.request.missing == BOUNDS and (self.delta or self.band == SIMULTANEOUS):
             self.require_one_end()
@@ -174,7 +204,7 @@ class Curve(Question):
             raise ParameterError(
                 "--band simultaneous needs the same tasks at every k; leave --short-tasks drop out"
             )
-        if self.curves:
+        if self.further:
             raise ParameterError("--band simultaneous is for pass@k and pass^k; leave -m out")
 
     def require_one_end(self) -> None:
@@ -196,9 +226,11 @@ class Curve(Question):
 
         if study.bounded and (self.delta or self.band == SIMULTANEOUS):
             self.require_one_end()
-        return curve_report(study, self.grid, self.curves, band=self.band, delta=self.delta)
+        return curve_report(
+            study, self.grid, self.further, self.shown, band=self.band, delta=self.delta
+        )
 
 
 COMMAND = Command(
-    Curve, (Request, Metrics, Confidence), without=("k", "metrics"), files="optional", charts=True
+    Curve, (Request, Metrics, Confidence), without=("metrics",), files="optional", charts=True
 )

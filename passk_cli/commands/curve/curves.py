@@ -23,6 +23,7 @@ UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
 # Family in the name of a number → the curve it is a point of.
 FAMILIES = {"pass@": AT, "pass^": HAT, "delta_": DELTA, "deficit_": DEFICIT}
 _MOST_DRAWN = 200
+TITLES = {CURVES: "Coverage and reliability", (AT,): "Coverage", (HAT,): "Reliability"}
 
 
 class Climb(NamedTuple):
@@ -41,6 +42,7 @@ class Curves:
     never, always : shares of tasks that no, every attempt passes.
     moments : mean, sd and skewness of the success rates, where asked for.
     attempts : per task, for people; "" for exact rates.
+    shown : which of CURVES are shown.  every_k : whether a table shows every k.
     """
 
     series: Series
@@ -50,6 +52,8 @@ class Curves:
     always: Fact
     moments: Sequence[Fact] = ()
     attempts: str = ""
+    shown: Sequence[str] = CURVES
+    every_k: bool = False
 
     def across(self, other: Curves) -> Curves:
         """These curves and others of the same series, at the same k's, as ranges from one to the
@@ -64,7 +68,25 @@ class Curves:
     @property
     def measured(self) -> list[str]:
         """Its curves that are no difference from those of even tasks."""
-        return [name for name in self.points if name not in UNEVEN]
+        return [name for name in self.shown_points if name not in UNEVEN]
+
+    def only(self, shown: Sequence[str], *, every_k: bool) -> Curves:
+        """The same with these of CURVES shown; what pass@k gains is told beside it alone."""
+        climbs = self.climbs if AT in shown else ()
+        return replace(self, shown=tuple(shown), every_k=every_k, climbs=climbs)
+
+    @property
+    def shown_points(self) -> dict[str, Sequence[Fact]]:
+        """Curve → its numbers, of those that are shown."""
+        hidden = set(CURVES) - set(self.shown)
+        return {name: points for name, points in self.points.items() if name not in hidden}
+
+    @property
+    def telling(self) -> list[int]:
+        """The k's a table shows."""
+        if self.every_k:
+            return [point.k or 0 for point in self.points[AT]]
+        return telling(self.last)
 
     @property
     def last(self) -> int:
@@ -75,7 +97,7 @@ class Curves:
 def facts_of(every: Sequence[Curves]) -> list[Fact]:
     """All their numbers: curves, then gains, then success rates."""
     return [
-        *(point for model in every for points in model.points.values() for point in points),
+        *(point for model in every for points in model.shown_points.values() for point in points),
         *(fact for model in every for climb in model.climbs for fact in (climb.gain, climb.even)),
         *(fact for model in every for fact in (*model.moments, model.never, model.always)),
     ]
@@ -101,7 +123,7 @@ def _telling(
     """(k as text, the points of these curves there) at the telling k's of every series."""
     width = max(len(str(model.last)) for model in every)
     for model in every:
-        ks = set(telling(model.last))
+        ks = set(model.telling)
         for points in zip(*(model.points[name] for name in names), strict=True):
             if points[0].k in ks:
                 yield str(points[0].k).rjust(width), points
@@ -184,13 +206,13 @@ def plots(every: Sequence[Curves], subtitle: str, uneven: str) -> tuple[Plot, ..
     subtitle, uneven : what was counted and how sure, under each.
     """
     names = [name for name in every[0].measured if name not in CURVES]
-    coverage, others, deltas = (_chart_rows(every, of) for of in (CURVES, names, [DELTA]))
+    coverage, others, deltas = (_chart_rows(every, of) for of in (every[0].shown, names, [DELTA]))
     limits = any(row["low"] is not None for row in coverage)
     low, high = ("low", "high") if limits else ("", "")
     pictures = [
         curves(
             coverage, x="k", y="value", low=low, high=high, colour="model", dash="curve",
-            title="Coverage and reliability", subtitle=subtitle,
+            title=TITLES[tuple(every[0].shown)], subtitle=subtitle,
             x_title="k (attempts)", y_title="probability",
         )
     ]  # fmt: skip

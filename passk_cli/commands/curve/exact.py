@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.commands.curve.curves import (
+    CURVES,
     FAMILIES,
     Climb,
     Curves,
@@ -32,13 +33,22 @@ if TYPE_CHECKING:
 USUAL_MAX_K = 10
 
 
-def rates_report(families: Sequence[Family], grid: Grid, *, delta: bool = False) -> Report:
+def rates_report(
+    families: Sequence[Family],
+    grid: Grid,
+    shown: Sequence[str] = CURVES,
+    *,
+    delta: bool = False,
+) -> Report:
     """The curves of tasks whose success rates are known: plug-in values, no intervals.
 
-    delta : whether what uneven tasks do is told as well.
+    shown : which of CURVES.  delta : whether what uneven tasks do is told as well.
     """
     last = grid.max_k or USUAL_MAX_K
-    every = [_curves(family, grid.up_to(last), delta) for family in families]
+    every = [
+        _curves(family, grid.up_to(last), delta).only(shown, every_k=bool(grid.ks))
+        for family in families
+    ]
     sizes = [len(family.rates) for family in families]
     count = f"{len(families)} famil{'y' if len(families) == 1 else 'ies'}"
     tasks = f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) != 1)}"
@@ -50,7 +60,7 @@ def rates_report(families: Sequence[Family], grid: Grid, *, delta: bool = False)
         notes=(Note("exact rates: no sampling error, no intervals"),),
         signature={
             "passk": __version__,
-            "curves": "pass@k,pass^k",
+            "curves": ",".join(shown),
             "max-k": last,
             "points": grid.points_text,
             "rates": ", ".join(family.name for family in families),

@@ -21,10 +21,12 @@ class Grid:
 
     points : about so many, every one where there are no more; None for every k.
     max_k : the largest; None for the largest that the data supports.
+    ks : these and no others, where there are any.
     """
 
     points: int | None = 40
     max_k: int | None = None
+    ks: tuple[int, ...] = ()
 
     def up_to(self, last: int) -> NDArray[np.int64]:
         """The k's from 1 to the last, or to max_k.
@@ -35,6 +37,8 @@ class Grid:
         import numpy as np
 
         last = last if self.max_k is None else min(self.max_k, last)
+        if self.ks:
+            return np.array([k for k in sorted(self.ks) if k <= last] or [last])
         if self.points is None and last > MOST_POINTS:
             raise ParameterError(
                 f"--points all: {last:,} k's are too many; name a number, or a --max-k"
@@ -47,6 +51,8 @@ class Grid:
     @property
     def points_text(self) -> int | str:
         """For the signature."""
+        if self.ks:
+            return ",".join(map(str, sorted(self.ks)))
         return "all" if self.points is None else self.points
 
 

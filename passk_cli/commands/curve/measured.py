@@ -88,13 +88,14 @@ def curve_report(
     study: Study,
     grid: Grid,
     further: Sequence[Metric] = (),
+    shown: Sequence[str] = CURVES,
     *,
     band: str = POINTWISE,
     delta: bool = False,
 ) -> Report:
     """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k when asked for.
 
-    further : curves of other metrics, each as the metric at k = 1.
+    further : curves of other metrics, each as the metric at k = 1.  shown : which of CURVES.
     band : POINTWISE, or SIMULTANEOUS to hold both curves of a model at all k together.
     delta : whether what uneven tasks do is told as well.
     """
@@ -110,6 +111,9 @@ def curve_report(
             _curves(study, s, stretches, further, delta)
             for s, stretches in zip(study.best_first, by_series, strict=True)
         ]
+    every, drawn = (
+        [model.only(shown, every_k=bool(grid.ks)) for model in some] for some in (every, drawn)
+    )
     points = [p for model in every for name in model.measured for p in model.points[name]]
     sizes = study.sizes(points)
     intervals = certainty(confidence, [model[0].level for model in by_series] if together else ())

@@ -1,0 +1,124 @@
+"""Charts as the reader wants them: sizes, titles, bands, colours by name, no panel too full."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import passk_cli
+from passk_cli.charts.look import MOST_SERIES, Look, hues_of, prepared
+from passk_cli.charts.terminal import drawing
+from passk_cli.charts.theme import THEMES
+from passk_cli.charts.vega import spec
+from passk_cli.report.plot import distinct
+from tests.charts.plots import curve, hills, trees
+from tests.conftest import SAMPLES, Passk
+
+CRUX = SAMPLES / "cruxeval.jsonl.gz"
+COLOURS = len(THEMES["light"].series)
+
+
+def test_a_name_keeps_its_colour() -> None:
+    names = [f"model-{i}" for i in range(COLOURS)]
+    hues = hues_of(names)
+    assert sorted(hues.values()) == list(range(COLOURS))
+    assert hues_of(reversed(names)) == hues
+    # Alone, each has the place that its name gives; with others, one that nobody else has.
+    first = {name: hues_of([name])[name] for name in names}
+    assert sum(hues[name] == first[name] for name in names) >= len(set(first.values()))
+    more = hues_of([*names, "another"])
+    assert len(set(more.values())) == COLOURS + 1
+
+
+def test_all_charts_of_a_call_agree() -> None:
+    one, two = prepared([curve(3), curve(2)], Look())
+    assert one.hues == two.hues
+
+    def colours(plot: object) -> dict[str, int]:
+        text = json.dumps(spec(plot))  # type: ignore[arg-type]
+        scale = next(
+            layer["encoding"]["color"]["scale"]["domain"]
+            for layer in json.loads(text)["layer"]
+            if "color" in layer["encoding"]
+        )
+        return {name: i for i, name in enumerate(scale) if name.startswith("model")}
+
+    assert colours(two).items() <= colours(one).items()
+
+
+@pytest.mark.parametrize("count", [MOST_SERIES, MOST_SERIES + 1, 30])
+def test_no_panel_holds_too_many_lines(count: int) -> None:
+    [plot] = prepared([curve(count)], Look())
+    panels = distinct(plot.rows, "panel")
+    assert len(panels) == (0 if count <= MOST_SERIES else count)
+    assert len(distinct(plot.rows, "series")) == (count if count <= MOST_SERIES else 0)
+    assert len(plot.rows) == len(curve(count).rows)
+    assert all(name in drawing([plot]) for name in panels)
+
+
+def test_panels_become_lines_where_lines_become_panels() -> None:
+    plot = curve(12, facet="kind")
+    [turned] = prepared([plot], Look())
+    assert distinct(turned.rows, "panel") == [f"model-{i}" for i in range(12)]
+    assert distinct(turned.rows, "series") == ["pass@k", "pass^k"]
+
+
+def test_title_bands_and_size() -> None:
+    look = Look(width=300, height=120, title=False, bands=False)
+    [plot] = prepared([curve(2)], look)
+    assert (plot.title, plot.subtitle, plot.has("low", "high")) == ("", "", False)
+    drawn = spec(plot)
+    assert (drawn["width"], drawn["height"], "title" in drawn) == (300, 120, False)
+    assert "band" not in json.dumps(drawn)
+    for other in (trees(), hills()):
+        [same] = prepared([other], Look(bands=False))
+        assert same.rows == other.rows
+    [small] = prepared([curve(2)], Look(width=50, height=8))
+    lines = drawing([small]).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert len(lines) < 16
+
+
+def test_several_charts_of_one_call(passk: Passk, tmp_path: Path) -> None:
+    command = ["estimate", CRUX, "-k", "1", "-q", "--by", "temperature"]
+    svg, page = tmp_path / "x.svg", tmp_path / "x.json"
+    done = passk(*command, "--chart", svg, "--chart", page, "--chart", "terminal")
+    assert done.code == 0
+    assert "●" in done.out
+    assert svg.read_text().startswith("<svg")
+    assert len(json.loads(page.read_text())["data"]["values"]) == 8
+    twice = passk(*command, "--chart", svg, "--chart", svg)
+    assert (twice.code, "is named for two outputs" in twice.err) == (2, True)
+
+
+def test_scores_are_drawn_apart_from_shares() -> None:
+    rows = [{"task": t, "score": s} for t in "abc" for s in (0.5, 7.0, 2.0)]
+    counts = passk_cli.read(rows, attempts="score", threshold=1)
+    found = passk_cli.estimate(counts, "pass@1,best@2", bounds=(0, 10))
+    plots = found.report.plots
+    assert [(p.unit, distinct(p.rows, "panel")) for p in plots] == [
+        ("share", ["pass@1"]), ("", ["best@2"]),
+    ]  # fmt: skip
+
+
+def test_curves_that_are_named_alone(passk: Passk) -> None:
+    base = ["curve", SAMPLES / "tau_airline.csv", "-q"]
+    alone = passk(*base, "-m", "Pass@k", "-f", "csv").out
+    assert "pass@4" in alone
+    assert "pass^" not in alone
+    hat = passk(*base, "-m", "pass^k").out
+    assert "pass@" not in hat.split("curves=")[0]
+    at = passk(*base, "-k", "1,3", "-f", "csv").out.splitlines()
+    assert sum("pass@3,3," in line for line in at) == 1
+    assert not any("pass@2,2," in line for line in at)
+    full = passk(*base, "-f", "csv").out.splitlines()
+    assert {line for line in at if ",pass@3,3," in line} <= set(full)
+    done = passk(*base, "-k", "1", "--max-k", "3")
+    assert (done.code, "-k names every k; leave --max-k out" in done.err) == (2, True)
+    done = passk(*base, "-k", "5")
+    assert (done.code, "needs 5 attempts per task" in done.err) == (2, True)
+    rates = passk("curve", "--rates", "x=0.2,0.8", "-m", "pass@k", "-k", "1,7", "-f", "csv").out
+    assert "pass@7" in rates
+    assert "pass^" not in rates
