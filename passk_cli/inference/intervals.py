@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # lies far inside its bounds of ±1, so there atoms on both sides at once suffice.
 DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: "jeffreys", THESE_TASKS: "hull"}
+# The method of differences of −1, 0 and 1.
+TANGO = "tango"
 # Methods that put atoms on the bounds, and so have to know them.
 GUARDED = ("guard", "gaffke", "jeffreys")
 # Widths below this are rounding.
@@ -496,6 +498,18 @@ def _clopper_pearson(sample: Sample, tail: float) -> Limits:
     return low, high
 
 
+def _tango(sample: Sample, tail: float) -> Limits:
+    """The score interval of a mean of −1, 0 and 1; see `discordance.tango`."""
+    d = sample.values
+    if sample.clusters is not None or (sample.low, sample.high) != (-1.0, 1.0):
+        raise _Undefined("needs differences of two models in passing, and no clusters")
+    if not np.isin(d, (-1.0, 0.0, 1.0)).all():
+        raise _Undefined("needs differences of −1, 0 and 1: n = 1 or k = n")
+    from passk_cli.inference.discordance import tango
+
+    return tango(len(d), int((d > 0).sum()), int((d < 0).sum()), 1 - 2 * tail)
+
+
 def _standard_error(sample: Sample) -> float:
     if sample.se is None:
         raise _Undefined(f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}")
@@ -559,6 +573,7 @@ METHODS: dict[str, Method] = {
     "t": Method(_t, steady=False),
     "wilson": Method(_wilson),
     "clopper-pearson": Method(_clopper_pearson),
+    TANGO: Method(_tango),
     "hull": Method(_hull, (THESE_TASKS,)),
     "jackknife": Method(_jackknife, (THESE_TASKS,), steady=False),
 }

@@ -200,7 +200,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
     >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
     [1.0, 0.0625, 0.038574]
     """
-    b, c = np.broadcast_arrays(_counts("b", b), _counts("c", c))
+    b, c = np.broadcast_arrays(counts("b", b), counts("c", c))
     pairs = np.stack([np.minimum(b, c).ravel(), np.maximum(b, c).ravel()])
     unique, index = np.unique(pairs, axis=1, return_inverse=True)
     p = np.array([_binomial_two_sided(int(low), int(high)) for low, high in unique.T])
@@ -337,7 +337,12 @@ def _binomial_two_sided(low: int, high: int) -> float:
     return min(1.0, largest * (1.0 + float(np.cumprod((low - i) / (high + 1 + i)).sum())))
 
 
-def _counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
+def counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    """The values as integers; ValueError for what is negative or not whole.
+
+    >>> counts("b", [3.0, 4.0]).tolist()
+    [3, 4]
+    """
     array = np.asarray(value)
     if not np.all(np.equal(np.mod(array, 1), 0)) or np.any(array < 0):
         raise ValueError(f"{name} must be whole numbers of at least 0")

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from passk_cli.report.words import plural
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.paired import MCNEMAR
-from passk_cli.study.rules import ADJUSTED, INTERVAL, PRIMARY, SECONDARY, SIGN_FLIP, WITHIN, Rules
+from passk_cli.study.rules import (
+    ADJUSTED,
+    INTERVAL,
+    PRIMARY,
+    SECONDARY,
+    SIGN_FLIP,
+    SUISSA_SHUSTER,
+    WITHIN,
+    Rules,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,50 @@ class Adjustment:
 
     @property
     def test_words(self) -> str:
-        """For the caption, where the test is not the usual one; else nothing."""
+        """For the caption, where tests are not the usual ones; else nothing."""
+        return "; ".join(filter(None, (self._within_or_interval_words, self._binary_words)))
+
+    @property
+    def decision(self) -> str:
+        """For the caption, where an interval leaves out 0 and p is not significant, or conversely.
+
+        An interval is made for one difference, p may be adjusted for many; and most tests are not
+        the interval's.
+        """
+        judged = [c for c in self.comparisons if c.testable and c.leaves_out_zero is not None]
+        apart = [c for c in judged if c.leaves_out_zero != self._rejects(c.adjusted)]
+        if not apart:
+            return ""
+        adjusted = all(c.leaves_out_zero == self._rejects(c.p) for c in apart)
+        reason = "only p is adjusted" if adjusted else "the interval is made in another way"
+        many = len(apart) != 1
+        return f"p decides; {plural(len(apart), 'interval')} disagree{'s' * (not many)}: {reason}"
+
+    def _rejects(self, p: float) -> bool:
+        return p <= 1 - self.level + 1e-12
+
+    @property
+    def methods(self) -> list[tuple[str, str]]:
+        """(metric, method) of each interval."""
+        intervals = ((c.first.metric.name, c.interval) for c in self.comparisons)
+        return [(name, limits.method) for name, limits in intervals if limits is not None]
+
+    @property
+    def _binary_words(self) -> str:
+        """The metrics with Suissa and Shuster's test, where others have another one."""
+        tests = {c.first.metric.name: c.test for c in self.comparisons if c.test}
+        names = ", ".join(name for name, test in tests.items() if test == SUISSA_SHUSTER)
+        if not names:
+            return ""
+        everywhere = set(tests.values()) == {SUISSA_SHUSTER}
+        return (
+            "values of 0 and 1: Suissa–Shuster test"
+            if everywhere
+            else (f"Suissa–Shuster test of {names}")
+        )
+
+    @property
+    def _within_or_interval_words(self) -> str:
         comparisons = [c for c in self.comparisons if c.test]
         differ = sum(c.attempts_differ and c.test == INTERVAL for c in comparisons)
         if any(c.test == WITHIN for c in comparisons):

@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.inference.hull import Passes
-from passk_cli.inference.intervals import Interval, Sample, interval
+from passk_cli.inference.intervals import TANGO, Interval, Sample, interval
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.model import Cell, Estimate, ranged
 from passk_cli.study.fact import Fact, Size
@@ -104,9 +104,35 @@ class Comparison:
         return not np.array_equal(*self.n)
 
     @property
+    def binary(self) -> bool:
+        """Whether every value can only be 0 or 1, by design, and tasks have no clusters."""
+        return not self.why_not_binary
+
+    @property
+    def why_not_binary(self) -> str:
+        """Why values can be others than 0 and 1, or tasks are not independent; "" where neither."""
+        metric = self.first.metric
+        if self.clusters is not None:
+            return "tasks have clusters"
+        ordered = metric.family == "first@"
+        if not ordered and not all(np.all((n == 1) | (n == metric.k)) for n in self.n):
+            return f"values of {metric.name} can lie between 0 and 1 (neither n = 1 nor k = n)"
+        if metric.unit != "share" or not all(np.isin(v, (0.0, 1.0)).all() for v in self.values):
+            return f"values of {metric.name} are not all 0 or 1"
+        return ""
+
+    @property
     def testable(self) -> bool:
         """Whether there is a p."""
         return not math.isnan(self.p)
+
+    @property
+    def leaves_out_zero(self) -> bool | None:
+        """Whether the interval does; None where there is none."""
+        limits = self.interval
+        if limits is None or limits.low is None or limits.high is None:
+            return None
+        return limits.low > 0 or limits.high < 0
 
     @property
     def difference(self) -> float | None:
@@ -150,10 +176,16 @@ def difference_interval(comparison: Comparison, confidence: Confidence) -> Inter
         steady = confidence.for_differences().required_steady()
         one, other = (difference_interval(end, steady) for end in comparison.ends)
         return one.hull(other)
-    return interval(
-        difference_sample(comparison, confidence), confidence.for_differences().method,
-        confidence.level, confidence.population,
-    )  # fmt: skip
+    method = method_of_difference(comparison, confidence)
+    sample = difference_sample(comparison, confidence)
+    return interval(sample, method, confidence.level, confidence.population)
+
+
+def method_of_difference(comparison: Comparison, confidence: Confidence) -> str:
+    """The method asked for; by default `tango` where values are 0 or 1, as their test has it."""
+    confidence = confidence.for_differences()
+    fixed = confidence.population != NEW_TASKS or not confidence.by_default
+    return confidence.method if fixed or not comparison.binary else TANGO
 
 
 def difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:

@@ -47,6 +47,8 @@ class Confidence:
     interval : a method's name, "none", or None for the population's default.
     bounds : what scores cannot pass, where that is known.
     lacking : metrics that the method cannot answer for, so that another does; see `for_metrics`.
+    by_default : whether nobody asked for the method of differences, which then gives way to `tango`
+        where they are −1, 0 and 1; tango : metrics where that was so; see `as_used`.
     """
 
     title: ClassVar[str] = "Uncertainty"
@@ -55,10 +57,11 @@ class Confidence:
         Option(
             "--interval",
             "METHOD",
-            "guard, gaffke, jeffreys, percentile, basic, bca, t, wilson, clopper-pearson, hull,"
-            " jackknife; none: standard errors.",
+            "guard, gaffke, jeffreys, percentile, basic, bca, t, wilson, clopper-pearson, tango,"
+            " hull, jackknife; none: standard errors.",
             choices=methods,
-            detail="Default: guard for new tasks, hull for these tasks, jeffreys for differences.",
+            detail="Default: guard for new tasks, hull for these tasks; for differences jeffreys,"
+            " or tango where values are 0 or 1.",
         ),
     ] = None
     level: Annotated[float, Option("--level", "P", "Confidence level.")] = 0.95
@@ -103,6 +106,8 @@ class Confidence:
         ),
     ] = None
     lacking: tuple[str, ...] = ()
+    by_default: bool = False
+    tango: tuple[str, ...] = ()
 
     @cached_property
     def method(self) -> str:
@@ -167,8 +172,11 @@ class Confidence:
         other = "jackknife" if self.method == "hull" else "bca"
         if self.lacking == ("all",):
             return other
-        others = f" ({other} for {', '.join(self.lacking)})" if self.lacking else ""
-        return self.method + others
+        if self.tango == ("all",):
+            return "tango"
+        pairs = ((other, self.lacking), ("tango", self.tango))
+        others = "; ".join(f"{name} for {', '.join(some)}" for name, some in pairs if some)
+        return self.method + f" ({others})" * bool(others)
 
     @property
     def interval_level(self) -> float | None:
@@ -181,7 +189,20 @@ class Confidence:
 
         if self.interval is not None:
             return self
-        return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population])
+        return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
+
+    def as_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
+        """The same, saying for which metrics differences got `tango` instead.
+
+        methods : (metric, method) of every interval that there is.
+        """
+        from passk_cli.inference.intervals import TANGO
+
+        if self.method == TANGO:
+            return self
+        names = tuple(dict.fromkeys(metric for metric, method in methods if method == TANGO))
+        everywhere = names and all(method == TANGO for _, method in methods)
+        return replace(self, tango=("all",) if everywhere else names)
 
     @property
     def needs_draws(self) -> bool:

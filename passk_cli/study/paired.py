@@ -14,7 +14,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
 from passk_cli.report.words import span
-from passk_cli.study.rules import INTERVAL, MID_P, SIGN_FLIP, WITHIN, T
+from passk_cli.study.rules import INTERVAL, MID_P, SIGN_FLIP, SUISSA_SHUSTER, WITHIN, T
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,6 +75,13 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
         raise ParameterError(
             f"--test {WITHIN}: it says nothing of new tasks; add --population these-tasks"
         )
+    if test == SUISSA_SHUSTER and not comparison.binary:
+        raise ParameterError(
+            f"--test {test}: {comparison.why_not_binary}; leave --test out for the test that is"
+            " valid here"
+        )
+    if comparison.binary:
+        return test or SUISSA_SHUSTER
     if test == INTERVAL or not comparison.attempts_differ:
         return test or SIGN_FLIP
     if test is None:
@@ -124,6 +131,8 @@ def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -
 
     d = np.stack([comparison.d for comparison in group], axis=1)
     codes = group[0].clusters
+    if test == SUISSA_SHUSTER:
+        return _unconditional(d)
     if test == INTERVAL:
         low, high = group[0].first.bounds(confidence)
         if not math.isfinite(high - low):
@@ -140,6 +149,15 @@ def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -
     if test == SIGN_FLIP and codes is None:
         answers = [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
     return answers
+
+
+def _unconditional(d: NDArray[np.float64]) -> list[Answer]:
+    """Suissa and Shuster's test of differences of −1, 0 and 1, column by column."""
+    from passk_cli.inference.discordance import suissa_shuster
+
+    tasks = len(d)
+    p = suissa_shuster(tasks, (d > 0).sum(axis=0), (d < 0).sum(axis=0))
+    return _answers(SUISSA_SHUSTER, p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
 def _answers(name: str, p: NDArray[np.float64], smallest: NDArray[np.float64]) -> list[Answer]:

@@ -70,7 +70,8 @@ def _tested(
 
     Its p is then the larger one, and 1 where the ends do not differ in one direction.  For sign
     flips, mid-p and McNemar's test no fill-in has a larger one: p is twice the chance that the
-    flipped differences add up to at least nothing, which falls when one of them grows.  The other
+    flipped differences add up to at least nothing, which falls when one of them grows.  Nor for
+    Suissa and Shuster's, whose z grows with each difference.  The other
     tests' may be larger by a little (benchmarks/missing.md).  Adjusted p-values rise with each p,
     so no fill-in of all models together has a larger one than these either.
     """

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from passk_cli.inference.discordance import suissa_shuster, tango
 from passk_cli.inference.ranking import crossing, lead_shares, letters, rank_limits
 from tests.conftest import CRUXEVAL, SAMPLES, Passk
 
@@ -68,15 +69,46 @@ def test_margin_makes_equivalent(passk: Passk) -> None:
     assert rows(done.out)[0]["verdict"] == "equivalent"
 
 
-def test_one_attempt_per_task_is_mcnemar(passk: Passk, write: Write) -> None:
+def test_one_attempt_per_task_is_suissa_and_shuster(passk: Passk, write: Write) -> None:
     text = "model,task,passed\n" + "".join(
         f"{m},t{t},{int(t < (12 if m == 'a' else 5) or (m == 'b' and t == 15))}\n"
         for m in "ab" for t in range(20)
     )  # fmt: skip
-    row = rows(passk("compare", write("x.csv", text), "-f", "csv").out)[0]
-    # 7 tasks only a passes, 1 only b does: 2 (C(8,0) + C(8,1)) / 2⁸
+    path = write("x.csv", text)
+    row = rows(passk("compare", path, "-f", "csv").out)[0]
+    # 7 tasks only a passes, 1 only b does
+    assert (row["test"], row["interval"]) == ("suissa-shuster", "tango")
+    assert float(row["p"]) == suissa_shuster(20, 7, 1)
+    assert (float(row["low"]), float(row["high"])) == tango(20, 7, 1)
+    assert float(row["low"]) > 0
+    row = rows(passk("compare", path, "--test", "sign-flip", "-f", "csv").out)[0]
+    # 2 (C(8,0) + C(8,1)) / 2⁸
     assert row["test"] == "mcnemar"
     assert float(row["p"]) == pytest.approx(2 * 9 / 256, rel=1e-12)
+
+
+def test_p_decides_where_the_interval_disagrees(passk: Passk, write: Write) -> None:
+    """7 against 1 of 20: Tango's interval leaves out 0, McNemar's p is 0.07."""
+    text = "model,task,passed\n" + "".join(
+        f"{m},t{t},{int(t < (12 if m == 'a' else 5) or (m == 'b' and t == 15))}\n"
+        for m in "ab" for t in range(20)
+    )  # fmt: skip
+    path = write("x.csv", text)
+    assert "p decides" not in passk("compare", path).out
+    words = "p decides; 1 interval disagrees: the interval is made in another way"
+    assert words in passk("compare", path, "--test", "sign-flip").out
+    more = text.replace("model,task,passed\n", "").replace("a,t", "c,t")
+    path = write("y.csv", text + "".join(f"{line}\n" for line in more.split() if line[0] == "c"))
+    holm = passk("compare", path, "--adjust", "holm").out
+    assert "p decides; 2 intervals disagree: only p is adjusted" in holm
+
+
+def test_suissa_and_shuster_needs_values_of_0_and_1(passk: Passk) -> None:
+    refused = passk("compare", *FILES[:2], "-m", "pass@1", "--test", "suissa-shuster")
+    assert refused.code == 2
+    assert "values of pass@1 can lie between 0 and 1 (neither n = 1 nor k = n)" in refused.err
+    done = passk("compare", *FILES[:2], "-m", "pass@1,pass@10", "-f", "csv").out
+    assert [row["test"] for row in rows(done)] == ["sign-flip", "suissa-shuster"]
 
 
 def test_unpaired_tasks(passk: Passk, write: Write) -> None:
@@ -313,7 +345,8 @@ def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
     }
     assert {float(r["p_adjusted"]) for r in weak} == {7 * 2**-10}
     assert {r["family"] for r in found if r["metric"] == "pass^3"} == {"secondary"}
-    together = rows(passk(*agents, "--family", "all", "-f", "csv").out)
+    flips = ("--test", "sign-flip", "--family", "all", "-f", "csv")
+    together = rows(passk(*agents, *flips).out)
     assert {r["family"] for r in together} == {"all"}
     assert {float(r["p_adjusted"]) for r in together if r["p"] == "0.0009765625"} == {14 * 2**-10}
 

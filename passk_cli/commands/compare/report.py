@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from passk_cli.commands.compare.crossings import crossing_table, find_crossings
@@ -16,6 +17,7 @@ from passk_cli.commands.compare.pairs import (
 )
 from passk_cli.commands.compare.ranking import find_ranks, lead_notes, ranking_tables
 from passk_cli.errors import ParameterError
+from passk_cli.inference.intervals import TANGO
 from passk_cli.report.model import Note, Report, Table
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import plural, series_name, span
@@ -64,6 +66,7 @@ def compare_report(
     if crossings:
         tables.append(crossing_table(study, crossed))
     adjustment = Adjustment(comparisons, confidence.level, rules)
+    study = replace(study, confidence=confidence.as_used(adjustment.methods))
     basis = _basis(study, comparisons, adjustment)
     leads = (
         f"leads: share of {confidence.resamples:,} resamples of the tasks in the lead · rank: what"
@@ -103,6 +106,7 @@ def _basis(study: Study, comparisons: Sequence[Comparison], adjustment: Adjustme
         adjustment.test_words,
         f"{span(min(sizes), max(sizes))} shared task{'s' * (max(sizes) != 1)}",
         study.confidence.words(),
+        adjustment.decision,
     ]
 
 
@@ -127,7 +131,8 @@ def _left_out(
     for reason in dict.fromkeys(c.reason for c in comparisons if c.reason):
         yield Note(f"not compared: {reason}", "warning")
     method = study.confidence.method
-    others = [(c, c.interval) for c in comparisons if c.interval and c.interval.method != method]
+    usual = (method, TANGO)
+    others = [(c, c.interval) for c in comparisons if c.interval and c.interval.method not in usual]
     if others:
         metrics = ", ".join(dict.fromkeys(c.first.metric.name for c, _ in others))
         yield Note(f"{metrics}: {others[0][1].reason}")

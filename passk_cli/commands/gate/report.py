@@ -15,6 +15,7 @@ from passk_cli.report.model import Cell, Check, Column, Note, Report, Table
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.losses import uneven_notes
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.values import require_monotone
 
@@ -70,12 +71,19 @@ def _caption(trial: Trial, lines: Sequence[Judgement]) -> tuple[str, str]:
     confidence = trial.study.confidence
     numbers = {verdict: sum(line.verdict == verdict for line in lines) for verdict in VERDICTS}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in numbers.items() if count)
-    words, other = confidence.words(), confidence.for_differences().method_name
+    words, other = confidence.words(), _differences(trial, lines).method_name
     if trial.compares:
         words += (
             f", {other} for differences" * (other != confidence.method_name) + " (model − baseline)"
         )
     return f"{plural(len(lines), 'rule')}: {verdicts}", words
+
+
+def _differences(trial: Trial, lines: Sequence[Judgement]) -> Confidence:
+    """The confidence of differences, with the methods that they got."""
+    facts = [line.fact for line in lines if line.fact.against and line.fact.method]
+    methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
+    return trial.study.confidence.for_differences().as_used(methods)
 
 
 def _decided(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> dict[str, object]:
@@ -84,7 +92,7 @@ def _decided(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> dic
     tests = any(rule.general for rule in trial.rules)
     draws = tests or study.confidence.needs_draws
     return {
-        "differences": study.confidence.for_differences().method_name if trial.compares else None,
+        "differences": _differences(trial, lines).method_name if trial.compares else None,
         "test": tests_shown(str(line.fact.more.get("test", "")) for line in lines) or None,
         "resamples": study.confidence.resamples if draws else None,
         "seed": study.confidence.seed if draws else None,

@@ -12,7 +12,7 @@ from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
 from passk_cli.report.words import plural
-from passk_cli.study.rules import INTERVAL, SIGN_FLIP
+from passk_cli.study.rules import INTERVAL, SIGN_FLIP, SUISSA_SHUSTER
 
 if TYPE_CHECKING:
     from passk_cli.commands.gate.judgement import Judgement
@@ -219,6 +219,9 @@ class NoRegression(GateRule):
                 yield line.unchecked(c.reason or c.untested or "its test has no p")
                 continue
             p = f"p = {c.adjusted:.4f}" if c.adjusted >= 1e-4 else "p < 0.0001"
+            rejects = c.adjusted <= 1 - trial.study.confidence.level + 1e-12
+            if c.leaves_out_zero not in (None, rejects):
+                p += ", which decides, not the interval"
             verdict = self._verdict(c, trial)
             few = plural(_units(c), "task" if c.clusters is None else "cluster")
             no = [f"with {few} no drop can be significant"] * (verdict == UNDECIDED)
@@ -258,7 +261,7 @@ def _least_p(c: Comparison, units: int) -> float:
     """The smallest p of this test on so many tasks or clusters, whatever their outcomes."""
     from passk_cli.study.paired import MCNEMAR
 
-    if c.test in (SIGN_FLIP, MCNEMAR):
+    if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
         return 2.0 ** (1 - units)
     return c.smallest if c.test == INTERVAL else 0.0
 
@@ -307,13 +310,19 @@ class MaxDrop(GateRule):
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
         """As `judge`: on which side of the limit each interval lies, without its limits."""
-        from passk_cli.study.comparison import difference_sample, match
+        from passk_cli.study.comparison import (
+            difference_sample,
+            match,
+            method_of_difference,
+        )
 
         asked = trials[0].study.confidence.for_differences()
 
         def judged(line: Line, every: Sequence[Comparison]) -> list[str]:
             samples = [difference_sample(c, asked) for c in every]
-            return _sides(samples, -self.max_drop[line[1]], asked)
+            # n and k, and so the method, are those of all rehearsals.
+            used = replace(asked, interval=method_of_difference(every[0], asked))
+            return _sides(samples, -self.max_drop[line[1]], used)
 
         matched = ([match(*pair) for pair in trial.pairs(self.named)] for trial in trials)
         return _by_line(

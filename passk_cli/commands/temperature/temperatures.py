@@ -51,7 +51,7 @@ def temperature_report(study: Study) -> Report:
     laws = find_laws(values, confidence) if any(m.family == "pass@" for m in metrics) else []
     facts = _estimates([study.fact(rates) for rates in values], verdicts)
     adjustment = Adjustment(compared, confidence.level, study.rules)
-    differences = confidence.for_differences().method
+    differences = confidence.for_differences().as_used(adjustment.methods).method_name
     return study.report(
         [*facts, *(_difference(c, confidence) for c in compared), *(law.exponent for law in laws)],
         (
@@ -142,13 +142,14 @@ def _table(names: Sequence[str], facts: Sequence[Fact], metrics: int) -> Table:
 
 def _caption(study: Study, facts: Sequence[Fact], adjustment: Adjustment) -> tuple[str, ...]:
     confidence = study.confidence
-    differences = confidence.for_differences().method
+    differences = confidence.for_differences().as_used(adjustment.methods).method_name
     also = "" if differences == confidence.method else f", {differences} for differences"
     return (
         study.sizes(facts),
         confidence.words() + also,
         f"told apart at {100 * confidence.level:g} %, {adjustment.words}, paired by task",
         adjustment.test_words,
+        adjustment.decision,
         f"leads: share of {confidence.resamples:,} resamples of the tasks in the lead, which is not"
         " the probability of being best",
     )

@@ -1,0 +1,232 @@
+"""Differences of −1, 0 and 1: the exact unconditional test, and the interval that agrees with it.
+
+Of T tasks, b are passed by the first model only and c by the second only; the others agree.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.paired import counts
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# The nuisance rate π = sin²(θ/2) runs over a grid in θ, where the number of discordant tasks has
+# the standard error 1/√T whatever π is: so many steps to a standard error, and never fewer steps.
+_STEPS, _FEWEST = 10, 64
+# Standard deviations of the number of discordant tasks beyond which its law is nothing.
+_REACH, _BEYOND_POISSON = 7.0, 40
+# Values of π whose laws are kept together.
+_BLOCK = 64
+# Of the way between the last z that does not reject and the first that does; and how far beyond
+# the normal quantile z has to lie where none can reject.
+_SHARE, _BEYOND = 0.75, 1.1
+# Nearer to ±1 than this a limit is ±1.
+_AT_BOUND = 1e-9
+# Numbers held at once.
+_CELLS = 1 << 21
+# Values of z tried at once, and the width at which two attainable ones cannot lie between.
+_TRIED, _NARROW = 16, 1e-10
+
+
+def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
+    """Exact unconditional two-sided p-value that b and c are equally likely.
+
+    p = max over π in [0, 1] of P_π(Z ≥ z), z = |b − c| / √(b + c), where Z is the same of a table
+    with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½): π, the chance that the models
+    differ at a task, is not known.  p ≤ α happens with probability at most α.  McNemar's test,
+    which fixes b + c, rejects less often whatever the data, since few of its p can be near α.
+
+    tasks : T ≥ 1, concordant ones included.  b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
+    Returns floats in [0, 1] of their shape; 1 where b = c.  The smallest for T tasks is 2^(1−T).
+    The maximum is sought on 31 √T values of π, ten to a standard error, and between them by
+    parabolas: p is at most 1e-4 of itself below the maximum (the largest error found against a grid
+    20 times finer is 4e-5).  Tables with the same z are computed once.
+    Errors: ValueError for values that are no such counts.
+    Source: Suissa & Shuster 1991, "The 2 × 2 matched-pairs trial: exact unconditional design and
+    analysis".
+
+    >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
+    [0.0414, 0.0731, 0.0504]
+    """
+    b, c = np.broadcast_arrays(counts("b", b), counts("c", c))
+    if tasks < 1 or np.any(b + c > tasks):
+        raise ValueError("tasks must be at least 1, and at least b + c")
+    away, discordant = np.abs(b - c).ravel(), (b + c).ravel()
+    square = away * away
+    divisor = np.maximum(np.gcd(square, discordant), 1)
+    ratios = np.stack([square // divisor, discordant // divisor])
+    distinct, place = np.unique(ratios, axis=1, return_inverse=True)
+    p = np.ones(distinct.shape[1])
+    moved = np.flatnonzero(distinct[0])
+    rows = max(1, _CELLS // (tasks + 1))
+    for first in range(0, len(moved), rows):
+        some = moved[first : first + rows]
+        p[some] = _maxima(tasks, _tails(tasks, _least_away(tasks, *distinct[:, some])))
+    return np.minimum(p[place.ravel()], 1.0).reshape(b.shape)
+
+
+def _least_away(tasks: int, square: Integers, discordant: Integers) -> Integers:
+    """Per z² = square / discordant and N = 0 … T: the least |b − c| ≥ z √N with b + c = N."""
+    n = np.arange(tasks + 1)
+    square, discordant = square[:, None], discordant[:, None]
+    least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
+    # The root is rounded: at most one off.
+    least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
+    least += least**2 * discordant < square * n
+    return _of_parity(least, n)
+
+
+def _of_parity(least: Integers, n: Integers) -> Integers:
+    """The same or the next number of the parity of N; never reached where N = 0, whose z is 0."""
+    least = least + (least - n) % 2
+    least[:, 0] = 2
+    return least
+
+
+def _tails(tasks: int, least: Integers) -> Floats:
+    """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1).
+
+    The tail P(b ≤ m) is carried from N to N + 1: half of P(b = m) leaves it, and where m grows by
+    one, which is all it can, P(b = m) of N + 1 comes in.
+    """
+    from scipy.special import gammaln
+
+    n = np.arange(tasks + 1)
+    factorials = gammaln(n + 1.0)
+    most = np.where(least > n, -1, (n - least) // 2)
+
+    there = np.maximum(most, 0)
+    logs = factorials - n * math.log(2.0) - factorials[there] - factorials[n - there]
+    edge = np.where(most < 0, 0.0, np.exp(logs))
+    steps = np.where(np.diff(most, axis=1, prepend=-1) > 0, edge, 0.0)
+    steps[:, 1:] -= edge[:, :-1] / 2
+    return np.clip(2 * np.cumsum(steps, axis=1, out=steps), 0.0, 1.0, out=steps)
+
+
+def _maxima(tasks: int, tails: Floats) -> Floats:
+    """max over π of Σ_N P(N; T, π) tails(N), per row of tails."""
+    laws = _laws(tasks)
+    means = np.concatenate(
+        [tails[:, :1].T, *[law @ tails[:, n].T for n, law in laws], tails[:, -1:].T]
+    )
+    before, here, after = means[:-2], means[1:-1], means[2:]
+    bend = 2 * here - before - after
+    peak = (here >= before) & (here >= after) & (bend > 0)
+    rise = np.where(peak, (after - before) ** 2 / (8 * np.where(peak, bend, 1.0)), 0.0)
+    maxima: Floats = np.maximum((here + rise).max(axis=0), np.maximum(means[0], means[-1]))
+    return maxima
+
+
+@lru_cache(maxsize=2)
+def _laws(tasks: int) -> list[tuple[slice, Floats]]:
+    """Binomial(T, π) for π on the grid inside (0, 1), by blocks: values of N, (π × N) chances."""
+    from scipy.special import gammaln
+
+    points = max(_FEWEST, math.ceil(_STEPS * math.pi * math.sqrt(tasks))) + 1
+    rates = np.sin(np.linspace(0.0, math.pi, points)[1:-1] / 2) ** 2
+    factorials = gammaln(np.arange(tasks + 1) + 1.0)
+    spread = _REACH * np.sqrt(tasks * rates * (1 - rates)) + _BEYOND_POISSON
+    laws = []
+    for first in range(0, len(rates), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        low = max(0, math.floor((tasks * rates - spread)[block].min()))
+        high = min(tasks, math.ceil((tasks * rates + spread)[block].max()))
+        n, rate = np.arange(low, high + 1), rates[block, None]
+        logs = factorials[-1] - factorials[n] - factorials[tasks - n]
+        laws.append(
+            (
+                slice(low, high + 1),
+                np.exp(logs + n * np.log(rate) + (tasks - n) * np.log1p(-rate)),
+            )
+        )
+    return laws
+
+
+@lru_cache(maxsize=256)
+def critical_z(tasks: int, level: float) -> float:
+    """The number c such that z > c exactly where `suissa_shuster` gives p ≤ 1 − level.
+
+    It lies between two attainable values of z, nearer the higher one, which is the first to reject.
+    Where nothing can reject (2^(1−T) > 1 − level): a number that no z of so many tasks reaches.
+
+    tasks : T ≥ 1.  level : in (0, 1).
+
+    >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
+    (2.049, 2.281)
+    """
+    from scipy.special import ndtri
+
+    alpha = 1.0 - level
+    normal = float(ndtri(1.0 - alpha / 2))
+    if 2.0 ** (1 - tasks) > alpha * (1 + 1e-12):
+        return max(1.02 * math.sqrt(tasks), _BEYOND * normal)
+    n = np.arange(tasks + 1)
+    low, high = 0.0, math.sqrt(tasks)
+    while high - low > _NARROW:
+        z = np.linspace(low, high, _TRIED + 2)[1:-1]
+        least = _of_parity(np.ceil(z[:, None] * np.sqrt(n)).astype(np.int64), n)
+        rejects = _maxima(tasks, _tails(tasks, least)) <= alpha * (1 + 1e-12)
+        first = int(np.argmax(rejects)) if rejects.any() else _TRIED
+        low, high = (z[first - 1] if first else low), (z[first] if first < _TRIED else high)
+    least = _of_parity(np.ceil(high * np.sqrt(n))[None].astype(np.int64), n)
+    attained = (least[0, 1:] / np.sqrt(n[1:]))[least[0, 1:] <= n[1:]]
+    return float(low + _SHARE * (attained.min() - low))
+
+
+@lru_cache(maxsize=4096)
+def tango(tasks: int, b: int, c: int, level: float = 0.95) -> tuple[float, float]:
+    """Limits of p_b − p_c, the mean difference: a score interval that agrees with `suissa_shuster`.
+
+    δ is inside where |z(δ)| ≤ c + w(δ), z(δ) = (b − c − Tδ) / √(T s²(δ)), s²(δ) the variance of a
+    task's difference if its mean were δ, by maximum likelihood, and c = `critical_z`.  At δ = 0
+    z is |b − c| / √(b + c) and w is 0: the interval leaves out 0 exactly where the test rejects.
+    w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, γ the skewness of a task's difference on the side
+    of the limit: near ±1 the law of z is skewed, and the plain score interval covers 86 %.
+
+    tasks : T ≥ 1.  b, c : whole numbers ≥ 0, b + c ≤ T.  level : in (0, 1).
+    Returns (low, high) in [−1, 1].  Coverage, exact, at 95 %: at least 94.3 % for all rates and
+    T = 2 … 164 (benchmarks/comparison.md).
+    Edge cases: b = T gives a high of 1, c = T a low of −1.
+    Source: Tango 1998, "Equivalence test and confidence interval for the difference in proportions
+    for the paired-sample design"; the skewness as of Cornish & Fisher 1937.
+
+    >>> [round(limit, 3) for limit in tango(20, 6, 1)]
+    [-0.027, 0.518]
+    """
+    critical = critical_z(tasks, level)
+    return _low_limit(tasks, b, c, critical), -_low_limit(tasks, c, b, critical)
+
+
+def _low_limit(tasks: int, b: int, c: int, critical: float) -> float:
+    """The δ below (b − c)/T where z reaches its critical value; −1 where it does not."""
+    from scipy.optimize import brentq
+
+    def excess(mean: float) -> float:
+        return _excess(tasks, b, c, mean, critical)
+
+    low, mean = -1.0 + _AT_BOUND, (b - c) / tasks
+    if mean <= low or excess(low) <= 0.0:
+        return -1.0
+    return float(brentq(excess, low, min(mean, 1.0 - _AT_BOUND), xtol=1e-12))
+
+
+def _excess(tasks: int, b: int, c: int, mean: float, critical: float) -> float:
+    """How far z of this mean difference lies beyond its critical value."""
+    linear = (2 * tasks - b + c) * mean - b - c
+    root = math.sqrt(max(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
+    # The chance that the models differ at a task, by maximum likelihood: mean + 2 p_c.
+    differ = mean + (root - linear) / (2 * tasks)
+    variance: float = max(differ - mean * mean, _AT_BOUND**2)
+    skewness = (mean - 3 * mean * differ + 2 * mean**3) / variance**1.5
+    room = max((critical * critical - 1) * skewness / 6, 0.0) + abs(mean)
+    z = (b - c - tasks * mean) / math.sqrt(tasks * variance)
+    return float(z - critical - room / math.sqrt(tasks))
