@@ -14,8 +14,8 @@ from passk_cli.errors import ParameterError
 from passk_cli.report.model import Cell, Check, Column, Note, Report, Table
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.adjustment import tests_shown
-from passk_cli.study.losses import uneven_notes
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.losses import uneven_notes
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.values import require_monotone
 
