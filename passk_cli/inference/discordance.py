@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.inference.paired import counts
-
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -230,3 +228,15 @@ def _excess(tasks: int, b: int, c: int, mean: float, critical: float) -> float:
     room = max((critical * critical - 1) * skewness / 6, 0.0) + abs(mean)
     z = (b - c - tasks * mean) / math.sqrt(tasks * variance)
     return float(z - critical - room / math.sqrt(tasks))
+
+
+def counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    """The values as integers; ValueError for what is negative or not whole.
+
+    >>> counts("b", [3.0, 4.0]).tolist()
+    [3, 4]
+    """
+    array = np.asarray(value)
+    if not np.all(np.equal(np.mod(array, 1), 0)) or np.any(array < 0):
+        raise ValueError(f"{name} must be whole numbers of at least 0")
+    return array.astype(np.int64)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.inference.discordance import counts
 from passk_cli.inference.intervals import JEFFREYS, Sample
 from passk_cli.inference.streams import stream
 
@@ -335,15 +336,3 @@ def _binomial_two_sided(low: int, high: int) -> float:
     largest = math.comb(low + high, low) / (1 << (low + high - 1))
     i = np.arange(low)
     return min(1.0, largest * (1.0 + float(np.cumprod((low - i) / (high + 1 + i)).sum())))
-
-
-def counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
-    """The values as integers; ValueError for what is negative or not whole.
-
-    >>> counts("b", [3.0, 4.0]).tolist()
-    [3, 4]
-    """
-    array = np.asarray(value)
-    if not np.all(np.equal(np.mod(array, 1), 0)) or np.any(array < 0):
-        raise ValueError(f"{name} must be whole numbers of at least 0")
-    return array.astype(np.int64)
