@@ -184,7 +184,7 @@ def _bounded(question: Question, read: Read) -> Read:
     def checked(request: Request, source: Any = None) -> Counts:
         if request.missing == BOUNDS and question.unbounded:
             refuse()
-        counts = read(request, source)
+        counts = read(replace(request, ends=not question.unbounded), source)
         if counts.missing is not None and question.unbounded:
             refuse()
         return counts

@@ -145,14 +145,16 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     place, batch, record = _locate(batches, empty, "")
     column = batch.roles.outcome
     reason = f": {record['reason']}" if batch.layout.spool and record.get("reason") else ""
-    return DataError(
-        place,
-        f'"{column}" has no value{reason} (so in {total} attempt{"s" * (total != 1)})',
-        "leave the attempt out with --missing drop"
-        if request.unjudged
-        else "boards disagree on what that means: count it as a failure with --missing fail,"
-        " or leave the attempt out with --missing drop",
-    )
+    remedy = "leave the attempt out with --missing drop"
+    if not request.unjudged:
+        both = ", or see what either end gives with --missing bounds"
+        both = both if request.ends and not request.attempts else ""
+        remedy = (
+            "boards disagree on what that means: count it as a failure with --missing fail,"
+            f"{'' if both else ' or'} leave the attempt out with --missing drop{both}"
+        )
+    problem = f'"{column}" has no value{reason} (so in {total} attempt{"s" * (total != 1)})'
+    return DataError(place, problem, remedy)
 
 
 def no_name(batches: Sequence[Batch], role: str) -> DataError:

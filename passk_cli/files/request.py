@@ -106,6 +106,7 @@ class Request:
     normalise : what solutions are compared as: "none" (their text), "space" or "python".
     similarity : from what overlap of their shingles on solutions are the same; None: when equal.
     conversion : what the attempts are written to, besides being counted.
+    ends : whether a missing outcome can be read as one that passes or fails.
     """
 
     title: ClassVar[str] = "Input"
@@ -222,6 +223,7 @@ class Request:
     normalise: str = "none"
     similarity: float | None = None
     conversion: Conversion | None = None
+    ends: bool = True
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0 < self.similarity <= 1:

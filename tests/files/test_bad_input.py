@@ -52,7 +52,8 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     (
         "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
         'a.jsonl:2: "passed" has no value (so in 2 attempts); boards disagree on what that means:'
-        " count it as a failure with --missing fail, or leave the attempt out with --missing drop",
+        " count it as a failure with --missing fail, leave the attempt out with --missing drop, or"
+        " see what either end gives with --missing bounds",
     ),
     ("NaN outcome", "a.jsonl", attempts("true", "NaN"), [], 'a.jsonl:2: "passed" has no value'),
     (

@@ -66,8 +66,8 @@ def _table(checks: Sequence[Check]) -> Table:
     return Table(tuple(columns), tuple(map(tuple, cells)))
 
 
-def _caption(trial: Trial, lines: Sequence[Judgement]) -> tuple[str, str]:
-    """How many rules have which verdict; with which intervals."""
+def _caption(trial: Trial, lines: Sequence[Judgement]) -> tuple[str, ...]:
+    """How many rules have which verdict; with which intervals; of which cases."""
     confidence = trial.study.confidence
     numbers = {verdict: sum(line.verdict == verdict for line in lines) for verdict in VERDICTS}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in numbers.items() if count)
@@ -76,7 +76,7 @@ def _caption(trial: Trial, lines: Sequence[Judgement]) -> tuple[str, str]:
         words += (
             f", {other} for differences" * (other != confidence.method_name) + " (model − baseline)"
         )
-    return f"{plural(len(lines), 'rule')}: {verdicts}", words
+    return f"{plural(len(lines), 'rule')}: {verdicts}", words, _cases_words(trial)
 
 
 def _differences(trial: Trial, lines: Sequence[Judgement]) -> Confidence:
@@ -131,8 +131,6 @@ def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Itera
         yield from _dropped_notes(trial)
     if trial.sides.baseline is None:
         yield from _rival_notes(trial)
-    if trial.study.bounded:
-        yield Note(_cases_words(trial))
     shut = sum(line.shut for line in lines)
     if shut:
         yield Note(
@@ -151,12 +149,14 @@ def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Itera
 
 
 def _cases_words(trial: Trial) -> str:
-    """What the worst and the best case are."""
+    """What the worst and the best case are, where outcomes are missing that may pass or fail."""
+    if not trial.study.bounded:
+        return ""
     worst, best = "missing outcomes fail", "they pass"
     if trial.sides.baseline is not None:
         worst = "missing outcomes of the new run fail and those of the baseline pass"
         best = "the reverse"
-    return f"worst case: {worst}; best case: {best}. A rule passes only if it passes in both"
+    return f"worst case: {worst}; best case: {best}; a rule passes only if it passes in both"
 
 
 def _dropped_notes(trial: Trial) -> Iterator[Note]:

@@ -1,0 +1,234 @@
+"""Missing outcomes: do both ends hold what is in between, and who is warned of uneven losses?
+
+Run: nice python benchmarks/missing.py [--runs 400]
+Writes the tables of benchmarks/missing.md.  Nothing here was tuned; the last rows of tables are of
+other populations and seeds than those that were looked at while the code was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from measure import keep, table
+from numpy.typing import NDArray
+
+from passk_cli.inference.intervals import METHODS
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.metrics.registry import parse_list
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.losses import Losses
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.losses import uneven_pairs
+from passk_cli.study.pairs import compare_pairs
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
+from passk_cli.study.values import values_of
+
+Ints = NDArray[np.int64]
+Rng = np.random.Generator
+# How often an attempt that fails, and one that passes, has no outcome.
+LOSSES = {"by chance": (0.1, 0.1), "failures only": (0.2, 0.0), "passes only": (0.0, 0.2),
+          "failures more": (0.2, 0.05), "passes more": (0.05, 0.2)}  # fmt: skip
+
+
+def counts_of(n: Ints, c: Ints, missing: Ints | None = None) -> Counts:
+    """Models × tasks as counts."""
+    models, tasks = n.shape
+    series = [(f"m{m}",) for m in range(models) for _ in range(tasks)]
+    names = [f"t{t:04}" for _ in range(models) for t in range(tasks)]
+    flat = None if missing is None else missing.ravel()
+    return Counts.from_columns(series, names, n.ravel(), c.ravel(), missing=flat)
+
+
+def lose(rng: Rng, n: Ints, c: Ints, rates: tuple[float, float]) -> tuple[Ints, Ints]:
+    """(failures, passes) that have no outcome."""
+    return rng.binomial(n - c, rates[0]), rng.binomial(c, rates[1])
+
+
+def fill_ins(rng: Rng, counts: Counts, number: int) -> Iterator[Counts]:
+    """Random fill-ins, among them those where whole cells fail or pass."""
+    assert counts.missing is not None
+    for i in range(number):
+        share = rng.random(len(counts.n)) if i % 2 else rng.integers(0, 2, len(counts.n))
+        passing = rng.binomial(counts.missing, share)
+        yield Counts.from_columns(
+            [counts.series[s] for s in counts.series_codes],
+            [counts.tasks[t] for t in counts.task_codes],
+            counts.n, counts.c + passing,
+        )  # fmt: skip
+
+
+def beyond(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[object]]:
+    """How far a limit or p of some fill-in lies beyond those at both ends."""
+    rows: list[list[object]] = []
+    for tasks, attempts in sizes:
+        for population in (NEW_TASKS, THESE_TASKS):
+            for name, method in METHODS.items():
+                single = name in ("wilson", "clopper-pearson")
+                if population not in method.populations or (single and attempts > 1):
+                    continue
+                rows.append(_beyond(runs, seed, tasks, attempts, population, name))
+    return rows
+
+
+def _beyond(
+    runs: int, seed: int, tasks: int, attempts: int, population: str, name: str
+) -> list[object]:
+    rng = np.random.default_rng(seed)
+    k = max(1, attempts // 2)
+    metrics = parse_list(f"pass@{k}")
+    confidence = Confidence(
+        interval=None if name == "hull" else name, population=population, resamples=200
+    )
+    worst, outside = 0.0, 0
+    for _ in range(runs):
+        n = np.full((1, tasks), attempts)
+        c = rng.binomial(n, rng.beta(0.5, 0.5, (1, tasks)))
+        counts = counts_of(n, c, np.minimum(n - c, rng.binomial(n - c, 0.3)))
+        assert counts.missing is not None
+        if not counts.missing.any():
+            continue
+        low, high = (
+            Study(counts.filled(passing=end), metrics, confidence).facts()[0].estimate
+            for end in (False, True)
+        )
+        if None in (low.low, low.high, high.low, high.high):
+            continue
+        far = 0.0
+        for each in fill_ins(rng, counts, 10):
+            e = Study(each, metrics, confidence).facts()[0].estimate
+            if e.low is not None and e.high is not None:
+                bottom, top = min(low.low or 0, high.low or 0), max(low.high or 0, high.high or 0)
+                far = max(far, bottom - e.low, e.high - top)
+        worst, outside = max(worst, far), outside + (far > 1e-6)
+    shown = "refused" if not METHODS[name].steady else "shown"
+    return [population, name, tasks, attempts, f"{100 * outside / runs:.0f}", f"{worst:.4f}", shown]
+
+
+def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) -> list[list[object]]:
+    """How often the interval of pass@1 holds the mean over the population, by policy."""
+    rows: list[list[object]] = []
+    metrics, confidence = parse_list("pass@1"), Confidence()
+    for tasks, attempts, a, b in sizes:
+        truth = a / (a + b)
+        for words, rates in LOSSES.items():
+            rng = np.random.default_rng(seed)
+            hits, widths = np.zeros(4), np.zeros(4)
+            for _ in range(runs):
+                n = np.full((1, tasks), attempts)
+                c = rng.binomial(n, rng.beta(a, b, (1, tasks)))
+                failures, passes = lose(rng, n, c, rates)
+                kept = np.maximum(n - failures - passes, 0)
+                some = kept[0] > 0
+                whole = counts_of(n, c)
+                fail = counts_of(n, c - passes)
+                drop = counts_of(kept[:, some], (c - passes)[:, some])
+                bounds = counts_of(n, c - passes, failures + passes)
+                for i, counts in enumerate((whole, fail, drop, bounds)):
+                    e = Study(counts, metrics, confidence).facts()[0].estimate
+                    assert e.low is not None
+                    assert e.high is not None
+                    hits[i] += e.low <= truth <= e.high
+                    widths[i] += e.high - e.low
+            shares = [f"{100 * share:.1f}" for share in hits / runs]
+            wide = [f"{width:.3f}" for width in widths[1:] / runs]
+            rows.append([f"Beta({a:g}, {b:g})", tasks, attempts, words, *shares, *wide])
+    return rows
+
+
+def verdicts(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[object]]:
+    """How often equal models are called different, by policy, when one loses outcomes."""
+    rows: list[list[object]] = []
+    metrics, confidence = parse_list("pass@1"), Confidence(resamples=1000)
+    for tasks, attempts in sizes:
+        for words, rates in LOSSES.items():
+            rng, hits = np.random.default_rng(seed), np.zeros(3)
+            for _ in range(runs):
+                n = np.full((2, tasks), attempts)
+                c = rng.binomial(n, rng.beta(1, 1, tasks))
+                failures, passes = (x * [[1], [0]] for x in lose(rng, n, c, rates))
+                kept = n - failures - passes
+                some = (kept > 0).all(axis=0)
+                cases = (
+                    counts_of(n, c - passes),
+                    counts_of(kept[:, some], (c - passes)[:, some]),
+                    counts_of(n, c - passes, failures + passes),
+                )
+                for i, counts in enumerate(cases):
+                    first, second = values_of(counts, metrics)
+                    [pair] = compare_pairs([(first, second)], confidence, Rules())
+                    hits[i] += pair.verdict in ("better", "worse")
+            rows.append([tasks, attempts, words, *(f"{100 * hit / runs:.1f}" for hit in hits)])
+    return rows
+
+
+def uneven(runs: int, seed: int) -> list[list[object]]:
+    """How often losses are called uneven: of attempts, of whole tasks, alike or not."""
+    from scipy.stats import fisher_exact
+
+    rows: list[list[object]] = []
+    cells = [(20, 10), (50, 4), (200, 1), (10, 5)]
+    for tasks, attempts in cells:
+        for words, rates, whole in (
+            ("alike, attempts", (0.1, 0.1), False), ("alike, whole tasks", (0.1, 0.1), True),
+            ("alike, hard tasks", (0.1, 0.1), None),
+            ("3 against 20 %, attempts", (0.03, 0.2), False),
+            ("3 against 20 %, whole tasks", (0.03, 0.2), True),
+        ):  # fmt: skip
+            rng, own, fisher = np.random.default_rng(seed), 0, 0
+            for _ in range(runs):
+                lost = _lost(rng, tasks, attempts, rates, whole)
+                models = [f"m{m}" for m in range(2) for _ in range(tasks)]
+                units = [(f"t{t:04}",) for _ in range(2) for t in range(tasks)]
+                made = np.full(2 * tasks, attempts)
+                own += bool(uneven_pairs(Losses.of_rows(models, units, made, lost.ravel())))
+                sums, all_made = lost.sum(axis=1), tasks * attempts
+                test = fisher_exact([[s, all_made - s] for s in sums.tolist()])
+                fisher += float(test.pvalue) <= 0.05
+            shares = [f"{100 * alarms / runs:.1f}" for alarms in (fisher, own)]
+            rows.append([tasks, attempts, words, *shares])
+    return rows
+
+
+def _lost(
+    rng: Rng, tasks: int, attempts: int, rates: tuple[float, float], whole: bool | None
+) -> Ints:
+    """Attempts lost by two models: one by one, a task at a time, or at tasks hard for each."""
+    if whole is None:
+        rate = np.array([rng.beta(0.1, 0.9, tasks) for _ in rates])
+        return rng.binomial(attempts, rate)
+    if whole:
+        return np.array([rng.binomial(1, rate, tasks) * attempts for rate in rates])
+    return np.array([rng.binomial(attempts, rate, tasks) for rate in rates])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=400)
+    runs = parser.parse_args().runs
+    warnings.simplefilter("ignore")
+    error = (
+        f"{runs} runs a cell; Monte-Carlo error at 95 %: {100 * (0.0475 / runs) ** 0.5:.1f} points"
+    )
+    rows = covered(runs, 1, [(30, 5, 2, 2), (100, 4, 0.5, 0.5)])
+    rows += covered(runs, 77, [(50, 3, 3, 1)])
+    head = ["rates", "tasks", "n", "missing", "nothing lost", "fail", "drop", "bounds",
+            "width fail", "drop", "bounds"]  # fmt: skip
+    keep("coverage", f"{error}\n\n{table(head, rows)}", "missing.md")
+    rows = verdicts(runs, 2, [(50, 4), (200, 1)]) + verdicts(runs, 78, [(100, 3)])
+    head = ["tasks", "n", "missing", "fail", "drop", "bounds"]
+    keep("verdicts", f"{error}\n\n{table(head, rows)}", "missing.md")
+    fewer = max(runs // 10, 10)
+    rows = beyond(fewer, 3, [(10, 4), (30, 5), (20, 1)]) + beyond(fewer, 79, [(20, 2)])
+    head = ["population", "interval", "tasks", "n", "% outside", "furthest", "with bounds"]
+    words = f"{fewer} data sets a cell, 10 fill-ins of each"
+    keep("beyond", f"{words}\n\n{table(head, rows)}", "missing.md")
+    head = ["tasks", "n", "lost", "Fisher, attempts", "passk"]
+    keep("uneven", f"{error}\n\n{table(head, uneven(runs, 4))}", "missing.md")
+
+
+if __name__ == "__main__":
+    main()
