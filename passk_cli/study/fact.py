@@ -66,8 +66,9 @@ class Fact:
 def across(first: Fact, second: Fact) -> Fact:
     """One number at both ends of what missing outcomes may be: a range, with the hull of limits.
 
-    p : the larger one where both differences have one sign; else 1, for a difference of 0 lies
-        between.  smallest over fill-ins otherwise: see `study.comparison`.
+    p : the larger one where both differences have one sign; else 1, for a difference of 0 may lie
+        between.
+    flaw : the one of both, or of the end that has one.
     verdict : theirs where they agree, else "undecided".
     """
     one, other = first.estimate, second.estimate
@@ -79,9 +80,9 @@ def across(first: Fact, second: Fact) -> Fact:
         low=_hull(one.low, other.low, min), high=_hull(one.high, other.high, max),
         marked=one.marked and other.marked, reason=one.reason or other.reason,
     )  # fmt: skip
-    flaws = dict.fromkeys(filter(None, (first.flaw, second.flaw)))
+    flaw = first.flaw if first.flaw == second.flaw else f"at one end: {first.flaw or second.flaw}"
     return replace(
-        first, estimate=estimate, se=_most(first.se, second.se), flaw="; ".join(flaws),
+        first, estimate=estimate, se=_most(first.se, second.se), flaw=flaw,
         p=_largest(first.p, second.p, one.value * other.value > 0),
         p_adjusted=_largest(first.p_adjusted, second.p_adjusted, one.value * other.value > 0),
         verdict=first.verdict if first.verdict == second.verdict else "undecided",
