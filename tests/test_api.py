@@ -199,8 +199,8 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             [{"task": "a", "passed": float("nan")}],
             passk_cli.DataError,
-            'count it as a failure with missing="fail", or leave the attempt out with'
-            ' missing="drop"',
+            'count it as a failure with missing="fail", leave the attempt out with'
+            ' missing="drop", or see what either end gives with missing="bounds"',
         ),
         (
             pd.DataFrame({"task": ["a", "b"], "n": [3, 3], "c": [1, 4]}),
