@@ -151,6 +151,13 @@ class Output:
     ] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
     verbose: Annotated[bool, Option("-v --verbose", help="All notes on stderr, not three.")] = False
+    no_signature: Annotated[
+        bool,
+        Option(
+            "--no-signature",
+            help="Leave out the line that reproduces the numbers.",
+        ),
+    ] = False
     quiet: Annotated[bool, Option("-q --quiet", help="No notes on stderr; warnings stay.")] = False
 
     def check(
@@ -221,6 +228,8 @@ class Output:
 
     def _write(self, report: Report, charting: Charting | None) -> None:
         self.write_notes(report)
+        if self.no_signature:
+            report = replace(report, signature={})
         terminal = self._target is None and sys.stdout.isatty()
         name = self.form or SUFFIXES.get(self._suffix) or ("table" if terminal else "plain")
         style = self._style(name == "table", terminal)

@@ -186,7 +186,7 @@ class Convert(Question):
         )
 
 
-COMMAND = Command(Convert, (Request,), without=("digits", "percent"), streams=True)
+COMMAND = Command(Convert, (Request,), without=("digits", "percent", "no_signature"), streams=True)
 
 
 def _require_free(names: tuple[str, ...], own: tuple[str, ...]) -> None:

@@ -46,7 +46,7 @@ class Estimation(Question):
             "--sort",
             "COLUMN",
             "Order of the rows: a column. Default: the first metric.",
-            detail="A column is model, a group, a metric or tasks. -COLUMN, as -pass@10, turns"
+            detail="A column is model, a group, a metric or tasks. A minus before its name turns"
             " the order round.",
         ),
     ] = ""

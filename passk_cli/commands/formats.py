@@ -38,7 +38,7 @@ class Formats(Question):
         )
 
 
-COMMAND = Command(Formats, (), without=("digits", "percent"), files="none")
+COMMAND = Command(Formats, (), without=("digits", "percent", "no_signature"), files="none")
 
 
 def _rows() -> Iterator[tuple[str, str, str]]:

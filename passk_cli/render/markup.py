@@ -48,7 +48,8 @@ def markdown(report: Report, style: Style) -> str:
 def latex(report: Report, style: Style) -> str:
     """A tabular with booktabs rules; the answer and the signature are comments above it."""
     style = style.typeset
-    lines = [f"% {signature_line(report)}", r"% needs \usepackage{booktabs}"]
+    lines = [f"% {signature_line(report)}"] if report.signature else []
+    lines.append(r"% needs \usepackage{booktabs}")
     lines += [f"% {answer(report, style)}"] if report.answer else []
     for table in report.tables:
         if table.title:

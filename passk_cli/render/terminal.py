@@ -44,7 +44,8 @@ def table(report: Report, style: Style) -> str:
     if report.caption:
         console.print(_unbreakable(printable(report.caption)), soft_wrap=False)
     if report.signature:
-        console.print(Text(signature_line(report), style="dim"))
+        # One line, which the terminal itself folds, so that it can be copied as it is.
+        console.print(Text(signature_line(report), style="dim"), soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().replace(_UNBREAKABLE, " %").split("\n")
     return "\n".join(line.rstrip() for line in lines)

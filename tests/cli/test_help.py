@@ -161,3 +161,14 @@ def test_an_error_is_data_where_the_result_is(
         for part, value in zip(("place", "problem", "remedy"), parts, strict=True):
             assert value is None or error[part].startswith(value)
     assert passk(*arguments, "-f", "jsonl").out.count("\n") == 1
+
+
+def test_no_signature(passk: Passk) -> None:
+    for form in ("table", "plain", "markdown", "latex"):
+        base = ["estimate", TAU, "-k", "1", "-f", form]
+        with_it, without = passk(*base).out, passk(*base, "--no-signature").out
+        assert with_it.count("passk=") == 1
+        assert "passk=" not in without
+        assert "0.420" in without
+    assert sum("passk=" in line for line in passk("estimate", TAU, "-f", "table").out.split()) == 1
+    assert json.loads(passk("estimate", TAU, "--no-signature", "-f", "json").out)["signature"] == {}

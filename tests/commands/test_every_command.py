@@ -205,7 +205,7 @@ def test_every_format_without_data(
     done = passk(name, *ALONE[name], "-f", format)
     assert done.code == 0, done.err
     assert len(done.out) > 50
-    assert format != "table" or max(map(len, done.out.splitlines())) <= 60
+    assert format != "table" or max(map(len, folded(done.out))) <= 60
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -225,11 +225,16 @@ def test_rows_have_one_schema_in_all_formats_for_programs(rendered: Rendered, na
         assert {k: "" if v is None else str(v) for k, v in record.items()} == row
 
 
+def folded(text: str) -> list[str]:
+    """The lines without the signature, which the terminal folds."""
+    return [line for line in text.splitlines() if not line.startswith("passk=")]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_table_fits_its_terminal(rendered: Rendered, name: str) -> None:
     for width in (60, 80):
         table = rendered(name, "table", width)
-        assert max(map(len, table.splitlines())) <= width
+        assert max(map(len, folded(table))) <= width
         assert "…" not in table
         # A plan is for the model whose values vary most.
         model = "another-model" if name == "plan" else "a-model-with-a-long-name"
