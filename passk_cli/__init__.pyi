@@ -76,6 +76,7 @@ def compare(
     *,
     baseline: str | None = None,
     crossings: bool = False,
+    band: bool = False,
     sensitivity: str | None = None,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),

@@ -16,6 +16,7 @@ from passk_cli.metrics.pass_k import curve_blocks, hat_pairs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
 # Curves are smooth in k: calibrated at so many k's, a band holds between them as well (with 60 of
@@ -81,11 +82,47 @@ def band_level_these_tasks(
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_coverage(k), _reliability(k))
     ]
+    rng = stream(seed, "band of attempts")
+    return joint_level(_normal_errors(n, c, curves, resamples, rng), level)
+
+
+def errors_these_tasks(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    ks: NDArray[np.int64],
+    family: str,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    purpose: str = "",
+) -> NDArray[np.float64]:
+    """Errors of one curve of a model when these tasks are attempted again: (resamples × ks).
+
+    Normal draws, as those of `band_level_these_tasks`; the difference of two models' draws goes
+    with the difference of their curves, for their attempts are independent.
+
+    family : "pass@" or "pass^".  purpose : names the model, whose draws are its own.
+    """
+    shape = _coverage if family == "pass@" else _reliability
+    curve = [shape(k) for k in ks.tolist()]
+    rng = stream(seed, f"band of attempts {purpose}")
+    draws = _normal_errors(n, c, curve, resamples, rng)
+    return -draws if family == "pass@" else draws
+
+
+def _normal_errors(
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    curves: Sequence[Statistic],
+    resamples: int,
+    rng: Generator,
+) -> NDArray[np.float64]:
+    """Normal draws with the covariances of the statistics' errors: (resamples × statistics)."""
     covariance = error_covariance(mixture(histogram(n, c)), curves)
     roots, axes = np.linalg.eigh(covariance)
-    normal = stream(seed, "band of attempts").standard_normal((resamples, len(roots)))
-    draws = normal @ (axes * np.sqrt(np.maximum(roots, 0.0))).T
-    return joint_level(draws, level)
+    normal = rng.standard_normal((resamples, len(roots)))
+    draws: NDArray[np.float64] = normal @ (axes * np.sqrt(np.maximum(roots, 0.0))).T
+    return draws
 
 
 def _coverage(k: int) -> Statistic:
@@ -113,6 +150,17 @@ def joint_level(draws: NDArray[np.float64], level: float) -> float:
     >>> round(joint_level(np.hstack([one, one]), 0.9), 2)
     0.9
     """
+    return level_of_ranks(end_ranks(draws), level)
+
+
+def end_ranks(draws: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Each draw's smallest rank over the columns, counted from the nearer end: (draws,), 1 and up.
+
+    The smaller of two such arrays over the same draws is that of their columns together.
+
+    >>> end_ranks(np.array([[0.1, 5.0], [0.2, 4.0], [0.3, 6.0]])).tolist()
+    [1, 1, 1]
+    """
     count = len(draws)
     # Draws that are equal but for rounding are equal, on every processor.
     draws = np.round(draws, 12)
@@ -127,6 +175,12 @@ def joint_level(draws: NDArray[np.float64], level: float) -> float:
     last = np.minimum.accumulate(np.where(ends, place, count)[::-1], axis=0)[::-1]
     nearer = np.empty_like(order)
     np.put_along_axis(nearer, order, np.minimum(last + 1, count - first), axis=0)
-    tails = np.sort(nearer.min(axis=1))
-    tail = tails[math.floor((1.0 - level) * count)] / count
+    ranks: NDArray[np.int64] = nearer.min(axis=1)
+    return ranks
+
+
+def level_of_ranks(ranks: NDArray[np.int64], level: float) -> float:
+    """The pointwise level that a share 1 − `level` of the draws leave; see `joint_level`."""
+    count = len(ranks)
+    tail = np.sort(ranks)[math.floor((1.0 - level) * count)] / count
     return float(max(1.0 - 2.0 * tail, level))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -92,3 +93,63 @@ def crossing(gap: NDArray[np.float64]) -> NDArray[np.float64]:
     turned = signs == -lead[:, None]
     turned[lead == 0] = False
     return np.where(turned.any(axis=1), np.argmax(turned, axis=1) + 1.0, np.inf)
+
+
+class Run(NamedTuple):
+    """Neighbouring k's that are alike: places first … last in the list of k's, and their code."""
+
+    first: int
+    last: int
+    code: int
+
+
+def runs(codes: NDArray[np.int64]) -> list[Run]:
+    """The runs of equal codes, in order; none of no codes.
+
+    >>> [tuple(run) for run in runs(np.array([1, 1, 0]))]
+    [(0, 1, 1), (2, 2, 0)]
+    """
+    if not len(codes):
+        return []
+    firsts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1)).tolist()
+    lasts = [first - 1 for first in firsts[1:]] + [len(codes) - 1]
+    return [Run(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
+
+
+class CrossingSet(NamedTuple):
+    """k's first … last at which the lead may change from k − 1 to k; certain where it must."""
+
+    first: int
+    last: int
+    certain: bool
+
+
+def possible_crossings(ks: NDArray[np.int64], signs: NDArray[np.int64]) -> list[CrossingSet]:
+    """Where two curves may cross, given a simultaneous band of their difference.
+
+    All k at which the lead may pass from one to the other between k − 1 and k: those beside a k
+    whose sign the band leaves open, and where the sign turns.  Where the band holds, which is as
+    sure as its level, every crossing lies in them, and each certain set has at least one.
+
+    ks : increasing, the k's of the band; between two of them a curve has the sign of both ends.
+    signs : +1 where the whole interval is above 0, −1 where it is below, 0 where it holds 0.
+
+    >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
+    [CrossingSet(first=2, last=4, certain=True)]
+    """
+    sets = []
+    every = runs(signs)
+    for before, run in pairwise(every):
+        if run.code and before.code:
+            sets.append(CrossingSet(int(ks[before.last]) + 1, int(ks[run.first]), True))
+    for place, run in enumerate(every):
+        if run.code:
+            continue
+        left = every[place - 1] if place else None
+        right = every[place + 1] if place + 1 < len(every) else None
+        first = int(ks[0] if left is None else ks[left.last]) + 1
+        last = int(ks[run.last] if right is None else ks[right.first])
+        certain = left is not None and right is not None and left.code != right.code
+        if first <= last:
+            sets.append(CrossingSet(first, last, certain))
+    return sorted(sets)

@@ -40,6 +40,10 @@ class Compare(Question):
     crossings: Annotated[
         bool, Option("--crossings", help="The k at which one model overtakes another.")
     ] = False
+    band: Annotated[
+        bool,
+        Option("--band", help="Which model leads at which k: differences with a band over all k."),
+    ] = False
     sensitivity: Annotated[
         str | None,
         Option(
@@ -74,7 +78,9 @@ class Compare(Question):
         if self.sensitivity:
             tables.append(sensitivity_table(study, self.sensitivity, self.baseline))
         whole = replace(study, counts=self._whole(study.counts))
-        return compare_report(whole, self.baseline, crossings=self.crossings, further=tables)
+        return compare_report(
+            whole, self.baseline, crossings=self.crossings, band=self.band, further=tables
+        )
 
     def _whole(self, counts: Counts) -> Counts:
         """The counts not split by the groups that are left out in turn."""

@@ -6,6 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from passk_cli.commands.compare.band import (
+    band_notes,
+    band_plots,
+    band_tables,
+    band_words,
+    find_bands,
+)
 from passk_cli.commands.compare.crossings import crossing_table, find_crossings
 from passk_cli.commands.compare.pairs import (
     Pair,
@@ -32,11 +39,13 @@ def compare_report(
     baseline: str | None = None,
     *,
     crossings: bool = False,
+    band: bool = False,
     further: Sequence[Table] = (),
 ) -> Report:
     """Differences, p-values and verdicts; a ranking with letters when all pairs are compared.
 
-    crossings : also the k at which one model overtakes another.  further : tables to show as well.
+    crossings : also the k at which one model overtakes another.  band : also which one leads at
+    which k.  further : tables to show as well.
     """
     confidence, rules = study.confidence, study.rules
     if crossings and study.bounded:
@@ -65,6 +74,9 @@ def compare_report(
         tables += [pair_table(study, own_rows)] if (own_rows := listed(pairs)) else []
     if crossings:
         tables.append(crossing_table(study, crossed))
+    bands = find_bands(comparisons, study) if band else []
+    words = band_words(study, bands) if bands else ""
+    tables += band_tables(study, bands)
     adjustment = Adjustment(comparisons, confidence.level, rules)
     study = replace(study, confidence=confidence.as_used(adjustment.methods))
     basis = _basis(study, comparisons, adjustment)
@@ -75,17 +87,20 @@ def compare_report(
     margin = f"= equivalent: inside ±{rules.margin:g}" if rules.margin else ""
     first, *others = basis
     return study.report(
-        [pair.row for pair in pairs],
+        [*(pair.row for pair in pairs), *(row for each in bands for row in each.rows)],
         [*tables, *further],
-        caption=(f"~ {first}", margin, *others, leads if ranks else ""),
+        caption=(f"~ {first}", margin, *others, leads if ranks else "", words),
         notes=(
             *study.notes(()),
             *_left_out(study, comparisons, baseline),
             *lead_notes(ranks),
             *_group_notes(study, comparisons),
             *listed_notes(pairs),
+            *(band_notes(bands, comparisons) if bands else ()),
         ),
-        plots=partial(_differences, study, pairs, baseline, basis),
+        plots=partial(band_plots, study, bands, words)
+        if bands
+        else partial(_differences, study, pairs, baseline, basis),
         resamples=confidence.resamples,
         seed=confidence.seed,
         answer=(),
@@ -94,6 +109,7 @@ def compare_report(
         margin=rules.margin or None,
         baseline=baseline,
         unpaired=rules.unpaired,
+        band="simultaneous" if bands else None,
     )
 
 
