@@ -156,8 +156,6 @@ def joint_level(draws: NDArray[np.float64], level: float) -> float:
 def end_ranks(draws: NDArray[np.float64]) -> NDArray[np.int64]:
     """Each draw's smallest rank over the columns, counted from the nearer end: (draws,), 1 and up.
 
-    The smaller of two such arrays over the same draws is that of their columns together.
-
     >>> end_ranks(np.array([[0.1, 5.0], [0.2, 4.0], [0.3, 6.0]])).tolist()
     [1, 1, 1]
     """
@@ -180,7 +178,16 @@ def end_ranks(draws: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def level_of_ranks(ranks: NDArray[np.int64], level: float) -> float:
-    """The pointwise level that a share 1 − `level` of the draws leave; see `joint_level`."""
-    count = len(ranks)
-    tail = np.sort(ranks)[math.floor((1.0 - level) * count)] / count
+    """The pointwise level that a share 1 − `level` of the draws leave; see `joint_level`.
+
+    Where fewer than ten of the draws are to leave it, as for a band among hundreds, the tail of ten
+    is shared out: draws have no quantile so far out.
+
+    >>> ranks = 1 + np.arange(1000) // 4
+    >>> [round(level_of_ranks(ranks, level), 4) for level in (0.95, 0.99, 0.999)]
+    [0.974, 0.994, 0.9994]
+    """
+    count, share = len(ranks), 1.0 - level
+    outside = max(share * count, min(10, count - 1))
+    tail = np.sort(ranks)[math.floor(outside)] / count * (share * count / outside)
     return float(max(1.0 - 2.0 * tail, level))

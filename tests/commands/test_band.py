@@ -88,8 +88,8 @@ def test_pairs_are_adjusted_together_or_not_and_margins_are_kept() -> None:
         )
         frame = found.frame.query("band == 'simultaneous'")
         levels[adjust] = frame.groupby(["model", "against"])["pointwise_level"].first()
-    assert levels["holm"].nunique() == 1
-    assert levels["holm"].iloc[0] > levels["none"].max()
+    # Three pairs: a third of the error each.
+    assert (1 - levels["holm"] < (1 - levels["none"]) / 2).all()
     inside = (frame["low"] >= -0.9) & (frame["high"] <= 0.9)
     assert inside.any()
     assert ((frame["verdict"] == "equivalent") == inside).all()

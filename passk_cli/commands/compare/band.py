@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -181,18 +182,18 @@ def _values(c: Comparison, rates: TaskValues, ks: NDArray[np.int64]) -> NDArray[
 
 
 def _levels(comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules) -> list[float]:
-    """The level of each k by itself at which the bands hold: all of a curve, or each by itself."""
-    ranks = (_ranks_new if confidence.population == NEW_TASKS else _ranks_fixed)(
-        comparisons, confidence
-    )
-    if rules.adjust == "none":
-        return [level_of_ranks(own, confidence.level) for own in ranks]
-    together: dict[object, Ranks] = {}
-    for c, own in zip(comparisons, ranks, strict=True):
-        key = replace(c.first.metric, k=1)
-        together[key] = np.minimum(together.get(key, own), own)
-    levels = {key: level_of_ranks(least, confidence.level) for key, least in together.items()}
-    return [levels[replace(c.first.metric, k=1)] for c in comparisons]
+    """The level of each k by itself at which all bands of a curve hold together.
+
+    By Bonferroni over the pairs: draws of models that pass everything do not differ, so that a
+    level calibrated over pairs would not see them.
+    """
+    find = _ranks_new if confidence.population == NEW_TASKS else _ranks_fixed
+    count = Counter(replace(c.first.metric, k=1) for c in comparisons)
+    levels = []
+    for c, ranks in zip(comparisons, find(comparisons, confidence), strict=True):
+        pairs = 1 if rules.adjust == "none" else count[replace(c.first.metric, k=1)]
+        levels.append(level_of_ranks(ranks, 1 - (1 - confidence.level) / pairs))
+    return levels
 
 
 def _ranks_new(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ranks]:
@@ -326,7 +327,7 @@ def band_words(study: Study, bands: Sequence[Band]) -> str:
     if count > 1 and study.rules.adjust == "none":
         over = "for all k together, each pair and curve by itself"
     elif count > 1:
-        over = f"for all k and {count:,} pairs together, each curve by itself"
+        over = f"for all k and {count:,} pairs together (Bonferroni), each curve by itself"
     return (
         f"band: {100 * confidence.level:g} % {over}"
         f" ({point.method} intervals of {at} at each k) · tied: 0 lies in the band"
