@@ -172,7 +172,9 @@ def _pooled(
             classes.items(),
             key=lambda one: (one[0] >= 0, one[1][2] + one[1][3], sum(one[1]), one[1]),
         )
-        ordered = [(min(value, i), counts) for i, (value, counts) in enumerate(by_shape)]
+        ordered = [
+            (i if value >= 0 else value, counts) for i, (value, counts) in enumerate(by_shape)
+        ]
     rows_of = [
         (value, passed, counts[2 * passed], counts[2 * passed + 1])
         for value, counts in ordered

@@ -165,7 +165,7 @@ def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
     return min(1.0, 2 * min(tails))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=30)
 @given(hands, st.sampled_from(OF_ATTEMPTS))
 def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], metric: str) -> None:
     first, second = (bags([task[side] for task in tasks]) for side in (0, 1))
@@ -173,6 +173,13 @@ def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], m
     assert found.exact
     assert found.p == pytest.approx(dealt_by_hand(metric, tasks), rel=1e-9)
     assert 0 < found.smallest <= found.p
+
+
+def test_answers_keep_apart_whatever_their_codes_are() -> None:
+    right, usual, rare = (2, True), (0, False), (1, False)
+    task = ([right, right, rare], [usual, usual, right])
+    found = permutation_of_attempts(parse("maj@3"), *(bags([own]) for own in task))
+    assert found.p == pytest.approx(dealt_by_hand("maj@3", [task]), rel=1e-9)
 
 
 def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> Attempts:
