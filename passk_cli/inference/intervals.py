@@ -28,7 +28,7 @@ DEFAULT_OF_DIFFERENCES = {NEW_TASKS: "jeffreys", THESE_TASKS: "hull"}
 # The method of differences of −1, 0 and 1.
 TANGO = "tango"
 # A band reaches further into the tails than one interval; there `jeffreys` falls short.
-BAND_OF_DIFFERENCES = {"jeffreys": "guard"}
+DEFAULT_OF_BANDS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 # Methods that put atoms on the bounds, and so have to know them.
 GUARDED = ("guard", "gaffke", "jeffreys")
 # Widths below this are rounding.

@@ -241,6 +241,7 @@ REFUSED = [
     ("estimate", {"interval": "t"}, "interval=\"t\": with missing=\"bounds\" its limits may"),
     ("compare", {"test": "t"}, "test=\"t\": with missing=\"bounds\" its p may be larger"),
     ("compare", {"crossings": True}, "crossings=True: with missing=\"bounds\" curves are ranges"),
+    ("compare", {"band": True}, "band=True: with missing=\"bounds\" curves are ranges"),
     ("curve", {"delta": True}, "delta=True: with missing=\"bounds\" how uneven tasks are"),
     ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
     ("curve", {"curves": "gain@k"}, "gain@1 may be largest"),

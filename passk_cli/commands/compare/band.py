@@ -17,7 +17,7 @@ from passk_cli.inference.bands import (
     level_of_ranks,
     spread_out,
 )
-from passk_cli.inference.intervals import BAND_OF_DIFFERENCES
+from passk_cli.inference.intervals import DEFAULT_OF_BANDS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import CrossingSet, Run, possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
@@ -160,8 +160,8 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
             " name a --baseline, or one metric with -m"
         )
     kept = list(chosen.values())
-    method = BAND_OF_DIFFERENCES.get(confidence.method, confidence.method)
-    wide = replace(confidence, interval=method)
+    method = DEFAULT_OF_BANDS[confidence.population] if confidence.by_default else confidence.method
+    wide = replace(confidence, interval=method, by_default=False)
     levels = _levels(kept, wide, study.rules)
     return [_band(c, wide, study.rules, level) for c, level in zip(kept, levels, strict=True)]
 

@@ -53,6 +53,11 @@ def compare_report(
             "--crossings: with --missing bounds curves are ranges, which cross at no one k; leave"
             " --crossings out"
         )
+    if band and study.bounded:
+        raise ParameterError(
+            "--band: with --missing bounds curves are ranges, and no band holds for what lies"
+            " between their ends; use --missing fail or drop"
+        )
     comparisons = compare_pairs(choose_pairs(study, baseline), confidence, rules)
     ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
     crossed = find_crossings(comparisons, confidence) if crossings else {}
