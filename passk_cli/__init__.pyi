@@ -74,7 +74,7 @@ def compare(
     data: Any,
     metrics: str | Iterable[str] = (),
     *,
-    baseline: str | None = None,
+    baseline: Any = None,
     crossings: bool = False,
     band: bool = False,
     sensitivity: str | None = None,

@@ -116,7 +116,7 @@ def test_a_baseline_that_cannot_be_read(baseline: Any, message: str) -> None:
 def test_data_is_no_name() -> None:
     for data, kind in ((FRAME, "DataFrame"), (ROWS, "dict"), (passk_cli.read(FRAME), "Counts")):
         with pytest.raises(passk_cli.ParameterError) as refusal:
-            passk_cli.compare(FRAME, baseline=data)
+            passk_cli.compare(FRAME, sensitivity=data)
         assert f"<{kind}>" in str(refusal.value)
         assert len(str(refusal.value)) < 400
 

@@ -293,8 +293,9 @@ class Counts:
     @classmethod
     def together(cls, parts: Sequence[Counts]) -> Counts:
         """Counts of the same tasks and groups but different series as one."""
-        lost = [part.missing for part in parts if part.missing is not None]
-        missing = lost if len(lost) == len(parts) else None
+        missing = None
+        if any(part.missing is not None for part in parts):
+            missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
         whole = cls.from_columns(
             [series for part in parts for series, _ in part.cells],
             [task for part in parts for _, task in part.cells],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import passk_cli
@@ -97,3 +98,31 @@ def test_metrics_in_letters_of_any_size(passk: Passk) -> None:
     for one, other in (("Pass@1,PASS^2", "pass@1,pass^2"), ("gPass@2:0.5", "gpass@2:0.5")):
         assert passk("estimate", TAU, "-m", one).out == passk("estimate", TAU, "-m", other).out
     assert passk("gate", TAU, "--min", "Pass@1=0.3").code == 0
+
+
+def test_a_baseline_in_a_file_of_its_own(passk: Passk, tmp_path: Path) -> None:
+    rows = {m: [f"{m},{t},4,{(t * s) % 5}\n" for t in range(20)] for m, s in (("a", 3), ("b", 2))}
+    head = "model,task,n,c\n"
+    for name, models in (("a", "a"), ("b", "b"), ("both", "ab")):
+        lines = [line for model in models for line in rows[model]]
+        (tmp_path / f"{name}.csv").write_text(head + "".join(lines))
+    one, other, both = (tmp_path / f"{name}.csv" for name in ("a", "b", "both"))
+    base = ["-k", "1,2", "-f", "csv", "--crossings"]
+    within = passk("compare", both, "--baseline", "b", *base)
+    apart = passk("compare", one, "--baseline", other, *base)
+    assert (apart.code, apart.out) == (within.code, within.out) == (0, within.out)
+    # A folder leaves its baseline out; the same name in both is told by the file.
+    (tmp_path / "both.csv").unlink()
+    folder = passk("compare", tmp_path, "--baseline", other, *base)
+    assert folder.out == within.out
+    assert "b.csv is the baseline, and left out of the new run" in folder.err
+    (tmp_path / "c.csv").write_text((tmp_path / "b.csv").read_text().replace("b,", "a,"))
+    same = passk("compare", one, "--baseline", tmp_path / "c.csv", *base)
+    assert same.out == within.out.replace(",b,", ",a (c.csv),")
+    several = passk("compare", one, "--baseline", SAMPLES / "agents.jsonl")
+    assert (several.code, "agents.jsonl: a baseline is one model; there are" in several.err) == (
+        3,
+        True,
+    )
+    found = passk_cli.compare(one, baseline=pd.read_csv(other), k=1)
+    assert found.signature["baseline"] == "b"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.files.request import Request
-from passk_cli.option import Option
+from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
@@ -34,8 +34,15 @@ class Compare(Question):
     """
 
     baseline: Annotated[
-        str | None,
-        Option("--baseline", "NAME", "Compare every model with this one only.", of_models=True),
+        DATA,
+        Option(
+            "--baseline",
+            "FILE|NAME",
+            "Compare every model with this one only.",
+            file="read",
+            of_models=True,
+            detail="A model in the data, or a file with one model.",
+        ),
     ] = None
     crossings: Annotated[
         bool, Option("--crossings", help="The k at which one model overtakes another.")
@@ -56,7 +63,7 @@ class Compare(Question):
 
     def request(self, options: SharedOptions) -> Request:
         """What to read: the baseline as well, and the groups that are left out in turn."""
-        request = super().request(options).keeping(self.baseline)
+        request = super().request(options)
         groups = (self.sensitivity,) if self.sensitivity else ()
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
 
@@ -66,21 +73,43 @@ class Compare(Question):
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data and what is asked of it; the intervals are those of differences."""
+        from passk_cli.study.baseline import Runs, joined, label_of
+        from passk_cli.study.notes import reading_notes
+
         confidence = options.confidence.required().for_differences()
-        return super().study(replace(options, confidence=confidence), read)
+        options = replace(options, confidence=confidence)
+        runs = Runs.apart(options.files, self.baseline)
+        if runs.baseline is None:
+            named = self.baseline if isinstance(self.baseline, str) else None
+            return super().study(
+                options, lambda request, source=None: read(request.keeping(named), source)
+            )
+        label = label_of(runs.baseline)
+        other = read(self.request(options).of_all_models(), runs.baseline)
+        sides = joined(read(self.request(options), runs.files), other, label)
+        study = super().study(options, lambda request, source=None: sides[0])
+        notes = (
+            replace(note, text=f"baseline {label}: {note.text}") for note in reading_notes(other)
+        )
+        return replace(study, baseline=sides[1], reading=(*runs.notes, *notes))
 
     def report(self, study: Study) -> Report:
         """Differences, tests and verdicts; a ranking where all pairs are compared."""
+        baseline = self._baseline(study)
         from passk_cli.commands.compare.report import compare_report
         from passk_cli.commands.compare.sensitivity import sensitivity_table
 
         tables = []
         if self.sensitivity:
-            tables.append(sensitivity_table(study, self.sensitivity, self.baseline))
+            tables.append(sensitivity_table(study, self.sensitivity, baseline))
         whole = replace(study, counts=self._whole(study.counts))
         return compare_report(
-            whole, self.baseline, crossings=self.crossings, band=self.band, further=tables
+            whole, baseline, crossings=self.crossings, band=self.band, further=tables
         )
+
+    def _baseline(self, study: Study) -> str | None:
+        """The name of the baseline's model."""
+        return self.baseline if study.baseline is None else study.baseline.series[0][0]
 
     def _whole(self, counts: Counts) -> Counts:
         """The counts not split by the groups that are left out in turn."""

@@ -111,7 +111,9 @@ def choose_pairs(study: Study, baseline: str | None) -> list[tuple[TaskValues, T
     """
     names = sorted({series[0] for series in study.counts.series})
     if baseline is not None and baseline not in names:
-        raise ParameterError(f"--baseline {baseline}: no such model; there are {', '.join(names)}")
+        raise ParameterError(
+            f"--baseline {baseline}: no such file, and no such model; there are {', '.join(names)}"
+        )
     values = study.values()
     place = {rates.series: -rates.mean for rates in values if rates.metric == values[0].metric}
     cells: dict[tuple[Metric, Series], list[TaskValues]] = {}

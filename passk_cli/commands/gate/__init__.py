@@ -98,7 +98,7 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The new run, and the baseline where that is another file."""
-        from passk_cli.commands.gate.sides import Runs, only_models
+        from passk_cli.study.baseline import Runs, only_models
         from passk_cli.study.study import Study
 
         self._check()

@@ -2,58 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import base_name, is_file_argument, paths_of, without
-from passk_cli.report.model import Note
+from passk_cli.errors import ParameterError
 from passk_cli.report.words import plural, series_name
+from passk_cli.study.baseline import clusters_of, label_of
 from passk_cli.study.losses import BECAME
 from passk_cli.study.values import Series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.files.request import Request
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import ReadFacts
     from passk_cli.study.study import Study
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The files of the new run and, where it is data of its own, the baseline.
-
-    files : None for the data as it was given.
-    """
-
-    files: Sequence[str] | None
-    baseline: Any = None
-    notes: tuple[Note, ...] = ()
-
-    @classmethod
-    def apart(cls, files: Sequence[str], baseline: Any) -> Runs:
-        """The baseline's file apart from the new run's, whose globs and folders leave it out.
-
-        A file that is both and alone is compared with itself.
-        """
-        if isinstance(baseline, str) and not is_file_argument(baseline):
-            return cls(None)
-        others, name = list(files), label_of(baseline)
-        for path in paths_of(baseline):
-            others = without(others, path)
-        if others == list(files):
-            return cls(None, baseline)
-        if not others:
-            note = f"no change: {name} is both the new run and the baseline"
-            return cls(None, baseline, (Note(note),))
-        note = f"{name} is the baseline, and left out of the new run"
-        return cls(others, baseline, (Note(note),))
 
 
 @dataclass(frozen=True)
@@ -132,15 +98,6 @@ class Sides:
         return gone
 
 
-def label_of(baseline: Any) -> str:
-    """What a baseline of its own is called: by its files, or by the kind of data it is.
-
-    >>> label_of("old=runs/old.jsonl"), label_of([{"task": "a", "passed": True}])
-    ('old.jsonl', 'list')
-    """
-    return ", ".join(map(base_name, paths_of(baseline))) or type(baseline).__name__
-
-
 def sides_of(study: Study, baseline: Any) -> Sides:
     """The candidates and their baseline: what was read apart, or the model of this name."""
     if baseline is None:
@@ -173,19 +130,13 @@ def within(counts: Counts, name: str) -> Sides:
     return Sides(counts, candidates, counts, bases, name)
 
 
-def only_models(counts: Counts, request: Request) -> Counts:
-    """The series of the models to be kept, where there are any of these; else all."""
-    names = [series if request.keeps(series[0]) else None for series in counts.series]
-    return counts.regrouped(names, counts.group_names) if any(names) else counts
-
-
 def against(counts: Counts, baseline: Counts, label: str) -> Sides:
     """Every model of some data against the models of another file, kept apart from them.
 
     Errors: DataError when a task belongs to one cluster here and to another there.
     """
     tasks = sorted({*counts.tasks, *baseline.tasks})
-    clusters = _clusters(counts, baseline, label)
+    clusters = clusters_of(counts, baseline, label)
     both = [side.over(tasks) for side in (counts, baseline)]
     if clusters is not None:
         both = [replace(side, clusters=tuple(clusters[task] for task in tasks)) for side in both]
@@ -269,18 +220,3 @@ def left_out(facts: ReadFacts) -> list[str]:
 
 def _tasks(counts: Counts, series: int) -> NDArray[np.int64]:
     return counts.task_codes[counts.rows_of(series)]
-
-
-def _clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
-    if counts.clusters is None or baseline.clusters is None:
-        return None
-    clusters = dict(zip(baseline.tasks, baseline.clusters, strict=True))
-    for task, cluster in zip(counts.tasks, counts.clusters, strict=True):
-        if clusters.setdefault(task, cluster) != cluster:
-            raise DataError(
-                label,
-                f"task {task!r} belongs to cluster {clusters[task]!r}, to {cluster!r} in the new"
-                " run",
-                "the clusters must agree",
-            )
-    return clusters

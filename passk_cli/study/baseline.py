@@ -1,0 +1,101 @@
+"""A baseline that is data of its own, beside the run that is compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.errors import DataError
+from passk_cli.files.arguments import base_name, is_file_argument, paths_of, without
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Note
+
+if TYPE_CHECKING:
+    from passk_cli.files.request import Request
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The files of the new run and, where it is data of its own, the baseline.
+
+    files : None for the data as it was given.
+    """
+
+    files: Sequence[str] | None
+    baseline: Any = None
+    notes: tuple[Note, ...] = ()
+
+    @classmethod
+    def apart(cls, files: Sequence[str], baseline: Any) -> Runs:
+        """The baseline's file apart from the new run's, whose globs and folders leave it out.
+
+        A file that is both and alone is compared with itself.
+        """
+        if isinstance(baseline, str) and not is_file_argument(baseline):
+            return cls(None)
+        others, name = list(files), label_of(baseline)
+        for path in paths_of(baseline):
+            others = without(others, path)
+        if others == list(files):
+            return cls(None, baseline)
+        if not others:
+            note = f"no change: {name} is both the new run and the baseline"
+            return cls(None, baseline, (Note(note),))
+        note = f"{name} is the baseline, and left out of the new run"
+        return cls(others, baseline, (Note(note),))
+
+
+def label_of(baseline: Any) -> str:
+    """What a baseline of its own is called: by its files, or by the kind of data it is.
+
+    >>> label_of("old=runs/old.jsonl"), label_of([{"task": "a", "passed": True}])
+    ('old.jsonl', 'list')
+    """
+    return ", ".join(map(base_name, paths_of(baseline))) or type(baseline).__name__
+
+
+def only_models(counts: Counts, request: Request) -> Counts:
+    """The series of the models to be kept, where there are any of these; else all."""
+    names = [series if request.keeps(series[0]) else None for series in counts.series]
+    return counts.regrouped(names, counts.group_names) if any(names) else counts
+
+
+def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
+    """A run and its baseline as one, and the baseline under the name it has there.
+
+    The baseline's model keeps its name, with its file behind it where the run has the same one.
+    Errors: DataError for a baseline of several models, or other clusters than the run has.
+    """
+    models = sorted({series[0] for series in baseline.series})
+    if len(models) > 1:
+        raise DataError(
+            label,
+            f"a baseline is one model; there are {', '.join(models)}",
+            "read it with the others, and name a model with --baseline NAME",
+        )
+    taken = {series[0] for series in counts.series}
+    name = f"{models[0]} ({label})" if models[0] in taken else models[0]
+    renamed = baseline.regrouped([(name, *s[1:]) for s in baseline.series], baseline.group_names)
+    clusters = clusters_of(counts, baseline, label)
+    whole = Counts.together([replace(counts, clusters=None), replace(renamed, clusters=None)])
+    return (whole if clusters is None else whole.with_clusters(clusters)), renamed
+
+
+def clusters_of(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
+    """The cluster of each task of both; None where one of them has none.
+
+    Errors: DataError when a task belongs to one cluster here and to another there.
+    """
+    if counts.clusters is None or baseline.clusters is None:
+        return None
+    clusters = dict(zip(baseline.tasks, baseline.clusters, strict=True))
+    for task, cluster in zip(counts.tasks, counts.clusters, strict=True):
+        if clusters.setdefault(task, cluster) != cluster:
+            raise DataError(
+                label,
+                f"task {task!r} belongs to cluster {clusters[task]!r}, to {cluster!r} in the new"
+                " run",
+                "the clusters must agree",
+            )
+    return clusters
