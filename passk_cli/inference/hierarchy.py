@@ -209,7 +209,7 @@ def _logs(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
 
 
 def _prior(axes: Sequence[Floats]) -> Floats:
-    """log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform."""
+    """log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform with ν + ω ≤ 1."""
     means, sizes, *lumps = axes
     distance = np.abs(sizes - np.log(_USUAL_SIZE))
     shares = []
@@ -223,6 +223,7 @@ def _prior(axes: Sequence[Floats]) -> Floats:
         + (-distance - 2 * np.log1p(np.exp(-distance)))[:, None, None]
         + shares[0][:, None]
         + shares[1]
+        + np.where(lumps[0][:, None] + lumps[1] > 1.0 + 1e-12, -np.inf, 0.0)
     )
 
 

@@ -1,0 +1,189 @@
+"""Gates with nothing changed: how often they fail, and whether a rehearsal says so beforehand.
+
+Run: python benchmarks/gate.py [--runs 12000] [--splits 300] [--skip points|rehearsals]
+Writes the tables into benchmarks/gate.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from math import sqrt
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from measure import keep, table
+from numpy.typing import NDArray
+
+import passk_cli
+from passk_cli.commands.gate import Gate
+from passk_cli.commands.gate.rehearsal import stage as rehearsals
+from passk_cli.commands.gate.sides import against
+from passk_cli.commands.gate.trial import Trial
+from passk_cli.metrics.registry import parse
+from passk_cli.outcomes.counts import Counts
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
+
+Ints = NDArray[np.int64]
+DATA = Path(__file__).parent.parent / "tests" / "data"
+FAMILIES = {"Beta(.3, .5)": (0.3, 0.5), "Beta(.5, .5)": (0.5, 0.5), "uniform": (1.0, 1.0)}
+POINT_GATES = [(30, 1, 0.0), (50, 3, 0.02), (100, 3, 0.02), (500, 1, 0.02)]
+PASS_1 = parse("pass@1")
+REHEARSED = 5  # halves that a rehearsal is made of, for each set of data
+
+
+def points(runs: int) -> str:
+    """Gates on the difference of two pass rates, beside the rules of passk."""
+    rng, rows = np.random.default_rng(1), []
+    for tasks, n, most in POINT_GATES:
+        row: list[object] = [
+            f"{tasks} × {n}",
+            "any drop" if not most else f"> {100 * most:g} points",
+        ]
+        for a, b in FAMILIES.values():
+            p = rng.beta(a, b, (runs, tasks))
+            d = (rng.binomial(n, p).sum(axis=1) - rng.binomial(n, p).sum(axis=1)) / (tasks * n)
+            row.append(f"{100 * np.mean(d < -most - 1e-12):.1f}")
+        for a, b in FAMILIES.values():
+            trials = []
+            for _ in range(runs // 20):
+                p = rng.beta(a, b, tasks)
+                trials.append(trial(n, rng.binomial(n, p), n, rng.binomial(n, p), most))
+            drop, regression = failing(trials)
+            row.append(f"{100 * drop:.1f} / {100 * regression:.1f}")
+        rows.append(row)
+    error, small = 100 * sqrt(0.25 / runs), 100 * sqrt(0.025 / (runs // 20))
+    head = ["tasks × attempts", "point gate", *(f"{f}: fails %" for f in FAMILIES)]
+    head += [f"{f}: passk %" for f in FAMILIES]
+    return (
+        f"{runs:,} pairs of runs a cell, Monte-Carlo error at most {error:.1f} points; of passk's"
+        f" rules {runs // 20:,}, at most {small:.1f} points\n\n{table(head, rows)}"
+    )
+
+
+def trial(
+    new_n: int | Ints, new: Ints, old_n: int | Ints, old: Ints, most: float, least: float = 0.0
+) -> Trial:
+    """A gate on pass@1 of a run against another one."""
+    counts, base = (
+        Counts.from_columns(
+            [("m",)] * len(c), [f"{t:05d}" for t in range(len(c))], np.broadcast_to(n, c.shape), c
+        )
+        for n, c in ((new_n, new), (old_n, old))
+    )
+    gate = Gate(max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least})
+    study = Study(counts, (PASS_1,), Confidence(resamples=1000), Rules())
+    return Trial(study, against(counts, base, "old"), gate.rules[1:], (PASS_1,), "fail")
+
+
+def failing(trials: list[Trial]) -> tuple[float, float]:
+    """Shares that --max-drop and --no-regression fail."""
+    _, regression, drop = (verdicts(trials, place) for place in range(3))
+    return float(np.mean(drop == "fail")), float(np.mean(regression == "fail"))
+
+
+def verdicts(trials: list[Trial], place: int) -> NDArray[np.str_]:
+    if place == 0:  # each trial has a minimum of its own
+        outcomes = [one.rules[place].outcomes([one])[0] for one in trials]
+    else:
+        outcomes = trials[0].rules[place].outcomes(trials)
+    return np.array([next(iter(one.values())) for one in outcomes])
+
+
+def sets() -> Iterator[tuple[str, Ints, Ints, int]]:
+    """(name, n, c, attempts of either half) of real runs, every eighth task of CRUXEval."""
+    tau = passk_cli.read(DATA / "tau_bench" / "gpt-4o-airline.json")
+    for half in (1, 2):
+        yield f"tau-bench gpt-4o, 50 × {half}", tau.n, tau.c, half
+    for name in ("codellama-7b_temp0.2", "codellama-7b_temp0.8", "gpt-4-0613_temp0.8"):
+        counts = passk_cli.read(DATA / "cruxeval" / f"{name}.json.gz")
+        for half, step in ((1, 8), (2, 8), (5, 8)):
+            n, c = counts.n[::step], counts.c[::step]
+            yield f"{name.replace('_temp', ' T ')}, {len(n)} × {half}", n, c, half
+
+
+def halves(n: Ints, c: Ints, half: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Passes among two sets of attempts of each task without one in common."""
+    first = rng.hypergeometric(c, n - c, half)
+    return first, rng.hypergeometric(c - first, n - c - (half - first), half)
+
+
+def rehearsed(splits: int) -> str:
+    rows = []
+    for name, n, c, half in sets():
+        rng = np.random.default_rng([len(n), half, int(c.sum())])
+        pairs = [halves(n, c, half, rng) for _ in range(splits)]
+        real = [trial(half, b, half, a, 0.02, _least(a, half)) for a, b in pairs]
+        row: list[object] = [name]
+        stages = []
+        for a, _ in pairs[:REHEARSED]:
+            own = trial(half, a, half, a, 0.02, _least(a, half))
+            stages.append(rehearsals.stage(own, "pass"))
+        for place, verdict in ((0, "fail"), (2, "undecided"), (2, "fail"), (1, "fail")):
+            share = float(np.mean(verdicts(real, place) == verdict))
+            each = [_rehearsed(one, place, verdict) for one in stages]
+            mean, spread = float(np.mean(each)), float(np.std(each, ddof=1))
+            error = sqrt(share * (1 - share) / splits + spread**2 / len(each))
+            row.append(f"{100 * share:.1f} / {100 * mean:.1f} ± {100 * error:.1f}")
+        row.append(_caught(stages[:2], n, c, half, rng, splits) if half > 1 else "–")
+        rows.append(row)
+        print(row, file=sys.stderr)
+    head = ["data", "--min at 1 point less fails %", "--max-drop .02 undecided %", "fails %",
+            "--no-regression fails %", "planted drop caught %"]  # fmt: skip
+    return (
+        f"{splits} splits, {REHEARSED} rehearsals of 500 runs each; realised / rehearsed ± standard"
+        f" error of their difference\n\n{table(head, rows)}"
+    )
+
+
+def _least(c: Ints, half: int) -> float:
+    return max(float((c / half).mean()) - 0.01, 0.0)
+
+
+def _rehearsed(one: rehearsals.Stage, place: int, verdict: str) -> float:
+    odds = next(odds for line, odds in one.unchanged[0].items() if line[0] == place)
+    return (odds.failing if verdict == "fail" else odds.undecided) / odds.runs
+
+
+def _caught(
+    stages: list[rehearsals.Stage],
+    n: Ints,
+    c: Ints,
+    half: int,
+    rng: np.random.Generator,
+    splits: int,
+) -> str:
+    """How often --max-drop fails when the other half loses the share that rehearsals name."""
+    shares = []
+    for one in stages:
+        line = next(line for line in one.unchanged[0] if line[0] == 2)
+        shares.append(one.catch(line).lost)
+    if any(share is None for share in shares):
+        return "none is"
+    lost = float(np.mean([share for share in shares if share is not None]))
+    pairs = (halves(n, c, half, rng) for _ in range(splits))
+    trials = [trial(half, rng.binomial(b, 1 - lost), half, a, 0.02) for a, b in pairs]
+    share = float(np.mean(verdicts(trials, 2) == "fail"))
+    return f"{100 * share:.0f} ± {100 * sqrt(0.16 / splits):.0f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=12_000)
+    parser.add_argument("--splits", type=int, default=300)
+    parser.add_argument("--skip", choices=("points", "rehearsals"))
+    given = parser.parse_args()
+    if given.skip != "points":
+        keep("points", points(given.runs), "gate.md")
+    if given.skip != "rehearsals":
+        keep("rehearsals", rehearsed(given.splits), "gate.md")
+
+
+if __name__ == "__main__":
+    main()
