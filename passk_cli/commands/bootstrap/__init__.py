@@ -59,7 +59,7 @@ class Bootstrap(Question):
     ] = None
 
     def report(self, study: Study) -> Report:
-        """Estimate, bias, standard error, intervals side by side, and who is best."""
+        """Estimate, bias, standard error, intervals side by side, and who leads."""
         from passk_cli.commands.bootstrap.distribution import bootstrap_report
 
         return bootstrap_report(study, self.interval, self.weights, self.draws)

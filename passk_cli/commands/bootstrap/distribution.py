@@ -18,7 +18,7 @@ from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
-from passk_cli.study.lead import attempts_agree, on_shared_tasks, resampled_means
+from passk_cli.study.lead import attempts_agree, lead_words, on_shared_tasks, resampled_means
 from passk_cli.study.notes import flaw_notes
 from passk_cli.study.pivot import head
 from passk_cli.study.study import Study
@@ -42,14 +42,14 @@ class Distribution:
     """One model × metric: its draws and what follows from them.
 
     estimates : its mean with the limits of each method.
-    best : share of the draws in which it is the best model at this metric (in its group), ties
+    leads : share of the draws in which it is in the lead at this metric (in its group), ties
         shared; None where attempts differ between the models.
     """
 
     values: TaskValues
     draws: Draws
     estimates: tuple[Fact, ...]
-    best: float | None = None
+    leads: float | None = None
 
     @property
     def rivals(self) -> tuple[object, ...]:
@@ -76,7 +76,7 @@ class Distribution:
     def facts(self) -> Iterator[Fact]:
         """Its tidy rows, one per method."""
         tasks, attempts = self.shares
-        more = {"bias": self.bias, "best": self.best, "share_tasks": tasks,
+        more = {"bias": self.bias, "leads": self.leads, "share_tasks": tasks,
                 "share_attempts": attempts}  # fmt: skip
         return (replace(fact, se=self.se, more=more) for fact in self.estimates)
 
@@ -104,7 +104,7 @@ def applicable(metric: Metric, methods: Sequence[str], confidence: Confidence) -
 def bootstrap_report(
     study: Study, names: Sequence[str] = (), kind: str = "multinomial", target: str | None = None
 ) -> Report:
-    """Estimate, bias, standard error, intervals side by side, and who is best.
+    """Estimate, bias, standard error, intervals side by side, and who leads.
 
     names : of interval methods, see `choose_methods`.  kind : of the weights.
     target : the file for the draws, if any.
@@ -123,10 +123,12 @@ def bootstrap_report(
         f"{study.sizes(lines)} · {confidence.resamples:,} {kind} resamples for"
         f" {population}{clustered}, seed {confidence.seed} · {100 * confidence.level:g} %"
     )
+    drawn = "tasks" if confidence.population == NEW_TASKS else "attempts"
+    led = any(d.leads is not None for d in distributions)
     report = plain.report(
         [fact for d in distributions for fact in d.facts],
         _tables(study, distributions, methods),
-        caption=(f"{caption} intervals",),
+        caption=(f"{caption} intervals", lead_words(confidence.resamples, drawn) if led else ""),
         notes=(*plain.notes(lines), *_notes(study, distributions, methods)),
         plots=partial(_charts, study.metrics, distributions, f"{caption} {methods[0]} intervals"),
         interval=None,
@@ -155,7 +157,7 @@ def _distributions(
         suitable = applicable(rates.metric, methods, confidence)
         estimates = (study.fact(rates, replace(confidence, interval=method)) for method in suitable)
         distributions.append(Distribution(rates, means, tuple(estimates)))
-    return _with_best(distributions, confidence, kind)
+    return _with_leads(distributions, confidence, kind)
 
 
 def _draws(values: Sequence[TaskValues], confidence: Confidence, kind: str) -> list[Draws]:
@@ -172,14 +174,14 @@ def _draws(values: Sequence[TaskValues], confidence: Confidence, kind: str) -> l
     return [draws[i] for i in range(len(values))]
 
 
-def _with_best(
+def _with_leads(
     distributions: Sequence[Distribution], confidence: Confidence, kind: str
 ) -> list[Distribution]:
-    """The same with the share of the draws in which each is the best of its group at its metric.
+    """The same with the share of the draws in which each leads its group at its metric.
 
     Nothing where attempts differ between models: see `lead.attempts_agree`.
     """
-    best: dict[int, float] = {}
+    leads: dict[int, float] = {}
     for places in _rivals(distributions).values():
         models = [distributions[i].values for i in places]
         if len(places) < 2 or not attempts_agree(models):
@@ -190,8 +192,8 @@ def _with_best(
             if not len(shared[0].tasks):
                 continue
             draws = resampled_means(shared, confidence, kind)
-        best |= dict(zip(places, lead_shares(draws).tolist(), strict=True))
-    return [replace(d, best=best.get(i)) for i, d in enumerate(distributions)]
+        leads |= dict(zip(places, lead_shares(draws).tolist(), strict=True))
+    return [replace(d, leads=leads.get(i)) for i, d in enumerate(distributions)]
 
 
 def _rivals(distributions: Sequence[Distribution]) -> dict[tuple[object, ...], list[int]]:
@@ -220,7 +222,7 @@ def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[
 def _notes(
     study: Study, distributions: Sequence[Distribution], methods: Sequence[str]
 ) -> Iterator[Note]:
-    """Which intervals are left out or special, and what it is asked of who is best."""
+    """Which intervals are left out or special, and what leads is asked of."""
     confidence = study.confidence
     lacking = [m.name for m in study.metrics if applicable(m, methods, confidence) != methods]
     if lacking:
@@ -230,10 +232,10 @@ def _notes(
     estimates = [fact for d in distributions for fact in d.estimates if fact.flaw]
     yield from flaw_notes([replace(f, flaw=f"{f.method}: {f.flaw}") for f in estimates])
     if confidence.population == NEW_TASKS:
-        yield from _unshared_notes([d for d in distributions if d.best is not None])
+        yield from _unshared_notes([d for d in distributions if d.leads is not None])
     alone = {rivals for rivals, places in _rivals(distributions).items() if len(places) < 2}
-    if any(d.best is None and d.rivals not in alone for d in distributions):
-        yield Note("best is empty where attempts differ between models: values are not alike then")
+    if any(d.leads is None and d.rivals not in alone for d in distributions):
+        yield Note("leads is empty where attempts differ between models: values are not alike then")
 
 
 def _unshared_notes(distributions: Sequence[Distribution]) -> list[Note]:
@@ -249,7 +251,7 @@ def _unshared_notes(distributions: Sequence[Distribution]) -> list[Note]:
             part = f"the {plural(len(shared), 'task')} that all models have{place}"
             lost.setdefault(f"{part}, of {len(every):,}", []).append(models[0].metric.name)
     return [
-        Note(f"best at {', '.join(names)} is asked of {part}", "warning")
+        Note(f"leads at {', '.join(names)} is asked of {part}", "warning")
         for part, names in lost.items()
     ]
 
@@ -261,22 +263,23 @@ def _tables(
     for metric in study.metrics:
         models = [d for d in distributions if d.values.metric == metric]
         models.sort(key=lambda d: (-d.values.mean, d.values.series))
+        shown = any(d.leads is not None for d in models)
         unit = metric.unit
         fine_unit = "fine" if unit == "share" else unit
         suitable = applicable(metric, methods, study.confidence)
         columns = (
             *head(study.counts.group_names), Column("estimate", unit), Column("bias", fine_unit),
             Column("se", fine_unit), *(Column(method, unit) for method in suitable),
-            Column("best", "share"), Column("from tasks", "share"),
+            *[Column("leads", "share")] * shown, Column("from tasks", "share"),
             Column("from attempts", "share"),
         )  # fmt: skip
         if models:
-            yield Table(columns, tuple(map(_row, models)), metric.name)
+            yield Table(columns, tuple(_row(d, shown) for d in models), metric.name)
 
 
-def _row(d: Distribution) -> tuple[Cell, ...]:
+def _row(d: Distribution, leads: bool) -> tuple[Cell, ...]:
     limits = (Limits(f.estimate.low, f.estimate.high, f.flaw) for f in d.estimates)
-    return (*d.values.series, d.values.mean, d.bias, d.se, *limits, d.best, *d.shares)
+    return (*d.values.series, d.values.mean, d.bias, d.se, *limits, *[d.leads] * leads, *d.shares)
 
 
 def _charts(

@@ -30,6 +30,7 @@ from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import plural, series_name, span
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.comparison import Comparison
+from passk_cli.study.lead import lead_words
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
 from passk_cli.study.study import Study
 
@@ -85,10 +86,7 @@ def compare_report(
     adjustment = Adjustment(comparisons, confidence.level, rules)
     study = replace(study, confidence=confidence.as_used(adjustment.methods))
     basis = _basis(study, comparisons, adjustment)
-    leads = (
-        f"leads: share of {confidence.resamples:,} resamples of the tasks in the lead · rank: what"
-        " the tests leave open"
-    )
+    leads = f"{lead_words(confidence.resamples)} · rank: what the tests leave open"
     margin = f"= equivalent: inside ±{rules.margin:g}" if rules.margin else ""
     first, *others = basis
     return study.report(

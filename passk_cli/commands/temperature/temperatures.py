@@ -25,6 +25,7 @@ from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
+from passk_cli.study.lead import lead_words
 from passk_cli.study.pairs import compare_pairs
 from passk_cli.study.pivot import head
 from passk_cli.study.study import Study
@@ -150,8 +151,7 @@ def _caption(study: Study, facts: Sequence[Fact], adjustment: Adjustment) -> tup
         f"told apart at {100 * confidence.level:g} %, {adjustment.words}, paired by task",
         adjustment.test_words,
         adjustment.decision,
-        f"leads: share of {confidence.resamples:,} resamples of the tasks in the lead, which is not"
-        " the probability of being best",
+        lead_words(confidence.resamples),
     )
 
 
