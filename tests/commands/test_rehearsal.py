@@ -152,3 +152,19 @@ def test_from_python() -> None:
     )
     assert found.frame.false_alarm.notna().sum() == 3
     assert found.frame.equals(again.frame)
+
+
+def test_missing_outcomes_at_both_ends(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "gaps.csv"
+    cells = [(t, a, "" if a == 1 and t % 4 == 0 else (t * 7 + a) % 5 % 2)
+             for t in range(40) for a in range(3)]  # fmt: skip
+    path.write_text("task,attempt,passed\n" + "".join(f"t{t},{a},{x}\n" for t, a, x in cells))
+    ask = [path, "--min", "pass@1=0.36"]
+    alarms = [
+        document(passk, *ask, "--missing", policy)["rows"][0]["false_alarm"]
+        for policy in ("drop", "bounds")
+    ]
+    assert alarms[0] < alarms[1]
+    path.write_text("task,attempt,passed\n" + "".join(f"t{t},0,{t % 2 or ''}\n" for t in range(9)))
+    found = document(passk, path, "--min", "pass@1=0.2", "--missing", "bounds")
+    assert found["rows"][0]["if_all_fail"] == "fail"

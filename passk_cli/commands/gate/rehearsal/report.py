@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.judgement import Judgement, at_both_ends
 from passk_cli.commands.gate.rehearsal.stage import (
     POWER,
     Catch,
@@ -84,7 +84,8 @@ def rehearsal_report(trial: Trial, on_undecided: str) -> Report:
     setting = stage(trial, on_undecided)
     every = list(_rehearse(trial, setting))
     _, whole = setting.unchanged
-    if any(c.failing for c, one in zip(report.checks, every, strict=False) if one.odds is None):
+    fixed = [c for c, one in zip(report.checks, every, strict=False) if one.odds is None]
+    if any(check.failing for check in (*fixed, *report.checks[len(every) :])):
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
         whole = replace(whole, failing=whole.runs)
     rows = [*(one.row for one in every), _whole_row(trial, whole)]
@@ -136,8 +137,9 @@ def _rehearse(trial: Trial, setting: Stage) -> Iterator[Rehearsed]:
     }
     best, worst = (extreme(setting.trial, passing) for passing in (True, False))
     for place, rule in enumerate(trial.rules):
-        (at_best,), (at_worst,) = rule.outcomes([best]), rule.outcomes([worst])
-        for judgement in rule.judge(trial):
+        (at_best,), (at_worst,) = (setting.outcomes(place, [one]) for one in (best, worst))
+        for ends in zip(*(rule.judge(case) for case in trial.cases), strict=True):
+            judgement = at_both_ends(*ends) if ends[1:] else ends[0]
             fact = judgement.fact
             line = names.get((place, fact.series, fact.name))
             if line is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.commands.gate.verdicts import ERROR, FAIL, UNDECIDED
+from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.intervals import GUARDED, Sample, interval
 from passk_cli.inference.populations import NEW_TASKS
@@ -42,6 +42,8 @@ _RESAMPLES = 1_000
 _LEAST, _CLEAR = 20, 3.0
 # Runs that are judged at once.
 _TOGETHER = 100
+# Verdicts, the worse the later.
+_WORSE = (PASS, UNDECIDED, FAIL, ERROR)
 # The planted drop is sought to this share of itself, and to this share of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
 
@@ -55,7 +57,7 @@ def extreme(trial: Trial, passing: bool) -> Trial:
     """The trial of a new run that passes everything, or nothing, against the same baseline."""
     counts = trial.sides.counts
     c = counts.n if passing else np.zeros_like(counts.n)
-    return _with_counts(trial, _drawn(counts, c), trial.sides.baseline)
+    return _with_counts(trial, replace(_drawn(counts, c), missing=None), trial.sides.baseline)
 
 
 @dataclass(frozen=True)
@@ -201,9 +203,21 @@ class Stage:
         """The verdicts of some rules on each trial."""
         lines: list[dict[Line, str]] = [{} for _ in trials]
         for place in places:
-            for into, outcomes in zip(lines, self.trial.rules[place].outcomes(trials), strict=True):
+            for into, outcomes in zip(lines, self.outcomes(place, trials), strict=True):
                 into |= {(place, *line): verdict for line, verdict in outcomes.items()}
         return lines
+
+    def outcomes(self, place: int, trials: Sequence[Trial]) -> list[dict[Any, str]]:
+        """A rule's verdicts on each trial; of both ends, where outcomes are missing, the worse."""
+        rule = self.trial.rules[place]
+        ends = zip(*(trial.cases for trial in trials), strict=True)
+        worst, *best = (rule.outcomes(end) for end in ends)
+        for other in best:
+            worst = [
+                {line: max(verdict, two[line], key=_WORSE.index) for line, verdict in one.items()}
+                for one, two in zip(worst, other, strict=True)
+            ]
+        return worst
 
     def _runs(self, lost: float, runs: range) -> list[Trial]:
         """Drawn new runs that lost a share of their passes, each with a drawn baseline."""
@@ -214,9 +228,9 @@ class Stage:
         generator = stream(seed, "rehearsed run", run)
         base = None
         if self.old is not None and sides.baseline is not None:
-            passes = generator.binomial(sides.baseline.n, self.old[run])
+            passes = generator.binomial(_judged(sides.baseline), self.old[run])
             base = _drawn(sides.baseline, passes)
-        passes = generator.binomial(sides.counts.n, self.new[run] * (1.0 - lost))
+        passes = generator.binomial(_judged(sides.counts), self.new[run] * (1.0 - lost))
         return _with_counts(self.trial, _drawn(sides.counts, passes), base)
 
     def _drop(self, line: Line, lost: float) -> Estimate:
@@ -285,10 +299,25 @@ def _quick(trial: Trial) -> bool:
 
 def _rates(counts: Counts, s: int, runs: int, seed: int, alike: bool) -> Floats:
     rows = counts.rows_of(s)
-    n, c = counts.n[rows], counts.c[rows]
+    n, c = _judged(counts)[rows], counts.c[rows]
+    known = n > 0
+    if not known.any():
+        return np.full((runs, len(n)), 0.5)
+    n, c = n[known], c[known]
+    generator = stream(seed, f"rehearsed rates {' '.join(counts.series[s])}")
+    rates = drawn_rates(n, c, runs, generator)
     if alike:
-        return np.full((runs, len(n)), float((c / n).mean()))
-    return drawn_rates(n, c, runs, stream(seed, f"rehearsed rates {' '.join(counts.series[s])}"))
+        rates[:] = float((c / n).mean())
+    # A task without any outcome is like some other one.
+    places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
+    places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))
+    every: Floats = np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
+    return every
+
+
+def _judged(counts: Counts) -> Ints:
+    """Attempts of each cell that have an outcome."""
+    return counts.n if counts.missing is None else counts.n - counts.missing
 
 
 def _drawn(counts: Counts, c: Any) -> Counts:
