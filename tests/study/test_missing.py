@@ -245,7 +245,6 @@ REFUSED = [
     ("curve", {"delta": True}, "delta=True: with missing=\"bounds\" how uneven tasks are"),
     ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
     ("curve", {"curves": "gain@k"}, "gain@1 may be largest"),
-    ("gate", {"minimum": "pass@1=0.1", "rehearse": True}, "rehearse=True draws runs from the"),
     ("gate", {"minimum": "gain@2=0.1"}, "gain@2 may be largest"),
     ("gate", {"minimum": "pass@1=0.1", "interval": "bca"}, "its limits may reach further"),
 ]  # fmt: skip

@@ -141,11 +141,6 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
         from passk_cli.commands.gate.sides import against, sides_of
         from passk_cli.commands.gate.trial import Trial
 
-        if study.bounded:
-            raise ParameterError(
-                "--rehearse draws runs from the success rates of tasks, which are not known with"
-                " --missing bounds; use --missing fail or --missing drop"
-            )
         alone = self.baseline is None and any(rule.compares for rule in self.rules)
         sides = (
             against(study.counts, study.counts, ITSELF) if alone else sides_of(study, self.baseline)
