@@ -127,5 +127,7 @@ def test_benchmarks_begin_with_their_result(file: Path) -> None:
     assert lines[2].startswith("- ")
     assert [line[:2] for line in lines[2:10]].count("- ") == 3
     tables = re.findall(r"(?:^\|.*\n)+", file.read_text(), re.MULTILINE)
-    rows = max((table.count("\n") - 2 for table in tables), default=0)
+    # The list of scripts is as long as there are scripts.
+    results = [table for table in tables if not table.startswith("| script |")]
+    rows = max((table.count("\n") - 2 for table in results), default=0)
     assert rows <= 14, "python benchmarks/measure.py moves the rows of long tables to rows/*.csv"
