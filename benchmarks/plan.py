@@ -1,7 +1,7 @@
 """What `passk plan` predicts against simulation: standard errors, and power of the paired tests.
 
 Run: python benchmarks/plan.py [--draws 20000000] [--pilots 500] [--comparisons 12000]
-     [--only errors|power]
+     [--samples 200] [--only errors|widths|power]
 Writes the tables into benchmarks/plan.md.
 """
 
@@ -28,6 +28,7 @@ from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted, 
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.inference.widths import guard_width
 from passk_cli.metrics.registry import Metric, parse, task_values
 
 Floats = NDArray[np.float64]
@@ -38,7 +39,8 @@ DESIGNS = ((5, 1), (10, 5), (20, 10))
 LEVEL, CORRELATION = 0.95, 0.5
 # Sign patterns of a simulated test: enough that the p-value's noise is far below its level.
 RESAMPLES = 1000
-GUARDS = 200
+# Attempts and k of the widths' designs.
+WIDE = ((1, 1), (4, 1), (4, 4))
 
 
 def rates_of(a: float, b: float) -> BetaRates:
@@ -71,12 +73,28 @@ def error_rows(draws: int) -> Iterator[tuple[object, ...]]:
             found = float(off.std())
             noise = sqrt(((off**4).mean() / found**4 - 1) / 4 / repetitions)
             predicted = sqrt(Assumed(metric, rates_of(a, b)).variance(n) / tasks)
-            p = rng.beta(a, b, size=(GUARDS, tasks))
-            guards = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
-            width = float(np.mean([(g.high or 0.0) - (g.low or 0.0) for g in guards]))
             yield (f"Beta({a:g}, {b:g})", tasks, n, metric.name, f"{predicted:.5f}",
-                   f"{found:.5f}", f"{predicted / found:.3f}", f"{noise:.3f}",
-                   f"{width / (2 * norm.ppf(0.975) * predicted):.2f}")  # fmt: skip
+                   f"{found:.5f}", f"{predicted / found:.3f}", f"{noise:.3f}")  # fmt: skip
+
+
+def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
+    """Predicted widths of guard intervals, and their mean over random samples."""
+    for mean, (n, k), tasks in itertools.product((0.05, 0.5, 0.95), WIDE, (10, 50, 200)):
+        rates = BetaRates(mean, 0.7 * sqrt(mean * (1 - mean)))
+        size = 1 / 0.49 - 1
+        for metric in metrics_of(k):
+            values = Assumed(metric, rates)
+            rng = np.random.default_rng([round(100 * mean), n, k, tasks])
+            p = rng.beta(mean * size, (1 - mean) * size, size=(samples, tasks))
+            limits = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
+            widths = np.array([(each.high or 0.0) - (each.low or 0.0) for each in limits])
+            found, noise = float(widths.mean()), float(widths.std()) / sqrt(samples)
+            predicted = guard_width(*values.law(n), tasks)
+            before = 2 * norm.ppf(0.975) * sqrt(values.variance(n) / tasks)
+            yield (f"{mean:g}", f"{tasks} × {n}", metric.name, f"{values.expected:.3f}",
+                   f"{found:.3f}", f"{noise:.3f}", f"{predicted:.3f}",
+                   f"{predicted / found:.2f}", f"{before:.3f}",
+                   f"{before / found:.2f}")  # fmt: skip
 
 
 def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
@@ -274,7 +292,7 @@ def simulate_errors(draws: int, pilots: int) -> None:
     worst = max(abs(float(row[6]) - 1) for row in rows)
     write("errors", f"{draws:,} tasks drawn a cell; worst ratio off by {100 * worst:.1f} %",
           ("rates", "tasks", "n", "metric", "predicted", "simulated", "ratio",
-           "Monte-Carlo error of the ratio", "guard width / predicted width"), rows)  # fmt: skip
+           "Monte-Carlo error of the ratio"), rows)  # fmt: skip
     write("pilots", f"{pilots:,} pilots a cell",
           ("rates", "pilot's n", "n", "metric", "expected", "median ratio", "80 % of the pilots",
            "± it says, %", "nothing to plan from, %"), list(pilot_rows(pilots)))  # fmt: skip
@@ -285,6 +303,15 @@ def simulate_errors(draws: int, pilots: int) -> None:
     write("correlations", "800 tasks × 10 attempts",
           ("pair", "temperature", "pass@1", "pass@2", "pass^2", "pass@5", "pass^5"),
           list(correlation_rows()))  # fmt: skip
+
+
+def simulate_widths(samples: int) -> None:
+    rows = list(width_rows(samples))
+    ratios, before = ([float(str(row[at])) for row in rows] for at in (7, 9))
+    write("widths", f"{samples:,} samples a cell; predicted / simulated {min(ratios):.2f} to"
+          f" {max(ratios):.2f}; before (normal) {min(before):.2f} to {max(before):.2f}",
+          ("mean", "design", "metric", "expected", "simulated", "Monte-Carlo error", "predicted",
+           "ratio", "before (normal)", "its ratio"), rows)  # fmt: skip
 
 
 def simulate_power(comparisons: int) -> None:
@@ -317,13 +344,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20_000_000)
     parser.add_argument("--pilots", type=int, default=500)
+    parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--comparisons", type=int, default=12_000)
-    parser.add_argument("--only", choices=("errors", "power"))
+    parser.add_argument("--only", choices=("errors", "widths", "power"))
     arguments = parser.parse_args()
     start = time.process_time()
-    if arguments.only != "power":
+    if arguments.only in (None, "errors"):
         simulate_errors(arguments.draws, arguments.pilots)
-    if arguments.only != "errors":
+    if arguments.only in (None, "widths"):
+        simulate_widths(arguments.samples)
+    if arguments.only in (None, "power"):
         simulate_power(arguments.comparisons)
     print(f"{time.process_time() - start:.0f} s of one core")
 

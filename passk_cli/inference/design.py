@@ -111,6 +111,9 @@ class Variation(Protocol):
     def variance(self, n: int) -> float:
         """Variance of a random task's value with n attempts."""
 
+    def law(self, n: int) -> tuple[Floats, Floats]:
+        """The values a random task can have with n ≥ k attempts, and their probabilities."""
+
 
 @dataclass(frozen=True)
 class Assumed:
@@ -144,9 +147,12 @@ class Assumed:
         """Variance of a random task's value with n attempts; NaN where n < k."""
         if n < self.metric.k:
             return math.nan
-        weights = self.rates.passes(n)
-        deviations = _values(self.metric, n) - self.expected
-        return float(weights @ deviations**2)
+        values, weights = self.law(n)
+        return float(weights @ (values - self.expected) ** 2)
+
+    def law(self, n: int) -> tuple[Floats, Floats]:
+        """The values a random task can have with n ≥ k attempts, and their probabilities."""
+        return _values(self.metric, n), self.rates.passes(n)
 
 
 @dataclass(frozen=True)
@@ -245,6 +251,11 @@ class Piloted:
             return self._at(n)
         return self.between + self.within(n)
 
+    def law(self, n: int) -> tuple[Floats, Floats]:
+        """The values of the pilot's tasks with n ≥ k attempts, or with all of n₀ < n."""
+        size = min(n, self.fewest)
+        return _values(self.metric, size), thinned(self.n, self.c, size)
+
     @cached_property
     def _squared_mean(self) -> float:
         """(E V)², unbiased: the mean product of the values of two different tasks."""
@@ -253,8 +264,8 @@ class Piloted:
 
     def _at(self, n: int) -> float:
         """Var V at n ≤ n₀ attempts."""
-        weights = thinned(self.n, self.c, n)
-        return _mean_and_square(self.metric, weights)[1] - self._squared_mean
+        values, weights = self.law(n)
+        return float(weights @ values**2) - self._squared_mean
 
 
 @dataclass(frozen=True)

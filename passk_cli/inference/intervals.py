@@ -297,12 +297,24 @@ def guard_weight(sample: Sample, bound: float) -> float:
     0.53
     """
     totals, sizes = sample.totals
-    away = np.abs(totals - sizes * bound)
+    return lump_weight(np.abs(totals - sizes * bound), sizes, np.ones_like(sizes))
+
+
+def lump_weight(away: Floats, sizes: Floats, counts: Floats) -> float:
+    """The weight of `guard_weight` from what it depends on.
+
+    away : (units,) distance of each unit's total from the bound times its size, ≥ 0.
+    sizes, counts : (units,) tasks in a unit > 0, and how many units are like it, ≥ 0.
+
+    >>> lump_weight(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0]))
+    0.93
+    """
     if not away.any():
         return _HEAVIEST
-    lump = sizes * float((away * away).sum() / (sizes * away).sum())
+    lump = sizes * float((counts * away * away).sum() / (counts * sizes * away).sum())
     nearer = np.minimum(away, np.abs(lump - away))
-    spread = float((nearer * nearer).sum() / lump.mean() ** 2)
+    unit = float((counts * lump).sum() / counts.sum())
+    spread = float((counts * nearer * nearer).sum() / unit**2)
     return 0.5 + (_HEAVIEST - 0.5) * math.exp(-_SMOOTHING * spread)
 
 

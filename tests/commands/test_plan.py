@@ -20,7 +20,9 @@ from passk_cli.commands.plan.aims import parse_attempts, parse_tasks
 from passk_cli.commands.plan.report import assumed_report, pilot_report
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
+from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.inference.widths import guard_width
 from passk_cli.metrics.registry import parse, parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
@@ -57,7 +59,9 @@ def test_one_attempt_per_task_by_hand() -> None:
     (row,) = rows(assumed(tasks=(200,), attempts=(1,), cost_per_attempt=0.5), fact="design")
     se = math.sqrt(0.24 / 200)
     assert row["se"] == pytest.approx(se)
-    assert row["width"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * se)
+    # The guard interval is a little wider than the normal one, 3.92 standard errors.
+    assert row["width"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * se, rel=0.03)
+    assert row["width"] == guard_width(np.array([0.0, 1.0]), np.array([0.4, 0.6]), 200)
     assert (row["attempts_in_all"], row["cost"], row["source"]) == (200, 100.0, "assumed")
     # Var of a difference: 2 (0.24 − 0.5 · 0.3²), less where the models are apart; McNemar's
     # continuity correction is 1/200.
@@ -66,6 +70,34 @@ def test_one_attempt_per_task_by_hand() -> None:
     variance = 2 * (0.24 - 0.045) * (1 - least**2 / (4 * 0.24))
     assert PairedTest(variance, step=1.0).power(least, 200) == pytest.approx(0.8)
     assert least == pytest.approx(2.8016 * math.sqrt(variance / 200) + 1 / 200, rel=0.01)
+
+
+def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
+    """10 of 20 tasks pass: the guard interval of that very sample."""
+    limits = interval(Sample(np.repeat([0.0, 1.0], 10)), "guard")
+    expected = float(limits.high or 0) - float(limits.low or 0)
+    halves = np.array([0.5, 0.5])
+    assert guard_width(np.array([0.0, 1.0]), halves, 20) == pytest.approx(expected)
+    # Fewer independent tasks; values closer together; a rare pass; nothing that varies.
+    assert guard_width(np.array([0.0, 1.0]), halves, 20, variance=0.5) > expected
+    assert guard_width(np.array([0.0, 1.0]), halves, 20, variance=0.1) < expected
+    rare = guard_width(np.array([0.0, 1.0]), np.array([0.999, 0.001]), 3)
+    assert 0.6 < rare < 1
+    assert 0 < guard_width(np.array([1.0]), np.array([1.0]), 50) < 0.08
+
+
+@pytest.mark.parametrize("mean", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize("tasks", [10, 50])
+def test_width_against_random_samples(mean: float, tasks: int) -> None:
+    """The mean width of samples drawn from the law, within 15 % (40 draws: noise of about 4 %)."""
+    rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
+    values, shares = Assumed(metric, rates).law(4)
+    drawn = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
+    limits = [interval(Sample(each), "guard") for each in drawn]
+    simulated = float(np.mean([(each.high or 0) - (each.low or 0) for each in limits]))
+    (row,) = rows(assumed(rates=rates, tasks=(tasks,), attempts=(4,)), fact="design")
+    assert row["width"] == pytest.approx(simulated, rel=0.15)
+    assert float(str(row["width"])) <= 1
 
 
 def test_tasks_that_detect() -> None:
@@ -290,7 +322,7 @@ def test_pictures_say_what_they_rest_on_and_show_nothing_impossible() -> None:
         assert "success rates Beta with mean 0.6 and spread 0.3" in plot.subtitle
         assert [point["x"] for point in plot.points] == [3, 100]
         assert all(row["y"] is None or row["y"] <= 1 for row in (*plot.rows, *plot.points))
-    assert "widths above 1 are left out" in report.plots[0].subtitle
+    assert "guard interval, new tasks" in report.plots[0].subtitle
     assert "correlation assumed 0.5" in report.plots[1].subtitle
 
 
@@ -316,7 +348,6 @@ def test_tasks_that_differ_no_more_than_luck() -> None:
 def test_rough_predictions_are_called_so() -> None:
     report = assumed("pass@1,pass@10", tasks=(20, 400), attempts=(10,))
     text = said(report)
-    assert "warning: pass@10 (up to 20 tasks): the width is that of a normal interval" in text
     assert "rough below 50 tasks and for pass@10, expected near 0 or 1" in text
     assert "rough" not in said(assumed(tasks=(400,), attempts=(10,)))
 

@@ -24,7 +24,7 @@ def parse_tasks(given: Any) -> tuple[int, ...]:
 
 
 def parse_attempts(given: Any) -> tuple[int, ...]:
-    """Numbers of tasks."""
+    """Numbers of attempts per task, likewise."""
     return _sizes("--attempts", given, *_ATTEMPTS)
 
 
@@ -33,7 +33,9 @@ def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
     try:
         sizes = {whole_number(option, part, least, most) for part in text.split(",")}
     except ParameterError:
-        raise ParameterError("Attempts per task.") from None
+        raise ParameterError(
+            f"{option} {text}: whole numbers from {least} to {most:,}, as in 50,200"
+        ) from None
     return tuple(sorted(sizes))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from passk_cli.commands.plan.designs import Designs, goals, width
+from passk_cli.commands.plan.designs import Designs, goals
 from passk_cli.commands.plan.outlook import Outlook
 from passk_cli.inference.design import Piloted, relative_error
 from passk_cli.report.model import Note
@@ -107,22 +107,8 @@ def _splits(designs: Designs) -> Iterator[Note]:
 
 
 def _rough(designs: Designs) -> Iterator[Note]:
-    """Where the normal approximations are off."""
+    """Where predicted powers are off."""
     outlooks, aims = designs.outlooks, designs.aims
-    expected = {outlook.metric.name: outlook.values.expected for outlook in outlooks}
-    tasks: dict[str, int] = {}
-    for fact in designs.asked:
-        half = width(fact.se or 0.0, aims.level) / 2.0
-        if not half <= expected[fact.name] <= 1.0 - half:
-            tasks[fact.name] = max(tasks.get(fact.name, 0), fact.size.tasks or 0)
-    if tasks:
-        where = ", ".join(f"{name} (up to {plural(t, 'task')})" for name, t in tasks.items())
-        yield Note(
-            f"{where}: the width is that of a normal interval, which here passes 0 or 1; the"
-            " guard interval that passk shows stays inside and may be narrower or, where few"
-            " tasks differ, much wider: plan by standard errors, or with more tasks",
-            "warning",
-        )
     near = [
         outlook
         for outlook in outlooks

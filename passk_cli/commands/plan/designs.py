@@ -10,7 +10,8 @@ from functools import cached_property
 from passk_cli.commands.plan.aims import Aims
 from passk_cli.commands.plan.outlook import Outlook
 from passk_cli.inference.budget import splits
-from passk_cli.inference.exact import NORMAL
+from passk_cli.inference.intervals import DEFAULT
+from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact, Size
 
@@ -130,19 +131,15 @@ def _fact(
     total = None if tasks is None else models * tasks * n
     return Fact(
         outlook.series, metric.name, metric.k, Estimate(outlook.values.expected, reason=reason),
-        se=se, size=Size(tasks, n, n), method="normal", level=aims.level,
+        se=se, size=Size(tasks, n, n), method=DEFAULT[NEW_TASKS], level=aims.level,
         more={
             "fact": kind, "best_for": best_for, "attempts_in_all": total, "cost": aims.cost(total),
-            "width": None if se is None else width(se, aims.level), "difference": difference,
+            "width": None if tasks is None else outlook.width(n, tasks, aims.level),
+            "difference": difference,
             "power": aims.power, "correlation": outlook.correlation,
             "correlation_source": outlook.correlation_source, "source": outlook.source(n),
         },
     )  # fmt: skip
-
-
-def width(se: float, level: float) -> float:
-    """Of the normal interval: twice the quantile times the standard error."""
-    return 2 * NORMAL.inv_cdf((1 + level) / 2) * se
 
 
 def goals(split: Fact) -> list[str]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from passk_cli.inference.design import Assumed, Difference, Piloted
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.inference.widths import guard_width
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import series_name
 from passk_cli.study.values import Series
@@ -88,6 +89,16 @@ class Outlook:
         if n not in self._variances:
             self._variances[n] = self.values.variance(n), self.difference.variance(n)
         return self._variances[n]
+
+    def width(self, n: int, tasks: int, level: float) -> float | None:
+        """Of the default interval for new tasks; None where there is no standard error."""
+        if self.unknown(n) or self.metric.bounds is None:
+            return None
+        values, shares = self.values.law(n)
+        return guard_width(
+            values, shares, tasks, level,
+            bounds=self.metric.bounds, variance=self.variances(n)[0],
+        )  # fmt: skip
 
     @cached_property
     def _variances(self) -> dict[int, tuple[float, float]]:

@@ -12,24 +12,23 @@ from passk_cli.commands.plan.outlook import correlation_words
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
 
-_POINTS = 30
+_POINTS = 20
 
 
 def plots(designs: Designs) -> tuple[Plot, ...]:
     """Width and smallest difference against tasks, a line per number of attempts.
 
-    The designs of the table are marked.  A width above that of all possible values is left out.
+    The designs of the table are marked.
     """
     outlooks, aims = designs.outlooks, designs.aims
     low, high = min(aims.tasks), max(aims.tasks)
     if low == high:
         low, high = max(low // 4, 2), 4 * high
     between = np.geomspace(low, high, _POINTS).round().astype(int).tolist()
-    rows, beyond = _possible(_rows(designs, sorted({*between, *aims.tasks})))
-    marked, _ = _possible(_rows(designs, aims.tasks))
+    rows = _rows(designs, sorted({*between, *aims.tasks}))
+    marked = [row for row in rows if row["tasks"] in aims.tasks]
     facet = "metric" if len(outlooks) > 1 else ""
     lone = "" if facet else f"{outlooks[0].metric.name}: "
-    gone = " · widths above 1 are left out" if beyond else ""
     return tuple(
         curves(
             rows, x="tasks", y=y, colour="attempts", facet=facet, x_title="tasks", log_x=True,
@@ -38,7 +37,7 @@ def plots(designs: Designs) -> tuple[Plot, ...]:
         )
         for y, title, qualifier in (
             ("width", f"Width of the {100 * aims.level:g} % interval",
-             f"normal approximation, new tasks{gone}"),
+             "guard interval, new tasks"),
             ("difference", f"Smallest difference detected with power {aims.power:g}",
              f"two-sided test at {100 * (1 - aims.level):.3g} %"
              f" · correlation {correlation_words(outlooks)}"),
@@ -59,9 +58,3 @@ def _rows(designs: Designs, sizes: Iterable[int]) -> list[dict[str, Any]]:
                     "metric": fact.name,
                 })  # fmt: skip
     return [row for row in rows if row["width"] is not None]
-
-
-def _possible(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
-    """The rows without widths that no interval of shares has, and whether there were any."""
-    beyond = any(row["width"] > 1.0 for row in rows)
-    return [row | {"width": None} if row["width"] > 1.0 else row for row in rows], beyond

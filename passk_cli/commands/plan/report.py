@@ -82,7 +82,7 @@ def _caption(designs: Designs) -> tuple[str, str, str]:
     level, power = designs.aims.level, designs.aims.power
     return (
         designs.start,
-        f"width of {100 * level:g} % normal intervals for new tasks",
+        f"width of {100 * level:g} % confidence intervals (guard) for new tasks",
         f"two-sided sign-flip test at {100 * (1 - level):.3g} %, power {power:g}",
     )
 

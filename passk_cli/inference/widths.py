@@ -1,0 +1,81 @@
+"""How wide the confidence interval of a design not yet run will be."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.exact import dirichlet_quantile
+from passk_cli.inference.intervals import lump_weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+# The most distinct values a law is kept with: neighbours are merged, their mean kept.
+_ATOMS = 64
+# A variance of shares below this is rounding.
+_ROUNDING = 1e-12
+
+
+def guard_width(
+    values: Floats,
+    shares: Floats,
+    tasks: float,
+    level: float = 0.95,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    variance: float | None = None,
+    unit: float = 1.0,
+) -> float:
+    """Width of the guard interval of T tasks whose values follow their law exactly.
+
+    The sample has T·share tasks of each value, which need not be a whole number: Dirichlet weights
+    take any amount.  The mean width of random samples is within a tenth of this
+    (benchmarks/plan.md).
+
+    values, shares : (atoms,), a task's value and its probability.  tasks : T > 0.
+    bounds : finite, no value lies beyond.
+    variance : of a task's value, where the law does not have it: a smaller one moves the values
+        towards their mean, a larger one is that of fewer independent tasks.  That of the law when
+        None.
+    unit : tasks in the cluster of an average task; what a guard atom stands for.
+    Returns the width, from 0 to the distance of the bounds.
+
+    >>> values, shares = np.array([0.0, 1.0]), np.array([0.5, 0.5])
+    >>> round(guard_width(values, shares, 10), 3), round(guard_width(values, shares, 1000), 4)
+    (0.617, 0.0619)
+    """
+    values, shares = _merged(values, shares)
+    mean = float(shares @ values)
+    own = float(shares @ (values - mean) ** 2)
+    amount = float(tasks)
+    if variance is not None and own > _ROUNDING:
+        values = mean + min(math.sqrt(max(variance, 0.0) / own), 1.0) * (values - mean)
+        # One independent task is the least there is.
+        amount = max(amount / max(variance / own, 1.0), 1.0)
+    counts, tail = amount * shares, (1.0 - level) / 2.0
+    some = counts > _ROUNDING
+    values, counts = values[some], counts[some]
+    limits = []
+    for bound, p in zip(bounds, (tail, 1.0 - tail), strict=True):
+        guard = lump_weight(np.abs(values - bound), np.ones_like(values), counts)
+        guard *= unit * amount / tasks
+        limits.append(dirichlet_quantile(np.append(values, bound), np.append(counts, guard), p))
+    return max(limits[1] - limits[0], 0.0)
+
+
+def _merged(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """At most about `_ATOMS` values: neighbours of little probability become their mean."""
+    order = np.argsort(values)
+    values, shares = values[order], shares[order] / shares.sum()
+    before = np.cumsum(shares) - shares
+    # A rounding's worth below 0 or above 1 would make bins of their own.
+    bins = np.clip((before + shares / 2) * _ATOMS, 0, _ATOMS - 1).astype(np.int64)
+    mass = np.bincount(bins, shares).astype(np.float64)
+    sums = np.bincount(bins, shares * values).astype(np.float64)
+    some = mass > 0.0
+    return sums[some] / mass[some], mass[some]
