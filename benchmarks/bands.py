@@ -151,8 +151,8 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
     for place, (name, laws) in enumerate(
         {**LOOKED_AT, "apart (held out)": HELD_OUT["apart"]}.items()
     ):
-        for n in (10, 30):
-            ks, tasks = spread_out(np.arange(1, n + 1), 8), 30
+        for n in (10,):
+            ks, tasks = spread_out(np.arange(1, n + 1), 6), 30
             rng = np.random.default_rng([20 + place, n])
             held, levels = np.zeros((2, 2)), np.zeros(2)
             for run in range(repetitions):

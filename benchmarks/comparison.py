@@ -3,8 +3,8 @@
 Run: python benchmarks/comparison.py [SECTION …] [--comparisons 50000] [--repetitions 2000]
 Simulates pairs of models, tests each pair, and writes the tables into benchmarks/comparison.md.
 SECTION is equal (as many attempts of both; --comparisons a cell), unequal, held-out,
-interval-power, these-tasks, family (--repetitions a cell) or speed (--runs); all but speed when
-none is named.
+interval-power, these-tasks, these-attempts, family (--repetitions a cell) or speed (--runs); all but
+speed when none is named.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.paired import interval_test, paired_t, sign_flip
-from passk_cli.inference.permutation import permutation_within_tasks
+from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse
+from passk_cli.outcomes.attempts import Attempts
 
 LEVEL = 0.05
 MEANS = (0.5, 0.9, 0.99)
@@ -275,6 +276,45 @@ def within_shares(
     return [percent(reject / repetitions), percent(float(np.mean(flips <= LEVEL)))]
 
 
+def these_attempts_rows(repetitions: int) -> Iterator[Row]:
+    """Fixed tasks, answers and scores made again: both models alike, or the second one worse."""
+    names = ("maj@3", "best@3", "worst@3")
+    for tasks, n, metrics in ((4, (5, 5), names), (4, (9, 5), names), (18, (5, 5), names[:2])):
+        for name in metrics:
+            shares = []
+            for shift in (0.0, 1.0):
+                rng = np.random.default_rng([7, tasks, *n, len(name)])
+                level = rng.normal(size=tasks)
+                bags = scored if name[0] != "m" else answered
+                reject = 0
+                for run in range(repetitions):
+                    pair = (bags(rng, level - s, m) for s, m in zip((0, shift), n, strict=True))
+                    found = permutation_of_attempts(
+                        parse(name), *pair, resamples=FEW_RESAMPLES, seed=run
+                    )
+                    reject += found.p <= LEVEL
+                shares.append(percent(reject / repetitions))
+            yield tasks, f"{n[0]} / {n[1]}", name, *shares
+
+
+def scored(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
+    """Attempts with normal scores around the level of their task."""
+    value = np.sort(rng.normal(level[:, None], 1.0, (len(level), n)))
+    ones = np.ones(value.size, dtype=np.int64)
+    cell = np.repeat(np.arange(len(level)), n)
+    return Attempts.of_rows(cell, value.ravel(), ones, 0 * ones, len(level))
+
+
+def answered(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
+    """Attempts with one of four answers, of which the first is right."""
+    right = rng.random((len(level), n)) < 1 / (1 + np.exp(-level[:, None]))
+    answer = np.where(right, 0, rng.integers(1, 4, right.shape))
+    table = (answer[:, :, None] == np.arange(4)).sum(axis=1)
+    cell, value = np.nonzero(table)
+    count = table[cell, value]
+    return Attempts.of_rows(cell, value, count, np.where(value == 0, count, 0), len(level))
+
+
 def family_rows(repetitions: int) -> Iterator[Row]:
     """Eight models, all pairs: any false rejection, and the weakest model found."""
     for tasks, n, k in ((18, 3, 1), (18, 3, 3), (40, 1, 1), (40, 5, 2)):
@@ -308,6 +348,7 @@ SECTIONS = {
                         "interval test", "interval − sign flip"), interval_power_rows),
     "these-tasks": (("tasks", "attempts", "metric", "within tasks: size %", "power %",
                      "sign flip: size %", "power %"), these_tasks_rows),
+    "these-attempts": (("tasks", "attempts", "metric", "size %", "power %"), these_attempts_rows),
     "family": (("tasks × attempts", "metric", "all alike: Holm rejects any %",
                 "counting tests that could reject", "one worse: Holm rejects any %",
                 "counting tests that could reject"), family_rows),
