@@ -3,8 +3,8 @@
 Run: python benchmarks/comparison.py [SECTION …] [--comparisons 50000] [--repetitions 2000]
 Simulates pairs of models, tests each pair, and writes the tables into benchmarks/comparison.md.
 SECTION is equal (as many attempts of both; --comparisons a cell), unequal, held-out,
-interval-power, these-tasks, these-attempts, family (--repetitions a cell) or speed (--runs); all but
-speed when none is named.
+interval-power, these-tasks, these-attempts, family (--repetitions a cell) or speed (--runs); all
+but speed when none is named.
 """
 
 from __future__ import annotations
