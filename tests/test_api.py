@@ -407,8 +407,7 @@ def test_warnings_stand_at_the_callers_line(passk: Passk) -> None:
     (warning,) = caught
     assert warning.filename == __file__
     assert str(warning.message) == (
-        'attempts of one model at one task differ in temperature and are pooled; by="temperature"'
-        " keeps them apart"
+        'attempts differ in temperature and are pooled; by="temperature" keeps them apart'
     )
     assert "are pooled; --by temperature keeps them apart" in printed
 

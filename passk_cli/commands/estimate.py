@@ -13,16 +13,15 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.option import Option
-from passk_cli.report.words import first_few, plural
+from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 
 if TYPE_CHECKING:
-    from passk_cli.report.model import Note, Report
+    from passk_cli.report.model import Estimate, Note, Report, Sentence
     from passk_cli.report.plot import Plot
     from passk_cli.study.fact import Fact
     from passk_cli.study.study import Study
-    from passk_cli.study.values import TaskValues
 
 # Shares of the variance from which on a note says where the uncertainty comes from.
 _MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5
@@ -32,8 +31,8 @@ _MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5
 class Estimation(Question):
     """pass@k and pass^k of every model, with intervals.
 
-    pass@k is the chance that at least one of k attempts passes; pass^k, that all k pass. The table
-    has a row per model and a column per metric, each with its 95 % confidence interval.
+    pass@k is the probability that at least one of k attempts passes; pass^k, that all k pass. The
+    table has a row per model and a column per metric, each with its 95 % confidence interval.
 
     Example: passk estimate sample_data/tau_airline.csv
 
@@ -45,7 +44,7 @@ class Estimation(Question):
         Option(
             "--sort",
             "COLUMN",
-            "Order of the rows: a column. Default: the first metric.",
+            "Sort rows by a column (default: the first metric).",
             detail="A column is model, a group, a metric or tasks. A minus before its name turns"
             " the order round.",
         ),
@@ -56,15 +55,14 @@ class Estimation(Question):
         from passk_cli.study.pivot import pivot
 
         facts = study.facts()
-        if study.confidence.method != "none":
-            facts = _mark_best(study, facts)
         place = {series: at for at, series in enumerate(_order(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])
         return study.report(
             facts,
             [pivot(facts, study.counts.group_names)],
-            caption=(study.sizes(facts), study.confidence.words(), study.hint),
-            notes=(*study.notes(facts), *_source_notes(study, facts)),
+            answer=(estimate_answer(study, facts),),
+            caption=(study.sizes(facts), study.confidence.words(), _empty(facts), study.hint),
+            notes=(*study.notes(facts), *_source_notes(study, facts), *_compare_note(study)),
             plots=partial(_dots, study, facts),
         )
 
@@ -72,28 +70,48 @@ class Estimation(Question):
 COMMAND = Command(Estimation, (Request, Metrics, Confidence), charts=True)
 
 
-def _mark_best(study: Study, facts: Sequence[Fact]) -> list[Fact]:
-    """Mark the best model at each metric (of a group) when it is told apart from the second."""
-    from passk_cli.study.comparison import difference_interval, match
+def estimate_answer(study: Study, facts: Sequence[Fact]) -> Sentence:
+    """The first metric that has a value: of the one model, or from the lowest to the highest.
 
-    best_first = list(facts)
-    rivals: dict[tuple[object, ...], list[tuple[int, TaskValues]]] = {}
-    for place, fact in enumerate(facts):
-        if fact.values is not None and fact.values.there:
-            rivals.setdefault((fact.name, *fact.series[1:]), []).append((place, fact.values))
-    for group in rivals.values():
-        group.sort(key=lambda rival: -rival[1].mean)
-        if len(group) < 2:
-            continue
-        place, first = group[0]
-        # Where outcomes are missing, another than the second may come closest.
-        seconds = group[1:] if study.bounded else group[1:2]
-        pairs = [match(first, second) for _, second in seconds]
-        lows = [None if p.reason else difference_interval(p, study.confidence).low for p in pairs]
-        if all(low is not None and low > 0 for low in lows):
-            best = facts[place]
-            best_first[place] = replace(best, estimate=replace(best.estimate, marked=True))
-    return best_first
+    Of one model whose pass@k and pass^k are there, it also says them at the largest k of each.
+    """
+    from passk_cli.study.extremes import bare, named, range_of
+
+    groups = study.counts.group_names
+    valued = [fact for fact in facts if fact.estimate.value is not None]
+    first = valued[0].name if valued else facts[0].name
+    same = [fact for fact in facts if fact.name == first]
+    if len(same) > 1 or not valued:
+        return range_of(same, groups)
+    number = valued[0]
+    begin = (f"{first} of {named(number.series, groups)} is ", bare(number.estimate))
+    far = [_farthest(valued, family) for family in ("pass@", "pass^")]
+    at, hat = (None if fact is None or fact is number else fact for fact in far)
+    if at is None or hat is None or at.k != hat.k:
+        return (*begin, ".")
+    return (
+        *begin, f". Of {at.k} attempts, at least one passes with probability ", _value(at),
+        f" ({at.name}), and all pass with probability ", _value(hat), f" ({hat.name}).",
+    )  # fmt: skip
+
+
+def _farthest(facts: Sequence[Fact], family: str) -> Fact | None:
+    """The number of a family at its largest k, above 1."""
+    ks = [fact for fact in facts if (fact.k or 0) > 1 and fact.name == f"{family}{fact.k}"]
+    return max(ks, key=lambda fact: fact.k or 0, default=None)
+
+
+def _value(fact: Fact) -> Estimate:
+    """Without its interval, which the table has."""
+    from passk_cli.report.model import Estimate
+
+    return Estimate(fact.estimate.value, upper=fact.estimate.upper, share=fact.estimate.share)
+
+
+def _empty(facts: Sequence[Fact]) -> str:
+    """What the sign of an empty cell means, where there is one."""
+    empty = any(fact.estimate.value is None for fact in facts)
+    return "–: some tasks have fewer than k attempts" * empty
 
 
 def _dots(study: Study, facts: Sequence[Fact]) -> tuple[Plot, ...]:
@@ -162,33 +180,40 @@ def _source_notes(study: Study, facts: Sequence[Fact]) -> list[Note]:
     if confidence.population == THESE_TASKS or confidence.method == "none":
         return []
     shares: dict[str, list[float]] = {}
-    noisy: list[tuple[str, float]] = []
+    noisy: list[tuple[str, str, float]] = []
     for fact in facts:
         within = None if fact.values is None else fact.values.share_within
         shares.setdefault(fact.name, []).append(math.nan if within is None else 1 - within)
-        if within is not None and within >= _MOSTLY_ATTEMPTS and fact.values is not None:
-            noisy.append((f"{fact.name} of {fact.values.name}", within))
+        if within is not None and within >= _MOSTLY_ATTEMPTS:
+            noisy.append((fact.name, series_name(fact.series), within))
     notes = []
     if noisy:
-        least = math.floor(100 * min(within for _, within in noisy))
+        least = math.floor(100 * min(within for *_, within in noisy))
+        whom = numbers_of_models([(name, model) for name, model, _ in noisy])
         notes.append(
             Note(
-                f"{first_few([m for m, _ in noisy])}: {_at_least(least)} of the variance comes"
-                " from too few attempts per task; more of them would narrow these intervals"
+                f"more attempts per task narrow these intervals: {whom} ({_at_least(least)} of the"
+                " variance is between attempts at one task)"
             )
         )
     by_tasks = {m: min(each) for m, each in shares.items() if all(s >= _MOSTLY_TASKS for s in each)}
     if by_tasks:
-        count = max(fact.size.tasks or 0 for fact in facts)
         least = math.floor(100 * min(by_tasks.values()))
         notes.append(
             Note(
-                f"{', '.join(by_tasks)}: {_at_least(least)} of the variance comes"
-                f" from having {plural(count, 'task')};"
-                " more tasks narrow these intervals, more attempts will not"
+                f"more tasks narrow the intervals of {', '.join(by_tasks)}, more attempts do not"
+                f" ({_at_least(least)} of the variance is between tasks)"
             )
         )
     return notes
+
+
+def _compare_note(study: Study) -> list[Note]:
+    """Where differences are tested, as here they are not."""
+    from passk_cli.report.model import Note
+
+    several = len({model for model, *_ in study.counts.series}) > 1
+    return [Note("passk compare tests which differences are significant")] * several
 
 
 def _at_least(percent: int) -> str:

@@ -27,3 +27,21 @@ def first_few(names: Sequence[str]) -> str:
 def series_name(series: Sequence[str]) -> str:
     """A model and its groups, for people; an empty group value as two quotes."""
     return " ".join(part or '""' for part in series)
+
+
+def numbers_of_models(pairs: Sequence[tuple[str, str]]) -> str:
+    """Which numbers of which models, in a few words.
+
+    pairs : (number, model), in any order.
+
+    >>> numbers_of_models([("pass@1", "a"), ("pass@2", "a")])
+    'pass@1, pass@2 of a'
+    >>> numbers_of_models([(k, m) for m in "abcde" for k in ("pass@1", "pass@2")])
+    'pass@1, pass@2 of a, b, c and 2 more'
+    >>> numbers_of_models([("pass@1", "a"), ("pass@2", "b")])
+    'pass@1 of a, pass@2 of b'
+    """
+    numbers, models = (tuple(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
+    if len(set(pairs)) < len(numbers) * len(models):
+        return first_few([f"{number} of {model}" for number, model in dict.fromkeys(pairs)])
+    return f"{first_few(numbers)} of {first_few(models)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.report.model import Note
-from passk_cli.report.words import first_few, plural, series_name
+from passk_cli.report.words import first_few, numbers_of_models, plural, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
 from passk_cli.study.stopping import stopping_notes
@@ -24,22 +24,11 @@ def reading_notes(counts: Counts) -> list[Note]:
     notes += [Note(text) for text in facts.remarks]
     notes += _runs(counts)
     if facts.foreign:
-        notes.append(
-            Note(
-                f"{plural(len(facts.foreign), 'file')} without results passed over:"
-                f" {first_few([name.rsplit('/', 1)[-1] for name in facts.foreign])}"
-            )
-        )
+        notes.append(Note(_files(facts.foreign, "without results")))
     if facts.without_outcome:
-        notes.append(
-            Note(
-                f"{plural(len(facts.without_outcome), 'file')} without this outcome passed over:"
-                f" {first_few([name.rsplit('/', 1)[-1] for name in facts.without_outcome])}",
-                "warning",
-            )
-        )
+        notes.append(Note(_files(facts.without_outcome, "without this outcome"), "warning"))
     if facts.skipped:
-        notes.append(Note(f"{plural(facts.skipped, 'line')} skipped that held no record"))
+        notes.append(Note(f"skipped {plural(facts.skipped, 'line')} that held no record"))
     notes += loss_notes(facts)
     if facts.emptied:
         notes.append(
@@ -48,7 +37,7 @@ def reading_notes(counts: Counts) -> list[Note]:
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
         policy = facts.duplicates_policy
         notes.append(
-            Note(f"{plural(facts.duplicates, 'repeated attempt')} left out, the {policy} kept")
+            Note(f"{plural(facts.duplicates, 'repeated attempt')} left out, the {policy} one kept")
         )
     if facts.unnumbered:
         notes.append(
@@ -57,27 +46,37 @@ def reading_notes(counts: Counts) -> list[Note]:
     if facts.pooled_unnumbered:
         notes.append(
             Note(
-                "several files hold attempts of one model without numbers: they are pooled, and"
-                " repeats between them cannot be seen"
+                "several files hold unnumbered attempts of one model: they are pooled, and repeats"
+                " cannot be found"
             )
         )
-    for role, attempts in counts.attempts.items():
-        columns = dict.fromkeys(file.roles[role] for file in facts.inputs if role in file.roles)
-        if columns:
-            verb = "attempts are ordered by" if role == "attempt" else f"{role}s are read from"
-            notes.append(Note(f"{verb} {', '.join(columns)}"))
-        if attempts.valueless:
-            none = {"answer": "they never win"}.get(role, f"they count as one {role}")
-            notes.append(Note(f"{plural(attempts.valueless, 'attempt')} without {role}: {none}"))
+    notes += _roles(counts)
     for name in facts.varying:
         notes.append(
             Note(
-                f"attempts of one model at one task differ in {name} and are pooled;"
-                f" --by {name} keeps them apart",
+                f"attempts differ in {name} and are pooled; --by {name} keeps them apart",
                 "warning",
             )
         )
     return notes + stopping_notes(counts)
+
+
+def _files(paths: Sequence[str], lacking: str) -> str:
+    names = [path.rsplit("/", 1)[-1] for path in paths]
+    return f"skipped {plural(len(names), 'file')} {lacking}: {first_few(names)}"
+
+
+def _roles(counts: Counts) -> Iterator[Note]:
+    """The columns of what is known of attempts, and the attempts where it is not."""
+    facts = counts.facts
+    for role, attempts in counts.attempts.items():
+        columns = dict.fromkeys(file.roles[role] for file in facts.inputs if role in file.roles)
+        if columns:
+            verb = "attempts are ordered by" if role == "attempt" else f"{role}s are read from"
+            yield Note(f"{verb} {', '.join(columns)}")
+        if attempts.valueless:
+            none = {"answer": "they never win"}.get(role, f"they count as one {role}")
+            yield Note(f"{plural(attempts.valueless, 'attempt')} without {role}: {none}")
 
 
 def _runs(counts: Counts) -> Iterator[Note]:
@@ -102,30 +101,33 @@ def _spellings(counts: Counts) -> Iterator[str]:
     for spellings in names.values():
         if len(spellings) > 1:
             yield (
-                f"{' and '.join(map(repr, spellings))} are read as {len(spellings)} models; if they"
+                f"{' and '.join(map(repr, spellings))} count as {len(spellings)} models; if they"
                 " are one, give their files one label=path"
             )
 
 
 def short_notes(facts: Sequence[Fact], short_tasks: str) -> list[Note]:
-    """One warning per model and cause: which metrics some of its tasks are too short for."""
-    metrics: dict[tuple[str, str], list[str]] = {}
+    """One warning per cause: which metrics of which models have tasks with too few attempts."""
+    numbers: dict[tuple[bool, str], list[tuple[str, str]]] = {}
     for fact in facts:
         if fact.estimate.reason:
-            state = "empty" if fact.estimate.value is None else "without those tasks"
-            cause = f"{state}: {fact.estimate.reason}"
-            metrics.setdefault((series_name(fact.series), cause), []).append(fact.name)
+            cause = fact.estimate.value is None, fact.estimate.reason
+            numbers.setdefault(cause, []).append((fact.name, series_name(fact.series)))
     remedy = "" if short_tasks == "drop" else "; --short-tasks drop uses the tasks with n ≥ k"
     return [
-        Note(f"{', '.join(names)} of {name} {cause}{remedy}", "warning")
-        for (name, cause), names in metrics.items()
+        Note(
+            f"{numbers_of_models(pairs)} {'empty' if empty else 'without those tasks'}:"
+            f" {reason}{remedy}",
+            "warning",
+        )
+        for (empty, reason), pairs in numbers.items()
     ]
 
 
 def flaw_notes(facts: Sequence[Fact]) -> list[Note]:
     """One note per thing that is special about intervals, with the numbers it is true of."""
-    numbers: dict[str, list[str]] = {}
+    numbers: dict[str, list[tuple[str, str]]] = {}
     for fact in facts:
         if fact.flaw:
-            numbers.setdefault(fact.flaw, []).append(f"{fact.name} of {series_name(fact.series)}")
-    return [Note(f"{first_few(names)}: {flaw}") for flaw, names in numbers.items()]
+            numbers.setdefault(fact.flaw, []).append((fact.name, series_name(fact.series)))
+    return [Note(f"{numbers_of_models(pairs)}: {flaw}") for flaw, pairs in numbers.items()]

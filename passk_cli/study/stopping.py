@@ -1,4 +1,4 @@
-"""What is said of a model whose sampling seems to have stopped because of what came out."""
+"""Warnings about models whose number of attempts seems to depend on the outcomes."""
 
 from __future__ import annotations
 
@@ -75,28 +75,25 @@ def _suspect_of(counts: Counts, name: str, cells: NDArray[np.int64]) -> Iterator
 def _words(suspect: Suspect) -> str:
     """What was seen, what is wrong with the numbers, and what can be estimated instead."""
     end = suspect.stopping
-    read = f"pass@1 is {suspect.read:.3f}"
+    bias = f"(pass@1 reads {suspect.read:.3f}"
     if end.at_once is not None:
-        read += f", but {end.at_once:.3f} of the first attempts passed"
-    consequence = (
-        f"{read}. What can be estimated is first@k for k ≤ {end.most:,}"
-        f" (first@{end.most} = {end.solved:.3f}); for pass@k, make as many attempts at every"
-        " task and keep them all"
+        bias += f"; of the first attempts {end.at_once:.3f} passed"
+    remedy = (
+        f"). Use first@k for k ≤ {end.most:,} (first@{end.most} = {end.solved:.3f}), or make"
+        f" {end.most:,} attempts at every task and keep all"
     )
     if end.kind == REPLACED:
         return (
-            "failed attempts seem to have been replaced by retries: attempt numbers have holes, and"
-            f" wherever they end before {end.most:,} the last attempt passed. So {consequence}"
+            "retries seem to replace failed attempts: attempt numbers have holes, and every task"
+            f" with fewer than {end.most:,} attempts ends with a pass. pass@k is biased"
+            f" {bias}{remedy}"
         )
-    short = f"the {end.short:,} of {suspect.tasks:,} tasks with fewer than {end.most:,} attempts"
+    short = f"{end.short:,} of {suspect.tasks:,} tasks have fewer than {end.most:,} attempts"
     if end.kind == FIRST_PASS:
-        manner = f"stop at the first pass: {short} all end with their only pass"
+        seen = f"attempts seem to stop at the first pass: {short}, and no task has two passes"
     else:
-        manner = (
-            f"stop once a task has passed: {short} have all passed (or tasks known to be easy were"
-            " given fewer)"
+        seen = (
+            f"attempts seem to stop once a task has passed: {short}, and all have passed (unless"
+            " easy tasks were given fewer)"
         )
-    return (
-        f"attempts seem to {manner}. So n depends on the outcome, and pass@k is biased,"
-        f" without short tasks too: {consequence}"
-    )
+    return f"{seen}. pass@k is biased, with --short-tasks drop too {bias}{remedy}"

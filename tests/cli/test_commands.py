@@ -79,8 +79,8 @@ def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
     for suffix, start in (
         (".csv", "model,"),
         (".json", "{"),
-        (".md", "| model"),
-        (".txt", "model "),
+        (".md", "pass@1 of gpt-4o is"),
+        (".txt", "pass@1 of gpt-4o is"),
     ):
         target = tmp_path / f"out{suffix}"
         assert passk("estimate", TAU, "-o", target).out == ""
@@ -98,7 +98,7 @@ def test_quiet_and_stderr(passk: Passk) -> None:
     loud, quiet = passk("estimate", CRUX), passk("estimate", CRUX, "-q")
     assert "passk: note: " in loud.err
     assert "passk: note: " not in quiet.err
-    assert "passk: warning: attempts of one model at one task differ in temperature" in quiet.err
+    assert "passk: warning: attempts differ in temperature and are pooled" in quiet.err
     assert quiet.out == loud.out
 
 

@@ -52,7 +52,7 @@ def test_folder_asks_which_outcome(passk: Passk) -> None:
     assert f"2 outcomes: {STRICT}, {FLEXIBLE}; choose one with --outcome {STRICT}" in done.err
     done = passk("estimate", DATA / "lm_eval", "--outcome", STRICT)
     assert done.code == 0
-    assert "1 file without this outcome passed over: samples_sums_rep_" in done.err
+    assert "skipped 1 file without this outcome: samples_sums_rep_" in done.err
     assert "12 tasks, 2 attempts each" in done.out
 
 

@@ -1,0 +1,57 @@
+"""The sentence from the lowest to the highest model, in every case."""
+
+from __future__ import annotations
+
+import pytest
+
+from passk_cli.render.style import Style, answer
+from passk_cli.report.model import Column, Estimate, Report, Table
+from passk_cli.study.extremes import named, range_of
+from passk_cli.study.fact import Fact
+
+NOTHING = Table((Column("model"),), ())
+R = Estimate
+
+
+def said(
+    cells: dict[str, Estimate], groups: tuple[str, ...] = (), style: Style | None = None
+) -> str:
+    facts = [Fact(tuple(name.split("/")), "pass@1", 1, cell) for name, cell in cells.items()]
+    report = Report((), NOTHING, answer=(range_of(facts, groups),))
+    return answer(report, style or Style())
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ({"a": R(0.5, low=0.4, high=0.6)}, "pass@1 of a is 0.500 [0.400, 0.600]."),
+        ({"a": R(None, reason="n=1 < k=2 on 1 of 2 tasks")},
+         "pass@1 cannot be computed: n=1 < k=2 on 1 of 2 tasks."),
+        ({"a": R(None), "b": R(0.5)}, "pass@1 of b is 0.500. 1 model without pass@1."),
+        ({"a": R(0.0), "b": R(0.0)}, "pass@1 is 0.000 for all 2 models."),
+        ({"a": R(1.0), "b": R(0.2), "c": R(0.2)},
+         "pass@1 ranges from 0.200 (b, c) to 1.000 (a)."),
+        ({**{f"m{i}": R(1.0) for i in range(7)}, "b": R(0.5, low=0.2, high=0.8)},
+         "pass@1 ranges from 0.500 [0.200, 0.800] (b) to 1.000 (7 models)."),
+        # Ties with different intervals have none together.
+        ({"a": R(1.0, low=0.9, high=1.0), "b": R(1.0, low=0.5, high=1.0), "c": R(0.1)},
+         "pass@1 ranges from 0.100 (c) to 1.000 (a, b)."),
+        # Ranges: clear ends; then an end that missing outcomes decide.
+        ({"a": R(0.8, upper=0.9), "b": R(0.2, upper=0.7)},
+         "pass@1 ranges from 0.200–0.700 (b) to 0.800–0.900 (a)."),
+        ({"a": R(0.4, upper=0.9), "b": R(0.2, upper=0.7), "c": R(0.1)},
+         "pass@1 ranges from 0.100 (c) to 0.400–0.900 (a or b); missing outcomes decide which."),
+        ({name: R(0.2, upper=0.7) for name in "abcd"},
+         "pass@1 ranges from 0.200–0.700 (one of 4 models) to 0.200–0.700 (one of 4 models);"
+         " missing outcomes decide which."),
+    ],
+)  # fmt: skip
+def test_every_case(cells: dict[str, Estimate], sentence: str) -> None:
+    assert said(cells) == sentence
+
+
+def test_groups_and_percentages() -> None:
+    cells = {"a/0.2": R(0.5), "a/0.8": R(0.25)}
+    text = said(cells, ("temperature",), Style(percent=True))
+    assert text == "pass@1 ranges from 25.0 % (a, temperature 0.8) to 50.0 % (a, temperature 0.2)."
+    assert named(("m", "x", ""), ["suite", "mode"]) == 'm, suite x, mode ""'
