@@ -1,4 +1,4 @@
-"""passk compare: which model is better, which cannot be told apart."""
+"""passk compare: which models differ significantly, and which tie."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Compare(Question):
         ),
     ] = None
     crossings: Annotated[
-        bool, Option("--crossings", help="The k at which one model overtakes another.")
+        bool, Option("--crossings", help="The k where one model overtakes another.")
     ] = False
     band: Annotated[
         bool,

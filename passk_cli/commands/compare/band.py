@@ -285,12 +285,12 @@ def band_tables(study: Study, bands: Sequence[Band]) -> Iterator[Table]:
         return
     sentences = tuple((*_head(band), band.sentence, band.crossing_words) for band in shown)
     columns = (*names, Column("model against the other"), Column("may cross at"))
-    yield Table(columns, sentences, "which model leads at which k")
+    yield Table(columns, sentences, "Which model leads at which k")
     unit = "share" if shown[0].points[0].estimate.share else "score"
     rows = tuple(
         (
             *_head(band), span(int(band.ks[run.first]), int(band.ks[run.last])),
-            _CODES[run.code] or "–", band.points[run.first].estimate,
+            _WORDS.get(_CODES[run.code], _CODES[run.code]), band.points[run.first].estimate,
             band.points[run.last].estimate, str(len(band.comparison.tasks)),
         )
         for band in shown
@@ -300,7 +300,7 @@ def band_tables(study: Study, bands: Sequence[Band]) -> Iterator[Table]:
         *names, Column("k"), Column("verdict"), Column("difference at its first k", unit),
         Column("at its last k", unit), Column("tasks"),
     )  # fmt: skip
-    yield Table(columns, rows, "differences with a simultaneous band, model − against")
+    yield Table(columns, rows, "Differences with a simultaneous band: model − against")
 
 
 def _head(band: Band) -> tuple[Cell, ...]:
@@ -316,7 +316,7 @@ def listed_bands(bands: Sequence[Band]) -> list[Band]:
 
 
 def band_words(study: Study, bands: Sequence[Band]) -> str:
-    """For the caption: how sure the bands are, by which intervals, at how many k's."""
+    """For the caption: the level of the bands, by which intervals, at how many k's."""
     confidence, point = study.confidence, bands[0].points[0]
     levels = sorted({100 * band.level for band in bands})
     at = f"{levels[0]:.1f} %" if levels[-1] - levels[0] < 0.05 else (
@@ -330,7 +330,8 @@ def band_words(study: Study, bands: Sequence[Band]) -> str:
         over = f"for all k and {count:,} pairs together (Bonferroni), each curve by itself"
     return (
         f"band: {100 * confidence.level:g} % {over}"
-        f" ({point.method} intervals of {at} at each k) · tied: 0 lies in the band"
+        f" ({point.method} intervals of {at} at each k) · tied at a k: 0 lies in the band ·"
+        " may cross at: the k where the lead can change"
     )
 
 

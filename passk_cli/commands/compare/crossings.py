@@ -82,6 +82,14 @@ def _curve(rates: TaskValues, k_max: int) -> NDArray[np.float64]:
     return task_values(every, rates.n, rates.c, attempts).T
 
 
+def crossing_words(study: Study, crossings: Crossings) -> str:
+    """For the caption: what the interval of a crossing is, and why some have none."""
+    level = f"{100 * study.confidence.level:g} %"
+    differ = any(math.isnan(cross.low) for cross in crossings.values())
+    words = f"crosses at: the first k where the other model leads; {level} interval from resamples"
+    return words + f" of the tasks{', – where attempts differ' * differ}"
+
+
 def crossing_table(study: Study, crossings: Crossings) -> Table:
     """One row per pair and family: where the lead changes, or that it does not."""
     rows: list[tuple[Cell, ...]] = []
@@ -90,11 +98,11 @@ def crossing_table(study: Study, crossings: Crossings) -> Table:
         at = none if math.isinf(cross.k) else f"k = {cross.k:.0f}"
         ends = [f"{v:.0f}" if math.isfinite(v) else "none" for v in (cross.low, cross.high)]
         limits = none if ends == ["none", "none"] else f"[{ends[0]}, {ends[1]}]"
-        limits = "– (attempts differ)" if math.isnan(cross.low) else limits
+        limits = "–" if math.isnan(cross.low) else limits
         rows.append((first[0], second[0], *first[1:], f"{family}k", at, limits))
     model, *groups = head(study.counts.group_names)
     columns = (
         model, Column("against"), *groups, Column("curve"), Column("crosses at"),
         Column("interval"),
     )  # fmt: skip
-    return Table(columns, tuple(rows), "where one overtakes the other")
+    return Table(columns, tuple(rows), "Where one model overtakes the other")

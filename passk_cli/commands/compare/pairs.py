@@ -1,4 +1,4 @@
-"""Which pairs are compared, what is said of each, and the tables of differences."""
+"""Which pairs are compared, the columns of each, and the tables of differences."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class PairColumn:
-    """What is said of a pair: in tidy rows under a name, in tables for people under a title.
+    """A column about a pair: in tidy rows under a name, in tables for people under a title.
 
     name : "" where the schema of all commands has it.  title : "" where no table has it; the first
     column of a metric has the metric's name.
@@ -141,7 +141,7 @@ def pair_table(study: Study, pairs: Sequence[Pair]) -> Table:
         for (first, second), own in _by_models(pairs).items()
     )
     headers = (model, Column("against"), *groups, *_headers(study, columns))
-    return Table(headers, rows, "differences, model − against")
+    return Table(headers, rows, "Differences: model − against")
 
 
 def baseline_table(study: Study, pairs: Sequence[Pair], baseline: str) -> Table:
@@ -206,7 +206,7 @@ def listed_notes(pairs: Sequence[Pair]) -> list[Note]:
         return []
     return [
         Note(
-            f"{len(names)} of {len(every)} pairs are listed, those told apart first;"
-            " -f csv or -f json holds them all"
+            f"{len(names)} of {len(every)} pairs are listed: the first that differ significantly;"
+            " -f csv and -f json hold all"
         )
     ]

@@ -71,7 +71,7 @@ def ranking_tables(study: Study, ranks: Sequence[Rank]) -> Iterator[Table]:
         differ = len({rank.values.tasks.tobytes() for rank in ranked}) > 1
         columns = (
             *head(study.counts.group_names), Column(metric.name, metric.unit),
-            *[Column("tasks")] * differ, Column("not told apart"), Column("leads", "share"),
+            *[Column("tasks")] * differ, Column("tied"), Column("P(best)", "share"),
             Column("rank"),
         )  # fmt: skip
         rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -85,13 +85,25 @@ def ranking_tables(study: Study, ranks: Sequence[Rank]) -> Iterator[Table]:
             yield Table(columns, rows)
 
 
+def rank_words(ranks: Sequence[Rank], resamples: int) -> str:
+    """For the caption: what the columns of the ranking are, and which of them is a test."""
+    if not ranks:
+        return ""
+    return (
+        "tied: models that share a letter do not differ significantly · P(best): share of"
+        f" {resamples:,} resamples of the tasks in which the model comes first (ties split); not"
+        " a test, so it may favour one of several tied models · rank: the places that the tests"
+        " leave open"
+    )
+
+
 def lead_notes(ranks: Sequence[Rank]) -> list[Note]:
-    """Why nobody is said to be in the lead, where that is so."""
+    """Why there is no P(best), where that is so."""
     if all(rank.leads is not None for rank in ranks):
         return []
     return [
         Note(
-            "leads is empty where attempts differ between models (or no task is shared by all):"
-            " unequal attempts put one in the lead though nothing differs"
+            "P(best) is empty where models made different numbers of attempts, which alone can put"
+            " one first, or where no task is shared by all"
         )
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from passk_cli.commands.compare.answer import compare_answer
 from passk_cli.commands.compare.band import (
     band_notes,
     band_plots,
@@ -13,7 +14,7 @@ from passk_cli.commands.compare.band import (
     band_words,
     find_bands,
 )
-from passk_cli.commands.compare.crossings import crossing_table, find_crossings
+from passk_cli.commands.compare.crossings import crossing_table, crossing_words, find_crossings
 from passk_cli.commands.compare.pairs import (
     Pair,
     baseline_table,
@@ -22,7 +23,7 @@ from passk_cli.commands.compare.pairs import (
     listed_notes,
     pair_table,
 )
-from passk_cli.commands.compare.ranking import find_ranks, lead_notes, ranking_tables
+from passk_cli.commands.compare.ranking import find_ranks, lead_notes, rank_words, ranking_tables
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import TANGO
 from passk_cli.report.model import Note, Report, Table
@@ -30,7 +31,6 @@ from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import plural, series_name, span
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.lead import lead_words
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
 from passk_cli.study.study import Study
 
@@ -86,13 +86,19 @@ def compare_report(
     adjustment = Adjustment(comparisons, confidence.level, rules)
     study = replace(study, confidence=confidence.as_used(adjustment.methods))
     basis = _basis(study, comparisons, adjustment)
-    leads = f"{lead_words(confidence.resamples)} · rank: what the tests leave open"
-    margin = f"= equivalent: inside ±{rules.margin:g}" if rules.margin else ""
+    margin = f"= equivalent: the interval lies within ±{rules.margin:g}" if rules.margin else ""
     first, *others = basis
     return study.report(
         [*(pair.row for pair in pairs), *(row for each in bands for row in each.rows)],
         [*tables, *further],
-        caption=(f"~ {first}", margin, *others, leads if ranks else "", words),
+        caption=(
+            f"~ {first}",
+            margin,
+            *others,
+            rank_words(ranks, confidence.resamples),
+            crossing_words(study, crossed) if crossings else "",
+            words,
+        ),
         notes=(
             *study.notes(()),
             *_left_out(study, comparisons, baseline),
@@ -106,7 +112,7 @@ def compare_report(
         else partial(_differences, study, pairs, baseline, basis),
         resamples=confidence.resamples,
         seed=confidence.seed,
-        answer=(),
+        answer=compare_answer(study, pairs, ranks, baseline),
         **adjustment.signature,
         family=rules.family,
         margin=rules.margin or None,
@@ -119,9 +125,9 @@ def compare_report(
 def _basis(study: Study, comparisons: Sequence[Comparison], adjustment: Adjustment) -> list[str]:
     """At what level, by which tests, on how many tasks, with which intervals."""
     sizes = [len(c.tasks) for c in comparisons]
-    level = f"{100 * study.confidence.level:g} %"
+    level = f"{100 * (1 - study.confidence.level):g} %"
     return [
-        f"not significant at {level}, {adjustment.words}",
+        f"not significant at the {level} level, {adjustment.words}",
         adjustment.test_words,
         f"{span(min(sizes), max(sizes))} shared task{'s' * (max(sizes) != 1)}",
         study.confidence.words(),
@@ -142,9 +148,10 @@ def _left_out(
     if unpaired:
         most = max(unpaired, key=lambda c: c.only_first + c.only_second)
         yield Note(
-            f"{plural(len(unpaired), 'comparison')} left out tasks that only one model has (at most"
-            f" {most.only_first + most.only_second}: {' '.join(most.first.series)} against"
-            f" {' '.join(most.second.series)})",
+            f"tasks that only one of two models has are left out of"
+            f" {plural(len(unpaired), 'comparison')}"
+            f" (at most {most.only_first + most.only_second:,}:"
+            f" {' '.join(most.first.series)} against {' '.join(most.second.series)})",
             "warning",
         )
     for reason in dict.fromkeys(c.reason for c in comparisons if c.reason):
@@ -166,13 +173,13 @@ def _left_out(
 
 
 def _group_notes(study: Study, comparisons: Sequence[Comparison]) -> list[Note]:
-    """How many groups were looked at, which is as many chances to find something."""
+    """How many groups are compared, which is as many chances of a false positive."""
     if not study.counts.group_names:
         return []
     groups = plural(len({c.first.series[1:] for c in comparisons}), "group")
     if study.rules.adjust == "none":
-        return [Note(f"{groups} looked at without adjustment: expect false finds")]
-    return [Note(f"{groups} looked at; p-values are adjusted over all of them")]
+        return [Note(f"{groups} compared without adjustment: expect false positives")]
+    return [Note(f"{groups} compared; p-values are adjusted over all of them")]
 
 
 def _differences(
@@ -206,7 +213,7 @@ def _differences(
         rows, label="pair", value="difference", low="low", high="high", facet="metric",
         told="told", rules=[Rule(x=0.0, dashed=False), *margins],
         title=f"Difference to {baseline}" if baseline else "Differences between models",
-        subtitle=" · ".join(filter(None, [f"○ {first}", dashed, *others, "each by itself"])),
+        subtitle=" · ".join(filter(None, [f"○ {first}", dashed, *others, "unadjusted intervals"])),
         x_title="difference",
     )  # fmt: skip
     return (chart,)

@@ -55,17 +55,19 @@ def sensitivity_table(study: Study, group: str, baseline: str | None) -> Table:
         rows.append(
             (
                 first.series[0], second.series[0], *first.series[1:], first.metric.name, full[key],
-                f"{len(without) - len(changed)} of {len(without)}", ", ".join(changed) or "–",
+                f"{len(without) - len(changed)} of {len(without)}", ", ".join(changed) or "none",
                 half.get(key, _LONE) if half else _LONE,
             )
         )  # fmt: skip
     model, *groups = head(whole.counts.group_names)
     columns = (
         model, Column("against"), *groups, Column("metric"), Column("verdict"),
-        Column("kept without one"), Column(f"changes without {group}"),
+        Column("verdict kept"), Column("changes without"),
         Column("half the attempts"),
     )  # fmt: skip
-    return Table(columns, tuple(rows), f"do the verdicts survive? (leaving out each {group})")
+    return Table(
+        columns, tuple(rows), f"Verdicts without each {group}, and with half of the attempts"
+    )
 
 
 def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, str], str]:

@@ -1,0 +1,100 @@
+"""The first sentence of a comparison: true for ties, winners, groups, and data that say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SAMPLES, Passk
+from tests.words import faults
+
+Write = Callable[[str, str | bytes], Path]
+CRUXEVAL = SAMPLES / "cruxeval.jsonl.gz"
+
+
+def table(passes: Mapping[str, Sequence[int]], n: int = 4) -> str:
+    lines = [f"{m},t{t},{n},{c}" for m, counts in passes.items() for t, c in enumerate(counts)]
+    return "\n".join(["model,task,n,c", *lines])
+
+
+def answer(passk: Passk, *arguments: object) -> str:
+    return passk("compare", *arguments, "-m", "pass@1").out.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("passes", "n", "sentence"),
+    [
+        ({"a": [4] * 30, "b": [4] * 30, "c": [0] * 30}, 4,
+         "2 models tie at 30 of 30 tasks (pass@1 1.000). c is significantly worse: 0.000."),
+        ({"a": [0] * 9, "b": [0] * 9, "c": [0] * 9}, 4,
+         "All 3 models tie at 0 of 9 tasks (pass@1 0.000). With these data none of the 3 tests can"
+         " find a significant difference."),
+        ({"a": [4] * 30, "b": [2] * 30, "c": [0] * 30}, 4,
+         "a is significantly better than the other 2 models at pass@1: 1.000; next: b 0.500."),
+        ({"a": [4] * 3, "b": [2] * 3, "c": [0] * 3}, 4,
+         "All 3 models tie at pass@1, from 0.000 to 1.000. With these data none of the 3 tests can"
+         " find a significant difference."),
+        ({"a": [1], "b": [0]}, 1,
+         "a and b tie at pass@1: difference +1.000 [-0.793, +1.000], p = 1.0000. With these data"
+         " the test cannot find a significant difference."),
+        ({"a": [4] * 30, "b": [0] * 30}, 4,
+         "a is significantly better than b at pass@1: difference +1.000 [+0.815, +1.000],"
+         " p <0.0001."),
+        # b ties with both: c is worse than a alone.
+        ({"a": [3] * 20, "b": [4, 1] * 10, "c": [1] * 20}, 4,
+         "a is significantly better than the other 2 models at pass@1: 0.750; next: b 0.625."),
+    ],
+)  # fmt: skip
+def test_sentences(
+    passk: Passk, write: Write, passes: dict[str, list[int]], n: int, sentence: str
+) -> None:
+    assert answer(passk, write("x.csv", table(passes, n))) == sentence
+
+
+def test_tasks_that_nobody_shares(passk: Passk, write: Write) -> None:
+    path = write("x.csv", "model,task,n,c\na,t1,4,2\nb,t2,4,2\n")
+    assert answer(passk, path) == "No test is possible: no task that both have."
+
+
+def test_models_that_cannot_be_compared_are_counted(passk: Passk, write: Write) -> None:
+    both = table({"a": [4] * 30, "b": [0] * 30})
+    path = write("x.csv", f"{both}\nc,other,4,2\n")
+    assert answer(passk, path).endswith(", p <0.0001. 2 pairs cannot be compared.")
+
+
+def test_a_baseline_with_better_tied_and_worse(passk: Passk) -> None:
+    cool = (CRUXEVAL, "--where", "temperature < 0.5", "--baseline", "deepseek-base-6.7b")
+    text = passk("compare", *cool, "-m", "pass@10", "--percent").out.split("\n")[0]
+    assert text == (
+        "Against deepseek-base-6.7b at pass@10: 1 model is significantly better (gpt-4-0613 +19.9"
+        " [+15.9, +23.8] %); 1 model is significantly worse (codellama-7b -6.9 [-10.2, -3.6] %);"
+        " 1 model ties (gpt-3.5-turbo-0613 +2.6 [-1.5, +6.7] %)."
+    )
+
+
+def test_groups_have_a_first_model_each(passk: Passk) -> None:
+    assert answer(passk, CRUXEVAL, "--by", "temperature") == (
+        "First at pass@1, by temperature: 0.2: gpt-4-0613 0.698; 0.8: gpt-4-0613 0.680."
+        " 12 of 12 pairs differ significantly at pass@1."
+    )
+
+
+def test_missing_outcomes_leave_ranges(passk: Passk, write: Write) -> None:
+    lines = [f"{m},t{t},{m == 'a'}" for m in "abc" for t in range(30)]
+    path = write("x.csv", "\n".join(["model,task,passed", *lines, "a,t0,", "b,t1,"]))
+    text = answer(passk, path, "--missing", "bounds")
+    assert text.startswith(
+        "a is significantly better than the other 2 models at pass@1: 0.983–1.000"
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [(), ("--crossings",), ("--baseline", "gpt-4-0613"), ("--by", "temperature", "-v"),
+     ("--margin", "0.05"), ("--sensitivity", "temperature"), ("--band",)],
+)  # fmt: skip
+def test_no_forbidden_words(passk: Passk, more: tuple[str, ...]) -> None:
+    done = passk("compare", CRUXEVAL, "-m", "pass@1", *more)
+    assert list(faults(done.out + done.err)) == []
