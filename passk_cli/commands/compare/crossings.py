@@ -87,7 +87,7 @@ def crossing_words(study: Study, crossings: Crossings) -> str:
     level = f"{100 * study.confidence.level:g} %"
     differ = any(math.isnan(cross.low) for cross in crossings.values())
     words = f"crosses at: the first k where the other model leads; {level} interval from resamples"
-    return words + f" of the tasks{', – where attempts differ' * differ}"
+    return words + f" of the tasks{', – where attempts differ' * differ} · none: no change of lead"
 
 
 def crossing_table(study: Study, crossings: Crossings) -> Table:
