@@ -28,8 +28,8 @@ def lead_words(resamples: int, drawn: str = "tasks") -> str:
     'leads: share of 1,000 resamples of the tasks'
     """
     return (
-        f"leads: share of {resamples:,} resamples of the {drawn} in the lead, which is not the"
-        " probability of being best"
+        f"leads: share of {resamples:,} resamples of the {drawn} in which it comes first (ties"
+        " split); no test, and not the probability of being best"
     )
 
 

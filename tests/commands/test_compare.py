@@ -225,7 +225,7 @@ def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> 
     assert "attempts differ: interval test" in done.out
     assert " test=interval " in done.out
     assert ", – where attempts differ" in done.out
-    assert "P(best) is empty where models made different numbers of attempts" in done.err
+    assert "leads is empty where models made different numbers of attempts" in done.err
     row = rows(passk("compare", unequal, "-m", "pass@10", "--crossings", "-f", "csv").out)[0]
     assert (row["test"], row["verdict"]) == ("interval", "undecided")
     assert (row["letters"], row["letters_against"], row["leads"]) == ("a", "a", "")
@@ -359,9 +359,7 @@ def test_ranks_and_letters_agree_and_no_difference_is_hidden(passk: Passk, write
     assert "~ +0.500 [" in done.out
     lines = [line.split() for line in done.out.splitlines()[2:] if line.startswith(("a ", "b "))]
     assert lines[:2] == [["b", "0.800", "a", "1.000", "1–2"], ["a", "0.300", "a", "0.000", "1–2"]]
-    assert (
-        "P(best): share of 10,000 resamples of the tasks in which the model comes first" in done.out
-    )
+    assert "leads: share of 10,000 resamples of the tasks in which it comes first" in done.out
     margin = passk("compare", path, "-m", "pass@1", "--margin", "0.9")
     assert "= +0.500 [" in margin.out
     based = passk("compare", path, "-m", "pass@1", "--baseline", "a")

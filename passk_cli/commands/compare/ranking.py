@@ -13,7 +13,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Note, Table
 from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.lead import ranges_of_lead
+from passk_cli.study.lead import lead_words, ranges_of_lead
 from passk_cli.study.pairs import BETTER, WORSE
 from passk_cli.study.pivot import head
 from passk_cli.study.values import Series, TaskValues
@@ -71,7 +71,7 @@ def ranking_tables(study: Study, ranks: Sequence[Rank]) -> Iterator[Table]:
         differ = len({rank.values.tasks.tobytes() for rank in ranked}) > 1
         columns = (
             *head(study.counts.group_names), Column(metric.name, metric.unit),
-            *[Column("tasks")] * differ, Column("tied"), Column("P(best)", "share"),
+            *[Column("tasks")] * differ, Column("tied"), Column("leads", "share"),
             Column("rank"),
         )  # fmt: skip
         rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -90,20 +90,18 @@ def rank_words(ranks: Sequence[Rank], resamples: int) -> str:
     if not ranks:
         return ""
     return (
-        "tied: models that share a letter do not differ significantly · P(best): share of"
-        f" {resamples:,} resamples of the tasks in which the model comes first (ties split); not"
-        " a test, so it may favour one of several tied models · rank: the places that the tests"
-        " leave open"
+        "tied: models that share a letter do not differ significantly ·"
+        f" {lead_words(resamples)} · rank: the places that the tests leave open"
     )
 
 
 def lead_notes(ranks: Sequence[Rank]) -> list[Note]:
-    """Why there is no P(best), where that is so."""
+    """Why there are no shares of resamples, where that is so."""
     if all(rank.leads is not None for rank in ranks):
         return []
     return [
         Note(
-            "P(best) is empty where models made different numbers of attempts, which alone can put"
+            "leads is empty where models made different numbers of attempts, which alone can put"
             " one first, or where no task is shared by all"
         )
     ]
