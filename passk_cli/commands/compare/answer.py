@@ -10,6 +10,7 @@ from passk_cli.report.model import Cell, Column, Sentence
 from passk_cli.report.words import first_few, plural, series_name
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from passk_cli.study.study import Study
+from passk_cli.study.values import Series
 
 # Models, or groups, that are named one by one.
 _NAMED = 3
@@ -177,7 +178,7 @@ def _are(ranks: Sequence[Rank]) -> str:
     return "is" if len(ranks) == 1 else "are"
 
 
-def _worse(pairs: Sequence[Pair]) -> set[tuple[object, object]]:
+def _worse(pairs: Sequence[Pair]) -> set[tuple[Series, ...]]:
     """(model, other) where the model is significantly worse."""
     turned = {WORSE: 1, BETTER: -1}
     signs = [(pair.models, turned.get(pair.fact.verdict)) for pair in pairs]
