@@ -129,7 +129,7 @@ def test_one_attempt_at_as_many_tasks_as_there_are_is_best() -> None:
     report = assumed("pass@1,pass@10", budget=3000)
     best = {str(r["best_for"]): (r["tasks"], r["n_min"]) for r in rows(report, fact="split")}
     assert best == {"pass@1": (3000, 1), "pass@10, all": (300, 10)}
-    assert "k = 1: an attempt at a new task tells more" in said(report)
+    assert "k = 1: an attempt at a new task narrows the interval more" in said(report)
     limited = rows(assumed(budget=3000, max_tasks=100), fact="split")
     assert limited[0]["tasks"] == 100
     assert limited[0]["se"] == pytest.approx(math.sqrt((0.09 + 0.15 / 30) / 100), rel=0.01)
@@ -159,14 +159,14 @@ def test_a_budget_in_money() -> None:
     assert [(r["tasks"], r["n_min"]) for r in attempts] == [(50, 5)]
     assert money[0]["cost"] == pytest.approx(12.5)
     table = assumed("pass@5", budget=12.5, cost_per_attempt=0.05).tables[2]
-    assert table.title.startswith("best split of 12.50: 250 attempts")
+    assert table.title.startswith("Best split of 12.50: 250 attempts")
 
 
 def test_a_budget_that_reaches_for_nothing() -> None:
     report = assumed("pass@1,pass@5", budget=9)
     assert {r["metric"] for r in rows(report, fact="split")} == {"pass@1", "pass@5"}
     assert {r["best_for"] for r in rows(report, fact="split")} == {"pass@1"}
-    assert "warning: pass@5: 9 attempts do not reach for two tasks × k" in said(report)
+    assert "warning: pass@5: 9 attempts are too few for 2 tasks × k" in said(report)
     assert not rows(assumed("pass@5", budget=9), fact="split")
 
 
@@ -217,9 +217,9 @@ def test_pilot_of_one_model() -> None:
     assert single["se"] == pytest.approx(math.sqrt(Piloted(parse("pass@1"), n, c).variance(8) / 50))
     assert {r["tasks"] for r in rows(report, fact="design")} == {12, 50, 200}
     text = said(report)
-    assert "note: pass@4: the pilot ends at 4 attempts; beyond, Beta rates" in text
-    assert "true values correlate by 0.5 over tasks at every k (assumed" in text
-    assert "a pilot of 50 tasks knows standard errors to ±6.6 % (pass@1), ±" in text
+    assert "note: pass@4: the pilot has 4 attempts per task; for more, Beta rates" in text
+    assert "the correlation of their true values is assumed to be 0.5" in text
+    assert "with 50 pilot tasks, these standard errors are uncertain by ±6.6 % (pass@1), ±" in text
     assert "gpt-4o is like --mean 0.42 --spread 0.3157" in report.caption
     assert rows(report, fact="split", metric="pass@4")[-1]["tasks"] == 50
 
@@ -242,8 +242,8 @@ def test_pilot_of_two_models() -> None:
     assert test.power(detects, 800) == pytest.approx(0.8, abs=2e-3)
     assert row["correlation"] == pytest.approx(0.25, abs=0.01)
     text = said(report)
-    assert "alike" not in text
-    assert "the one whose values vary most" in text
+    assert "equal otherwise" not in text
+    assert "the model whose values vary most" in text
     assert report.signature["correlation"] == "measured"
     with pytest.raises(ParameterError, match="--correlation is for a pilot of one model"):
         piloted(counts, "pass@5", correlation=0.3)
@@ -275,7 +275,7 @@ def test_a_pilot_that_cannot_tell() -> None:
     constant = Counts.from_cells([("m", "a", 3, 3), ("m", "b", 3, 3)])
     with pytest.raises(ParameterError, match="every task has the value 1"):
         piloted(constant, "pass@1")
-    with pytest.raises(ParameterError, match="one task cannot tell"):
+    with pytest.raises(ParameterError, match="one task does not show"):
         piloted(Counts.from_cells([("m", "a", 3, 1)]), "pass@1")
     single = piloted(Counts.from_cells([("m", t, 1, t > "b") for t in "abcd"]), "pass@1")
     (one, two) = rows(single, fact="design", tasks=4)
@@ -283,15 +283,15 @@ def test_a_pilot_that_cannot_tell() -> None:
     assert one["difference"] is None
     assert two["se"] is None
     for row in (one, two, *rows(single, fact="detect")):
-        assert str(row["note"]).startswith("one attempt per task in the pilot cannot tell")
-    assert "nothing is said of more attempts" in said(single)
+        assert str(row["note"]).startswith("the pilot has one attempt per task")
+    assert "designs with more attempts stay empty" in said(single)
     assert "more than the pilot" not in said(single)
 
 
 def test_models_that_never_differ_say_nothing_of_differences() -> None:
     cells = [(m, f"t{t}", 2, t % 3) for m in ("one", "copy") for t in range(6)]
     report = piloted(Counts.from_cells(cells), "pass@1")
-    assert "of two models alike" in said(report)
+    assert "equal otherwise" in said(report)
     assert all(row["difference"] for row in rows(report, fact="design", tasks=24))
 
 
@@ -342,7 +342,7 @@ def test_short_tasks() -> None:
 def test_tasks_that_differ_no_more_than_luck() -> None:
     counts = Counts.from_cells([("m", t, 4, 2 if t < "d" else 1) for t in "abcd"])
     report = piloted(counts, "pass@1")
-    assert "warning: pass@1: the pilot's tasks differ no more than luck explains" in said(report)
+    assert "warning: pass@1: the pilot's tasks differ no more than chance explains" in said(report)
 
 
 def test_rough_predictions_are_called_so() -> None:
@@ -430,7 +430,7 @@ def test_what_is_used_for_which_metric_is_in_the_signature() -> None:
     cells += [("b", f"t{t:02d}", 6, 3 if t % 4 < 2 else 6) for t in range(60)]
     report = piloted(Counts.from_cells(cells), "pass@1,pass@3")
     assert report.signature["correlation"] == "measured; assumed 0.5 for pass@3"
-    assert "differences in pass@3: of two models alike" in said(report)
+    assert "differences in pass@3: for two models that differ" in said(report)
 
 
 def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
@@ -439,7 +439,7 @@ def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
     report = piloted(counts, "pass@1")
     assert report.tables[0].rows[0][:3] == ("pass@1", 0.5, 0.5)
     assert "--mean 0.5 --spread 0.5" in report.caption
-    assert "warning: pass@1: the pilot's tasks differ as much as any can" in said(report)
+    assert "warning: pass@1: the pilot's tasks differ as much as this mean allows" in said(report)
 
 
 def test_one_attempt_of_two_models_knows_differences_without_a_correlation() -> None:
@@ -450,6 +450,32 @@ def test_one_attempt_of_two_models_knows_differences_without_a_correlation() -> 
     assert row["difference"] is not None
     assert "cannot be measured with one attempt per task" in said(report)
     assert report.signature["correlation"] == "unknown"
+
+
+def answer(report: Report) -> str:
+    return " ".join(str(piece) for sentence in report.answer for piece in sentence)
+
+
+def test_the_answer_is_a_design_and_what_the_difference_needs() -> None:
+    counts = read(TAU)
+    said_first = answer(piloted(counts, "pass@1,pass@4"))
+    assert said_first == (
+        "50 tasks × 4 attempts detect a difference of 17 points in pass@1 with power 0.8."
+        " For 5 points: 554 tasks × 4 attempts."
+    )
+    best = answer(assumed("pass@10,pass@1", budget=2000))
+    assert best.startswith("Best split of the budget: 200 tasks × 10 attempts detect a")
+    assert "too few for pass@5" in answer(assumed("pass@5", budget=9))
+    assert "3 tasks × 1 attempt are too few to detect any" in answer(
+        assumed(tasks=(3,), attempts=(1,), power=0.99)
+    )
+    assert "no design (two models around 0.9375 cannot" in answer(
+        assumed("pass@10", detect=0.3, attempts=(10,))
+    )
+    assert answer(assumed("pass@10", attempts=(1,))) == "No design has a standard error of pass@10."
+    single = piloted(Counts.from_cells([("m", t, 1, t > "b") for t in "abcd"]), "pass@1")
+    assert "give pass@1 a standard error of" in answer(single)
+    assert "Differences cannot be planned from this pilot." in answer(single)
 
 
 COMMANDS: dict[str, list[object]] = {
@@ -483,7 +509,7 @@ def test_names_of_pairs_fit_a_terminal(passk: Passk, monkeypatch: pytest.MonkeyP
         done = passk("plan", CRUX, "--where", "temperature < 0.5", "-f", "table")
         assert max(len(line) for line in done.out.splitlines() if "passk=" not in line) <= width
         assert "…" not in done.out
-        assert len(re.findall(r"^$", done.out, flags=re.M)) <= 7
+        assert len(re.findall(r"^$", done.out, flags=re.M)) <= 8
         assert "deepseek-base-6.7b − gpt-4-0613" in done.out
 
 

@@ -12,34 +12,34 @@ from passk_cli.report.words import plural, span
 
 # Predicted powers are rough nearer to 0 or 1 than this, and with fewer tasks: benchmarks/plan.md.
 _ROUGH, _FEW_TASKS = 0.1, 50
-# A pilot that knows its standard errors no better than this is worth a warning.
+# Standard errors more uncertain than this are worth a warning.
 _UNSURE = 0.2
 
 
 def caveats(designs: Designs) -> Iterator[Note]:
     """What is assumed, where the pilot ends, what is missing, and what is rough."""
-    yield from _differences(designs)
     yield from _pilot(designs)
-    yield from _splits(designs)
     yield from _rough(designs)
+    yield from _differences(designs)
     yield from _empty(designs)
+    yield from _splits(designs)
 
 
 def _differences(designs: Designs) -> Iterator[Note]:
     """Which two models a difference is of."""
     even = [outlook for outlook in designs.outlooks if outlook.pair is None]
     if even:
-        remedy = "" if designs.several else "; --correlation, or a pilot of two models"
+        remedy = "" if designs.several else "; --correlation or a pilot of two models sets it"
         where = "" if len(even) == len(designs.outlooks) else f" in {_names(even)}"
         yield Note(
-            f"differences{where}: of two models alike, one half the difference above and one"
-            f" half below the expected value, whose true values correlate by"
-            f" {even[0].correlation:g} over tasks at every k (assumed{remedy})"
+            f"differences{where}: for two models that differ by the given amount, equal otherwise;"
+            f" the correlation of their true values is assumed to be {even[0].correlation:g}"
+            f" at every k{remedy}"
         )
     if designs.several:
         yield Note(
-            "of several models the plan is for the one whose values vary most, and the pair"
-            " whose differences do; --model chooses others"
+            "the plan is for the model whose values vary most, and for the pair whose differences"
+            " vary most; --model chooses others"
         )
 
 
@@ -49,8 +49,8 @@ def _pilot(designs: Designs) -> Iterator[Note]:
     modelled = [(outlook, pilot) for outlook, pilot in pilots if pilot.rates is not None]
     if single := [outlook for outlook, pilot in pilots if pilot.rates is None]:
         yield Note(
-            f"{_names(single)}: one attempt per task cannot tell luck from how tasks differ;"
-            " nothing is said of more attempts",
+            f"{_names(single)}: the pilot has one attempt per task, so designs with more attempts"
+            " stay empty; make two attempts per task",
             "warning",
         )
     if ends := [
@@ -58,24 +58,24 @@ def _pilot(designs: Designs) -> Iterator[Note]:
     ]:
         n = min(pilot.fewest for _, pilot in modelled)
         yield Note(
-            f"{_names(ends)}: the pilot ends at {plural(n, 'attempt')}; beyond, Beta rates"
-            " with its mean and spread carry on from there"
+            f"{_names(ends)}: the pilot has {plural(n, 'attempt')} per task; for more, Beta rates"
+            " with its mean and spread extrapolate"
         )
     if short := [o for o, pilot in modelled if o.pair is None and not pilot.measures_between]:
         yield Note(
-            f"differences in {_names(short)}: the pilot has fewer than 2k attempts per task,"
-            " so the share of the variance that is luck is taken from that model"
+            f"differences in {_names(short)}: the pilot has fewer than 2k attempts per task, so"
+            " Beta rates give the variance within tasks"
         )
     if even := [outlook for outlook, pilot in pilots if pilot.raw_between < 0]:
         yield Note(
-            f"{_names(even)}: the pilot's tasks differ no more than luck explains; their true"
-            " values are taken to be equal",
+            f"{_names(even)}: the pilot's tasks differ no more than chance explains; the plan"
+            " takes their true values as equal",
             "warning",
         )
     if uneven := [outlook for outlook, pilot in pilots if pilot.raw_between > pilot.largest]:
         yield Note(
-            f"{_names(uneven)}: the pilot's tasks differ as much as any can with this mean;"
-            " the true spread is the largest there is",
+            f"{_names(uneven)}: the pilot's tasks differ as much as this mean allows; the plan"
+            " takes the largest possible spread",
             "warning",
         )
     if pilots:
@@ -83,12 +83,15 @@ def _pilot(designs: Designs) -> Iterator[Note]:
 
 
 def _precision(pilots: Sequence[tuple[Outlook, Piloted]]) -> Note:
-    """How well the pilot knows the standard errors it predicts."""
+    """How uncertain the predicted standard errors are."""
     errors = {outlook.metric.name: relative_error(pilot.values) for outlook, pilot in pilots}
     sizes = [len(pilot.n) for _, pilot in pilots]
-    shares = ", ".join(f"±{100 * error:.2g} % ({name})" for name, error in errors.items())
+    shares = ", ".join(
+        f"±{100 * error:.2g} %" + f" ({name})" * (len(errors) > 1) for name, error in errors.items()
+    )
     return Note(
-        f"a pilot of {span(min(sizes), max(sizes))} tasks knows standard errors to {shares}",
+        f"with {span(min(sizes), max(sizes))} pilot tasks, these standard errors are uncertain by"
+        f" {shares}",
         "warning" if max(errors.values()) > _UNSURE else "note",
     )
 
@@ -98,11 +101,11 @@ def _splits(designs: Designs) -> Iterator[Note]:
     served = {goal for split in designs.splits for goal in goals(split)}
     if unserved := [o for o in designs.outlooks if o.metric.name not in served]:
         spend = plural(designs.aims.spend, "attempt")
-        yield Note(f"{_names(unserved)}: {spend} do not reach for two tasks × k", "warning")
+        yield Note(f"{_names(unserved)}: {spend} are too few for 2 tasks × k", "warning")
     if any(split.size.n_min == 1 for split in designs.splits):
         yield Note(
-            "k = 1: an attempt at a new task tells more than another one at the same;"
-            " attempts help only where tasks run out (--max-tasks)"
+            "k = 1: an attempt at a new task narrows the interval more than another at the same"
+            " task; --max-tasks limits the tasks"
         )
 
 
@@ -118,7 +121,7 @@ def _rough(designs: Designs) -> Iterator[Note]:
     places = [f"below {_FEW_TASKS} tasks"] if min(aims.tasks) < _FEW_TASKS else []
     places += [f"for {_names(near)}, expected near 0 or 1"] if near else []
     if places:
-        yield Note(f"powers and what is detected are rough {' and '.join(places)}")
+        yield Note(f"powers and detected differences are rough {' and '.join(places)}")
 
 
 def _empty(designs: Designs) -> Iterator[Note]:

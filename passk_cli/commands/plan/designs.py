@@ -1,4 +1,4 @@
-"""Designs not yet run: how sure each will be, how best to split a budget, what detection needs."""
+"""Designs not yet run: errors and widths, best splits of a budget, what detection needs."""
 
 from __future__ import annotations
 

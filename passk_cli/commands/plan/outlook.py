@@ -18,7 +18,7 @@ USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
 # Families whose values are numbers of subsets over C(n, k).
 _COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
-_ONE_ATTEMPT = "one attempt per task in the pilot cannot tell luck from how tasks differ"
+_ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance from spread"
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,10 +65,10 @@ def _silence(values: TaskValues) -> str:
     if not values.there:
         return f"{values.reason}; --short-tasks drop uses the tasks with n ≥ k"
     if len(values.values) < 2:
-        return "one task cannot tell how tasks differ"
+        return "one task does not show how tasks differ"
     if np.ptp(values.values) == 0:
         same = f"every task has the value {values.values[0]:g}"
-        return f"{same}, so how new tasks differ cannot be told"
+        return f"{same}, so the spread of new tasks is unknown"
     return ""
 
 
@@ -113,8 +113,8 @@ def _without_doubt(outlook: Outlook) -> tuple[Outlook, str]:
     """With the pair's correlation, or the usual one where the pilot cannot tell it, and why not.
 
     A pair's correlation is measured when the true values of both models differ over tasks more
-    than luck explains and it lies in [−1, 1].  With one attempt per task it is not known and not
-    needed: nothing is said but of one attempt, where the pilot shows the differences themselves.
+    than chance explains and it lies in [−1, 1].  With one attempt per task it is not known and not
+    needed: only designs of one attempt are planned, whose differences the pilot itself shows.
     """
     first, second = outlook.difference.first, outlook.difference.second
     if outlook.pair is None or not isinstance(first, Piloted) or not isinstance(second, Piloted):
@@ -131,9 +131,9 @@ def _without_doubt(outlook: Outlook) -> tuple[Outlook, str]:
     if not even and -1.0 <= correlation <= 1.0:
         return replace(outlook, correlation=correlation), ""
     because = (
-        f"the tasks of {' and of '.join(even)} do not differ clearly more than luck explains"
+        f"the tasks of {' and of '.join(even)} do not differ clearly more than chance explains"
         if even
-        else f"without luck it would be {correlation:.2f}, outside −1 to 1"
+        else f"without chance it would be {correlation:.2f}, outside −1 to 1"
     )
     return alike(outlook.metric, outlook.values, None, outlook.series), (
         f"{cannot}: {because}; {USUAL_CORRELATION:g} is assumed"

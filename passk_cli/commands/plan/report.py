@@ -14,6 +14,7 @@ from passk_cli.commands.plan.designs import Designs, with_usual
 from passk_cli.commands.plan.outlook import Outlook, alike, correlation_words
 from passk_cli.commands.plan.pilot import pilot_outlooks
 from passk_cli.commands.plan.plots import plots
+from passk_cli.commands.plan.sentences import plan_answer
 from passk_cli.commands.plan.tables import tables
 from passk_cli.inference.design import Assumed, BetaRates
 from passk_cli.inference.populations import NEW_TASKS
@@ -43,6 +44,7 @@ def assumed_report(metrics: Sequence[Metric], rates: BetaRates, aims: Aims) -> R
         notes=tuple(caveats(designs)),
         signature=stated(signature),
         draw=partial(plots, designs),
+        answer=plan_answer(designs, split=aims.budget is not None),
     )
 
 
@@ -61,7 +63,7 @@ def pilot_report(study: Study, aims: Aims) -> Report:
         notes=(*reading_notes(study.counts), *study.reading, *notes, *caveats(designs)),
         plots=partial(plots, designs),
         interval=None,
-        answer=(),
+        answer=plan_answer(designs, split=aims.budget is not None),
         **_decisions(designs),
     )
 
@@ -78,12 +80,17 @@ def _start(outlooks: Sequence[Outlook]) -> str:
     return start
 
 
-def _caption(designs: Designs) -> tuple[str, str, str]:
+def _caption(designs: Designs) -> tuple[str, ...]:
     level, power = designs.aims.level, designs.aims.power
     return (
         designs.start,
+        "expected, true spread: mean and standard deviation of true values over tasks",
+        "a metric's column: standard error",
         f"width of {100 * level:g} % confidence intervals (guard) for new tasks",
-        f"two-sided sign-flip test at {100 * (1 - level):.3g} %, power {power:g}",
+        "detects: smallest difference of two models that a two-sided sign-flip test at"
+        f" {100 * (1 - level):.3g} % detects with power {power:g}",
+        "in all: attempts of one model",
+        "–: not computable",
     )
 
 

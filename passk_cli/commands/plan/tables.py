@@ -45,8 +45,11 @@ def _outlook_table(designs: Designs) -> Table:
         if several:
             row += [outlook.name, " − ".join(outlook.pair or (f"two like {outlook.name}",))]
         rows.append(tuple(row))
-    same = f"; tasks for the same standard error with {plural(n, 'attempt')}"
-    return Table(tuple(columns), tuple(rows), "planned for" + (same if len(outlooks) > 1 else ""))
+    same = (
+        f"; tasks, × {first.metric.name}: how many times as many give the same standard error"
+        f" with {plural(n, 'attempt')}"
+    )
+    return Table(tuple(columns), tuple(rows), "Planned for" + (same if len(outlooks) > 1 else ""))
 
 
 def _design_table(designs: Designs) -> Table:
@@ -59,7 +62,7 @@ def _design_table(designs: Designs) -> Table:
         (*_size_cells(row[0], aims), *(cell for fact in row for cell in _cells(fact)))
         for row in _by_design(designs.asked, designs)
     ]
-    title = "standard error, interval width, smallest difference detected"
+    title = "Standard error, interval width, smallest difference detected"
     return Table(tuple(columns), tuple(rows), title)
 
 
@@ -74,12 +77,16 @@ def _split_table(designs: Designs) -> Table:
             cells = ("", "", "") if own is None else _cells(own)
             rows.append((goal, *_size_cells(best[0], aims), *cells))
     columns = (Column("best for"), Column("tasks × attempts"), *_size_columns(aims),
-               Column("its se", "share"), Column("width", "share"),
+               Column("se", "share"), Column("width", "share"),
                Column("detects", "share"))  # fmt: skip
     money = f"{aims.budget:,.2f}: " if aims.cost_per_attempt else ""
     most = "" if aims.max_tasks is None else f" over at most {plural(aims.max_tasks, 'task')}"
-    title = f"best split of {money}{plural(aims.spend, 'attempt')}{most}"
-    return Table(columns, tuple(rows), f"{title}; within 1 % the most tasks, then fewest attempts")
+    title = f"Best split of {money}{plural(aims.spend, 'attempt')}{most}"
+    return Table(
+        columns,
+        tuple(rows),
+        f"{title}; of splits within 1 % of the smallest error, the one with most tasks",
+    )
 
 
 def _needed_table(designs: Designs) -> Table:
@@ -94,8 +101,8 @@ def _needed_table(designs: Designs) -> Table:
         for fact in facts:
             row += [fact.size.tasks, *_total_cells(fact, aims)]
         rows.append(tuple(row))
-    title = f"tasks that detect a difference of {aims.detect:g} with power {aims.power:g};"
-    return Table(tuple(columns), tuple(rows), f"{title} attempts in all of both models")
+    title = f"Tasks that detect a difference of {aims.detect:g} with power {aims.power:g};"
+    return Table(tuple(columns), tuple(rows), f"{title} in all: attempts of both models")
 
 
 def _by_design(facts: Sequence[Fact], designs: Designs) -> list[Sequence[Fact]]:
