@@ -11,6 +11,7 @@ from typing import Any
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, span
 from passk_cli.charts.canvas import Canvas, Place, words
+from passk_cli.charts.placing import word_places
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, Row, Rule, distinct
 from passk_cli.text import cells_of
@@ -196,7 +197,9 @@ class _CurveDrawing(_Drawing):
         elif rule.y is not None:
             at = self.up.place(rule.y)
             canvas.put(((c + 0.5, at) for c in range(cols)), "┈")
-            canvas.write(1, at + 1, rule.text)
+            place = word_places(self.plot, self.lines, 1.2 / cols, 1 / rows)[rule]
+            start = cols - cells_of(rule.text) - 1 if place.at_end else 1
+            canvas.write(start, at - 1 if place.below else at + 1, rule.text)
 
     def _labels(self) -> dict[int, tuple[str, str]]:
         """Row → the word at the end of a line and its colour; no two on one row."""

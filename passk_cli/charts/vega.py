@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis
+from passk_cli.charts.placing import word_places
 from passk_cli.charts.theme import FONT, THEMES
-from passk_cli.report.plot import Plot, Row, distinct
+from passk_cli.report.plot import Plot, Row, Rule, distinct
 from passk_cli.text import printable
 
 Spec = dict[str, Any]
@@ -25,6 +26,8 @@ _SHAPES = (
 )  # fmt: skip
 # Bands of more series than this are fainter, since they lie on each other.
 _MOST_BANDS, _FAINT = 4, 0.06
+# Width of a letter and height of the word of a reference line, with its margin, in pixels.
+_LETTER, _WORD = 6.5, 17
 # Points of a line that carry its shape.
 _MARKERS = 12
 
@@ -125,9 +128,16 @@ class _Layers:
             line["mark"] |= {} if rule.dashed else {"strokeDash": [1, 0]}
             layers.append(data | line)
             if rule.text:
-                right = rule.x is not None and axes["x"].place(rule.x) > 0.5
-                layers.append(data | _word(where, right))
+                layers.append(data | self.word(rule, where, axes))
         return layers
+
+    def word(self, rule: Rule, where: Spec, axes: Mapping[str, Axis]) -> Spec:
+        """The word of a reference line: beside the top of a vertical one."""
+        left = rule.x is not None and axes["x"].place(rule.x) > 0.5
+        word = _layer("word", "text", text={"field": "text"}, **where, y={"value": -5})
+        word["mark"] |= {"align": "right" if left else "left", "baseline": "bottom"}
+        word["mark"] |= {"dx": 2 if left else -2}
+        return word
 
 
 @dataclass
@@ -160,6 +170,19 @@ class _CurveLayers(_Layers):
             *self._markers(),
             *self._labels(),
         ]
+
+    def word(self, rule: Rule, where: Spec, axes: Mapping[str, Axis]) -> Spec:
+        """The same; of a horizontal one, where it hides no line."""
+        if rule.y is None:
+            return super().word(rule, where, axes)
+        width, height = self.plot.width or layout.WHOLE[0], self.plot.height or layout.WHOLE[1]
+        place = word_places(self.plot, self.lines, _LETTER / width, _WORD / height)[rule]
+        beside = {"x": {"value": width - 4 if place.at_end else 4}}
+        word = _layer("word", "text", text={"field": "text"}, **where, **beside)
+        word["mark"] |= {"align": "right" if place.at_end else "left"}
+        word["mark"] |= {"baseline": "top" if place.below else "bottom"}
+        word["mark"] |= {"dy": 4 if place.below else -3}
+        return word
 
     def _bands(self) -> list[Spec]:
         if not self.plot.has("low", "high"):
@@ -306,16 +329,6 @@ _LINES, _POINTS = _only("datum.drawn == 'line'"), _only("datum.drawn == 'point'"
 def _layer(style: str, mark: str, **encoding: Any) -> Spec:
     """A layer; its style is what the theme knows it by."""
     return {"mark": {"type": mark, "style": style}, "encoding": encoding}
-
-
-def _word(where: Spec, left: bool) -> Spec:
-    """The word of a reference line: beside the top of a vertical one, else over its start."""
-    across = "x" in where
-    beside = {"y": {"value": -5}} if across else {"x": {"value": 4}}
-    word = _layer("word", "text", text={"field": "text"}, **where, **beside)
-    word["mark"] |= {"align": "right" if left else "left", "baseline": "bottom"}
-    word["mark"] |= {"dx": 2 if left else -2} if across else {"dy": -3}
-    return word
 
 
 def _scale(field: str, legend: Spec | None, **scale: list[Any]) -> Spec:

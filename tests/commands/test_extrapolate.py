@@ -13,15 +13,18 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.extrapolate.report import extrapolate_report, two_digits
+from passk_cli.commands.extrapolate.prediction import two_digits
+from passk_cli.commands.extrapolate.report import extrapolate_report
 from passk_cli.errors import DataError
 from passk_cli.inference.futures import MODELS
 from passk_cli.metrics.pass_k import hat_pairs
 from passk_cli.outcomes.counts import Counts
+from passk_cli.render import style
 from passk_cli.report.model import Estimate, Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.study import Study
-from tests.conftest import SAMPLES, Golden, Passk
+from tests.conftest import ROOT, SAMPLES, Golden, Passk
+from tests.words import faults
 
 Write = Callable[[str, str | bytes], Path]
 COUNTS, TAU, CRUX = (SAMPLES / f for f in ("counts.csv", "tau_airline.csv", "cruxeval.jsonl.gz"))
@@ -255,10 +258,69 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
     assert done.code == 0
     assert "never: no prediction: no attempt passed" in done.err
     assert "brief: no prediction: 3 attempts per task say too little" in done.err
-    assert [line.split()[0] for line in done.out.splitlines()[1:4]] == ["good", "brief", "never"]
+    assert "No prediction: brief, never." in done.out.splitlines()[0]
+    assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["good", "brief", "never"]
     alone = passk("extrapolate", path, "--model", "never")
     assert (alone.code, alone.out) == (3, "")
     assert alone.err.startswith("passk: never: no attempt passed")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentences"),
+    [
+        (
+            ["--to", "1000", "--target", "0.3", "--percent"],
+            "k for pass@k = 30.0 % of starcoder-15b-racket: 140 [8, more than 10⁶]. pass@1000: 39.2"
+            " [21.3, 63.9] % if success rates are spread as in published data sets; whatever the"
+            " rare tasks are, at least 9.1 %.",
+        ),
+        (
+            ["--to", "1000", "-m", "pass^k", "--fit", "beta"],
+            "pass^1000 of starcoder-15b-racket: 0.014 [0.000, 0.110] by the beta fit; whatever the"
+            " rare failures are, at most 0.167.",
+        ),
+        (
+            ["--to", "10", "--fit", "beta"],
+            "pass@10 of starcoder-15b-racket: 0.179 [0.081, 0.315], within the attempts made.",
+        ),
+        (
+            ["-m", "pass^k", "--fit", "beta", "--target", "0.9"],
+            "k up to which pass^k is at least 0.900 of starcoder-15b-racket: 0 [0, 0]; 0 where it"
+            " is less at k = 1 already. pass^2000: 0.011 [0.000, 0.106] by the beta fit; whatever"
+            " the rare failures are, at most 0.167.",
+        ),
+    ],
+)
+def test_the_answer_comes_first(passk: Passk, options: list[object], sentences: str) -> None:
+    assert passk("extrapolate", COUNTS, *options, *FEW).out.splitlines()[0] == sentences
+
+
+def test_the_answer_of_several_models() -> None:
+    def said(models: int, **asked: Any) -> str:
+        report = report_of(counts_of(models=models), (100,), fit="beta", **asked)
+        return style.answer(report, style.Style(digits=1))
+
+    assert said(2) == (
+        "pass@100: 1.0 [1.0, 1.0] (m1) and 0.9 [0.8, 0.9] (m0) by the beta fit; whatever the rare"
+        " tasks are, at least 0.9 and 0.6."
+    )
+    assert said(4).startswith("pass@100 of 4 models: 0.9 [0.8, 0.9] (m0) to 1.0 [1.0, 1.0] (m3) by")
+    assert said(4, target=0.3).startswith(
+        "k for pass@k = 0.3 of 4 models: 1 [1, 1] (m1) to 2 [2, 3] (m0)."
+    )
+
+
+def test_a_law_that_counts_contradict_is_not_assumed_in_silence() -> None:
+    report = report_of(lumps(), (1_000,))
+    assert "(the counts contradict this: its interval holds a second fit); whatever" in (
+        style.answer(report, style.Style())
+    )
+
+
+def test_no_word_that_the_list_forbids(passk: Passk) -> None:
+    texts = [passk("help", "extrapolate").out]
+    texts += [(ROOT / "tests" / "golden" / f"{name}.txt").read_text() for name in COMMANDS]
+    assert [fault for text in texts for fault in faults(text)] == []
 
 
 def test_what_qualifies_the_numbers_is_said(passk: Passk, write: Write) -> None:
@@ -266,10 +328,10 @@ def test_what_qualifies_the_numbers_is_said(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\n" + rows_of("a", cells))
     both = ["-m", "pass@k,pass^k", "--fit", "beta"]
     done = passk("extrapolate", path, "--to", "100000", *both, *FEW, "-v")
-    assert "a: 3 tasks of 30 with fewer than 20 attempts" in done.err
-    assert "a: no task is left whose outcome is open" in done.err
+    assert "fewer attempts than the k that is predicted from (a: 3 of 30)" in done.err
+    assert "a: every task has passed (pass^k: failed) at least once" in done.err
     assert done.err.count("a: k goes beyond 1,000 times the attempts") == 1
-    assert "--fit beta: the intervals hold only as far as this model does" in done.err
+    assert done.err.count("--fit beta: the intervals hold only if success rates follow this") == 1
 
 
 def test_python_gives_what_the_command_line_prints(passk: Passk) -> None:
@@ -307,7 +369,7 @@ def lumps(tasks: int = 90) -> Counts:
 
 def test_rates_spread_otherwise_widen_the_interval_and_say_so() -> None:
     report = report_of(lumps(), (1_000,))
-    assert any("not spread as in the published data sets" in note.text for note in report.notes)
+    assert any("not spread as in published data sets" in note.text for note in report.notes)
     whole, law, weighed = [r for r in facts(report) if r["metric"] == "pass@1000"][:3]
     assert (whole["fit"], whole["interval"]) == ("weighed", "hull")
     assert (law["fit"], law["interval"]) == ("ex-gaussian", "posterior")
@@ -316,7 +378,7 @@ def test_rates_spread_otherwise_widen_the_interval_and_say_so() -> None:
     lows, highs = ([float(r[x]) for r in (whole, law, weighed)] for x in ("low", "high"))  # type: ignore[arg-type]
     assert (lows[0], highs[0]) == (min(lows[1:]), max(highs[1:]))
     assert float(whole["misfit"]) > float(whole["misfit_limit"])  # type: ignore[arg-type]
-    assert "each fit" in report.tables[1].title
+    assert report.tables[1].title.startswith("Each fit alone: pass@k of m")
     assert column(report, "fit", 1) == ["ex-gaussian", "weighed"]
 
 

@@ -60,8 +60,8 @@ def models() -> tuple[str, ...]:
 class Extrapolate(Question):
     """pass@k beyond the attempts made; the k for a target.
 
-    Fits models of how hard tasks are to the counts, weighs them by fit and backtest, and predicts
-    pass@k at larger k. Two intervals: what the models allow, and what any rare tasks could make.
+    Fits a law of how hard tasks are to the counts and predicts pass@k at larger k. Gives two
+    intervals: one if success rates are spread as in published data sets, one for any rare tasks.
 
     Example: passk extrapolate sample_data/counts.csv --to 100,1000 --target 0.5
 
@@ -85,14 +85,16 @@ class Extrapolate(Question):
     ] = ()
     target: Annotated[
         float | None,
-        Option("--target", "P", "Find the k that reaches this share, as 0.9.", parse=parse_target),
+        Option(
+            "--target", "P", "Find the k at which pass@k reaches P, as 0.9.", parse=parse_target
+        ),
     ] = None
     curves: Annotated[
         tuple[str, ...],
         Option(
             "-m --metric",
             "pass@k,pass^k",
-            "Which of the two, or both. Default: pass@k.",
+            "pass@k, pass^k or both. Default: pass@k.",
             parse=parse_curves,
         ),
     ] = CURVES[:1]
@@ -101,12 +103,13 @@ class Extrapolate(Question):
         Option(
             "--fit",
             "NAME",
-            "weighed, smooth, beta, beta+0, beta+0+1, power, log-logit. Default: ex-gaussian; for"
-            " pass^k, weighed.",
+            "Law to fit: ex-gaussian (default), smooth, beta, beta+0, beta+0+1, power, log-logit;"
+            " weighed (default for pass^k): all but the first.",
             choices=models,
-            detail="weighed: mostly smooth; the others by fit and backtest. ex-gaussian: rates"
-            " spread as in published data sets; where the counts speak against it, the estimate of"
-            " weighed with an interval that holds both.",
+            detail="ex-gaussian assumes success rates spread as in published data sets; where the"
+            " counts contradict this, the estimate is that of weighed, and the interval holds both"
+            " fits. weighed: smooth has two thirds of the weight or more; misfit and backtest"
+            " weigh the others.",
         ),
     ] = None
     resamples: Annotated[
@@ -114,10 +117,10 @@ class Extrapolate(Question):
         Option(
             "--resamples",
             "N",
-            "Refits of each model.",
+            "Refits of the law to resampled tasks.",
             low=100,
             high=MOST_REFITS,
-            detail="Of a posterior: draws from it.",
+            detail="For ex-gaussian: draws from its posterior.",
         ),
     ] = 400
 

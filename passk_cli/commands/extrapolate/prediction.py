@@ -105,6 +105,20 @@ class Prediction:
                 yield from self._parts(k, number)
         yield from self.reaches
 
+    @property
+    def target(self) -> tuple[Cell, Cell, Cell]:
+        """The k that reaches the target and its limits, as people see them."""
+        [fact] = self.reaches
+        e, up = fact.estimate, self.family == "pass@"
+        rounded = ((e.value, up), (e.low, False), (e.high, True))
+        k, low, high = (two_digits(k, self.ahead.known, up=up) for k, up in rounded)
+        return k, low, high
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the counts speak against the law that the interval assumes."""
+        return self.ahead.misfit is not None and self.ahead.misfit.fails
+
     def _parts(self, k: int, number: Fact) -> Iterator[Fact]:
         """What the number is made of: the law and the weighed models, and each of these alone."""
         ahead = self.ahead
@@ -126,6 +140,14 @@ class Prediction:
     def alone(self, model: Candidate, k: int) -> float:
         """What one model says by itself at one of the k's."""
         return float(model.values[self.ahead.ks == k][0])
+
+
+def two_digits(k: float | None, known: int, *, up: bool) -> Cell:
+    """A target's k as people see it: beyond the attempts to two digits, rounded up or down."""
+    if k is None:
+        return SOUGHT_WORDS
+    unit = 10 ** max(0, math.floor(math.log10(max(k, 1))) - 1)
+    return int(k) if k <= known else unit * (math.ceil if up else math.floor)(k / unit)
 
 
 def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:

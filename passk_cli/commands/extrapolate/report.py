@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from passk_cli.commands.extrapolate import CURVES
+from passk_cli.commands.extrapolate.answer import answer
 from passk_cli.commands.extrapolate.chart import ahead_chart
 from passk_cli.commands.extrapolate.prediction import (
-    SOUGHT_WORDS,
     Aim,
     Prediction,
     Refusal,
@@ -28,7 +27,7 @@ from passk_cli.study.study import Study
 
 # By how much a prediction goes beyond the attempts when no k is named.
 _FACTORS = (10, 100)
-# Single models are shown beside the weighed ones when there are no more series than this.
+# Single fits are shown beside the weighed ones when there are no more series than this.
 _FEW_SERIES = 2
 
 
@@ -53,9 +52,9 @@ def extrapolate_report(
     aim = Aim(curves, to or tuple(min(f * known, FARTHEST) for f in _FACTORS), target, fit)
     # Each has streams of its own, so threads change no number.
     with ThreadPoolExecutor() as pool:
-        answers = list(pool.map(lambda rates: predict(study, rates, aim), every))
-    predictions = [one for one in answers if isinstance(one, Prediction)]
-    refusals = [one for one in answers if isinstance(one, Refusal)]
+        results = list(pool.map(lambda rates: predict(study, rates, aim), every))
+    predictions = [one for one in results if isinstance(one, Prediction)]
+    refusals = [one for one in results if isinstance(one, Refusal)]
     if not predictions:
         raise DataError(refusals[0].rates.name, refusals[0].reason)
     tables = [_table(study, family, predictions, refusals, aim) for family in families]
@@ -64,8 +63,9 @@ def extrapolate_report(
         tables += [_models_table(one, aim.ks) for one in alone]
         tables += [_parts_table(one, aim.ks) for one in predictions if one.ahead.weighed]
     return study.report(
-        [fact for one in answers for fact in one.facts],
+        [fact for one in results for fact in one.facts],
         tables,
+        answer=answer(predictions, refusals, aim),
         caption=caption(study, predictions, aim),
         notes=(*study.notes(()), *notes(predictions, refusals, aim)),
         plots=partial(ahead_chart, predictions, aim),
@@ -108,41 +108,34 @@ def _table(
     ]  # fmt: skip
     if aim.fit_of(family) == EX_GAUSSIAN:
         columns += [Column("misfit", "amount"), Column("limit", "amount", True)]
-    else:
+    elif aim.fit_of(family) == WEIGHED:
         columns += [Column("fit"), Column("weight", "share", True)]
     there.sort(key=lambda one: (-(one.numbers[aim.ks[-1]].estimate.value or 0.0), one.rates.series))
-    rows = [_row(one, aim.ks, several) for one in there]
+    weighed = aim.fit_of(family) == WEIGHED
+    rows = [_row(one, aim.ks, several, weighed) for one in there]
     empty: list[Cell] = [None] * (len(columns) - len(names))
     left = sorted(one.rates.series for one in refusals if one.rates.metric.family == family)
     rows += [(*series, *empty) for series in left]
     return Table(tuple(columns), tuple(rows))
 
 
-def _row(one: Prediction, ks: Sequence[int], several: bool) -> tuple[Cell, ...]:
+def _row(one: Prediction, ks: Sequence[int], several: bool, weighed: bool) -> tuple[Cell, ...]:
     row: list[Cell] = [*one.rates.series, *[one.ahead.known] * several, one.known.estimate]
     row += [one.numbers[k].estimate for k in ks]
     row.append(one.rare)
-    for fact in one.reaches:
-        up, e = one.family == "pass@", fact.estimate
-        rounded = ((e.value, up), (e.low, False), (e.high, True))
-        row += [two_digits(k, one.ahead.known, up=up) for k, up in rounded]
+    if one.reaches:
+        row += one.target
     row += [one.open, Estimate(one.ahead.error, signed=True)]
     if one.ahead.misfit is not None:
-        return (*row, one.ahead.misfit.excess, one.ahead.misfit.limit)
-    best = max(one.ahead.models, key=lambda model: model.weight)
-    return (*row, best.name, best.weight)
-
-
-def two_digits(k: float | None, known: int, *, up: bool) -> Cell:
-    """A target's k as people see it: beyond the attempts to two digits, rounded up or down."""
-    if k is None:
-        return SOUGHT_WORDS
-    unit = 10 ** max(0, math.floor(math.log10(max(k, 1))) - 1)
-    return int(k) if k <= known else unit * (math.ceil if up else math.floor)(k / unit)
+        row += [one.ahead.misfit.excess, one.ahead.misfit.limit]
+    elif weighed:
+        best = max(one.ahead.models, key=lambda model: model.weight)
+        row += [best.name, best.weight]
+    return tuple(row)
 
 
 def _parts_table(one: Prediction, ks: Sequence[int]) -> Table:
-    """The law by itself, and the weighed models that widen its interval."""
+    """The law by itself, and the weighed fits that widen its interval."""
     ahead, weighed = one.ahead, one.ahead.weighed
     columns = (
         Column("fit"), Column("backtest", "share"),
@@ -153,12 +146,12 @@ def _parts_table(one: Prediction, ks: Sequence[int]) -> Table:
          *(Estimate(value, low=low, high=high) for value, low, high in map(part.at, ks)))
         for name, part in ((EX_GAUSSIAN, ahead.law), (WEIGHED, weighed)) if part is not None
     ]  # fmt: skip
-    title = f"{one.family}k of {one.rates.name}, by each fit: the interval above holds both"
+    title = f"Each fit alone: {one.family}k of {one.rates.name} (the interval above holds both)"
     return Table(columns, tuple(rows), title)
 
 
 def _models_table(one: Prediction, ks: Sequence[int]) -> Table:
-    """What each model says by itself."""
+    """What each of the weighed fits says by itself."""
     columns = (
         Column("fit"), Column("weight", "share"), Column("backtest", "share"),
         *(Column(f"{one.family}{k}", "share") for k in ks),
@@ -167,5 +160,5 @@ def _models_table(one: Prediction, ks: Sequence[int]) -> Table:
         (m.name, m.weight, Estimate(m.error, signed=True), *(one.alone(m, k) for k in ks))
         for m in sorted(one.ahead.models, key=lambda m: -m.weight)
     ]
-    title = f"{one.family}k of {one.rates.name}, by each model alone"
+    title = f"Each fit alone: {one.family}k of {one.rates.name}"
     return Table(columns, tuple(rows), title)
