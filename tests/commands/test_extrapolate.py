@@ -244,7 +244,7 @@ def test_sampling_stopped_at_success_is_told(passk: Passk, write: Write) -> None
     path = write("x.csv", "model,task,n,c\n" + rows_of("a", cells))
     done = passk("extrapolate", path, "--fit", "beta", *FEW)
     assert done.code == 0
-    assert "warning: a: attempts seem to stop once a task has passed: the 12 of 36" in done.err
+    assert "warning: a: attempts seem to stop once a task has passed: 12 of 36 tasks" in done.err
     assert done.err.count("12 of 36") == 1
 
 
