@@ -22,11 +22,13 @@ from passk_cli.laws.temperature import best_by_k, power_laws
 from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
+from passk_cli.render import style
 from passk_cli.report.model import Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
-from tests.conftest import CRUXEVAL, SAMPLES, Passk
+from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk
+from tests.words import faults
 
 Write = Callable[[str, str | bytes], Path]
 FEW = Confidence(resamples=2000)
@@ -104,11 +106,12 @@ def test_a_rank_flip_is_said_in_words() -> None:
         cells += [("b", "0.8", f"t{t}", 10, 4 if t < 190 else 0)]
     report = answer(counts_of(cells), "pass@1,pass@5")
     said = [note.text for note in report.notes]
-    assert "rank flip: a leads at T=0.2, k=1,5; T=0.8, k=1; b at T=0.8, k=5" in said
+    flip = "rank flip: a is significantly better at T 0.2 (k = 1, 5), T 0.8 (k = 1); b at T 0.8"
+    assert f"{flip} (k = 5)" in said
     table = report.tables[-1]
     assert table.rows == (
-        ("a", "leads", "b", "T=0.2, k=1,5; T=0.8, k=1; own T*, k=1"),
-        ("b", "leads", "a", "T=0.8, k=5; own T*, k=5"),
+        ("a", "better than", "b", "T 0.2 (k = 1, 5), T 0.8 and own T* (k = 1)"),
+        ("b", "better than", "a", "T 0.8 and own T* (k = 5)"),
     )
     own = [r for r in facts(report, "models") if r["temperature"] != r["temperature_against"]]
     assert [(r["temperature"], r["temperature_against"], r["metric"]) for r in own] == [
@@ -116,14 +119,14 @@ def test_a_rank_flip_is_said_in_words() -> None:
     ]  # fmt: skip
 
 
-def test_equal_temperatures_cannot_be_told_apart() -> None:
+def test_equal_temperatures_tie() -> None:
     cells = [
         ("m", heat, f"t{t}", 4, t % 5) for heat in ("0.2", "0.5", "10", "2") for t in range(40)
     ]
     report = answer(counts_of(cells), "pass@1")
-    table = next(t for t in report.tables if t.title.startswith("best temperature"))
+    table = next(t for t in report.tables if t.title.startswith("Best temperature"))
     row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
-    assert (row["T*"], row["leads"], row["not told apart"]) == ("0.2", 0.25, "0.5, 2, 10")
+    assert (row["T*"], row["leads"], row["tied with T*"]) == ("0.2", 0.25, "0.5, 2, 10")
     heats = [r["temperature"] for r in facts(report, "estimate")]
     assert heats == ["0.2", "0.5", "2", "10"], "in the order of numbers, not of text"
     assert {r["verdict"] for r in facts(report, "temperatures")} == {"undecided"}
@@ -179,7 +182,7 @@ def test_no_power_law_without_three_temperatures_or_where_chance_makes_one() -> 
     two = answer(cold_and_warm, "pass@1")
     (law,) = facts(two, "power law")
     assert law["estimate"] is None
-    reason = "not fitted: T* takes 2 values (4, 60), and a power law needs 3 above 0"
+    reason = "not fitted: T* takes 2 values (4, 60); a power law needs 3 above 0"
     assert law["note"] == reason
     assert f"power law T*(k) of toy {reason}" in [note.text for note in two.notes]
     few = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0], 16, 60, seed=2)
@@ -276,10 +279,10 @@ def test_many_pairs_are_listed_where_they_flip(flips: bool) -> None:
             cells += [(f"m{m}", str(heat), f"t{t}", 8, rate) for t in range(60)]
     report = answer(counts_of(cells), "pass@1")
     said = " ".join(note.text for note in report.notes)
-    listed = [table for table in report.tables if "who leads" in table.title]
+    listed = [table for table in report.tables if "model is better where" in table.title]
     assert bool(listed) == flips
-    assert ("only those that flip are listed" in said) == flips
-    assert ("no pair of models changes places, of 36" in said) != flips
+    assert ("only those with a rank flip are listed" in said) == flips
+    assert ("none of 36 pairs of models has a significant rank flip" in said) != flips
 
 
 def test_names_and_column_say_the_same(passk: Passk) -> None:
@@ -308,14 +311,14 @@ def test_labels_beside_a_column_are_one_model(passk: Passk, write: Write) -> Non
     document = json.loads(done.out)
     assert {r["model"] for r in document["rows"]} == {"model"}
     assert document["signature"]["temperature"] == "temp"
-    assert "names say the temperature too" in done.err
+    assert "names contain the temperature too" in done.err
 
 
 def test_equal_numbers_are_one_temperature() -> None:
     cells = [("m", "0.2", "a", 4, 1), ("m", "0.20", "b", 4, 2), ("m", "1.0", "a", 4, 1)]
     split, notes = by_temperature(counts_of(cells), "temperature")
     assert split.series == (("m", "0.2"), ("m", "1"))
-    assert notes[0].text.startswith("1 model of the same name and temperature as another")
+    assert notes[0].text.startswith("1 model with the same name and temperature as another")
     assert degrees(1e-3) == "0.001"
 
 
@@ -354,11 +357,11 @@ def test_greedy_attempts_take_part_where_they_can() -> None:
     cells += [("m", h, f"t{t}", 8, int(t < 20) * 8) for h in ("0.5", "1") for t in range(40)]
     cells += [("n", "1", f"t{t}", 8, 4) for t in range(40)]
     report = answer(counts_of(cells), "pass@1,pass@4")
-    table = next(t for t in report.tables if t.title.startswith("best temperature"))
+    table = next(t for t in report.tables if t.title.startswith("Best temperature"))
     assert [row[1:3] for row in table.rows] == [("pass@1", "0"), ("pass@4", "0.5")]
     said = [note.text for note in report.notes]
     assert any(text.startswith("pass@4 of m 0 empty: n=1 < k=4") for text in said)
-    assert "no T* for n: no two temperatures with values on shared tasks" in said
+    assert "no T* for n: it takes two temperatures with values on shared tasks" in said
 
 
 def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
@@ -368,11 +371,76 @@ def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
     (pair,) = facts(report, "temperatures")
     assert (pair["tasks"], pair["estimate"]) == (6, 0.0)
     said = [note.text for note in report.notes]
-    assert "T* of m rests on the 6 tasks that all its temperatures have, of 14" in said
+    assert "T* rests on the tasks that all temperatures share: m 6 of 14" in said
     other = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
     both = answer(counts_of(cells + other), "pass@1")
     said = [note.text for note in both.notes]
     assert "1 comparison of two models left out tasks that only one of them has" in said
+
+
+def said(cells: list[tuple[str, str, str, int, int]], metrics: str = "pass@1") -> str:
+    return style.answer(answer(counts_of(cells), metrics), style.Style())
+
+
+def rates(model: str, *passes: tuple[str, int], tasks: int = 40) -> list[
+    tuple[str, str, str, int, int]
+]:  # fmt: skip
+    """Tasks of four attempts each: at each temperature so many pass whole tasks."""
+    return [(model, h, f"t{t:02}", 4, 4 * (t < c)) for h, c in passes for t in range(tasks)]
+
+
+def test_the_answer_names_the_best_temperatures_and_their_significance() -> None:
+    clear, weak = rates("a", ("0.2", 30), ("0.8", 10)), rates("b", ("0.2", 20), ("0.8", 19))
+    assert said(clear) == "T 0.2 is best at k = 1 (+0.500 against T 0.8); the lead is significant."
+    assert said(weak, "pass@1,pass@4") == (
+        "T 0.2 is best at k = 1 and 4; neither lead is significant."
+    )
+    assert said(clear + weak) == (
+        "T 0.2 is best at k = 1 for both models; 1 of 2 leads is significant (not b at k = 1)."
+    )
+    other = rates("c", ("0.2", 10), ("0.8", 30))
+    assert said(clear + other, "pass@1,pass^2") == (
+        "Best temperature at pass@1 and pass^2: T 0.2 for a, T 0.8 for c; all 4 leads are"
+        " significant."
+    )
+
+
+def test_the_answer_says_equal_means_and_models_without_a_choice() -> None:
+    equal = [("a", h, f"t{t}", 4, c) for h, c in (("0.2", 4), ("0.8", 4)) for t in range(20)]
+    assert said(equal) == "T 0.2 and 0.8 have the same, highest mean at k = 1."
+    clear = rates("b", ("0.2", 30), ("0.8", 10))
+    assert said(equal + clear) == (
+        "Best temperature at k = 1: T 0.2 and 0.8 (equal) for a, T 0.2 for b; the lead is"
+        " significant."
+    )
+    lone = rates("c", ("1", 30))
+    assert said(clear + lone) == (
+        "T 0.2 is best at k = 1 (+0.500 against T 0.8); the lead is significant; no best"
+        " temperature for c."
+    )
+    greedy = [("b", "0", f"t{t:02}", 1, int(t < 40)) for t in range(40)]
+    assert said([*clear, *greedy], "pass@1,pass@4").startswith(
+        "T 0 is best at k = 1 (+0.250 against T 0.2) and T 0.2 at k = 4 (+0.500 against T 0.8);"
+    )
+
+
+def test_no_word_that_the_list_forbids(passk: Passk) -> None:
+    texts = [passk("help", "temperature").out]
+    texts += [path.read_text() for path in (ROOT / "tests" / "golden").glob("temperature*.txt")]
+    assert len(texts) == 6
+    assert [fault for text in texts for fault in faults(text)] == []
+
+
+def test_toy_answers() -> None:
+    def said(*families: str, spreads: tuple[float, ...], ks: tuple[int, ...]) -> str:
+        return style.answer(toy_report(families, spreads, 2.0, ks), style.Style())
+
+    assert said("gaussian", spreads=(16.0,), ks=(2, 64)) == (
+        "T* is 11.50 at k = 2 and 188.2 at k = 64 for gaussian tasks with spread 16."
+    )
+    assert said("gaussian", "exponential", spreads=(16.0,), ks=(4,)) == (
+        "At k = 4, T* is 6.521 (exponential, spread 16) to 23.73 (gaussian, spread 16)."
+    )
 
 
 def test_toy_points() -> None:
@@ -406,7 +474,7 @@ def test_toy_says_where_nothing_is_left_to_choose() -> None:
     assert all(r["note"] and r["pass_at_k"] > 1 - 2e-12 for r in lost)
     assert all((r["largest"] is None) == (r["family"] == "gaussian") for r in rows)
     said = " ".join(note.text for note in report.notes)
-    assert "the power law with gamma 1.5 ends at |c| = 14 (spread 4.187)" in said
+    assert "the power law with gamma 1.5 is cut off at |c| = 14 (spread 4.187)" in said
     assert f"no T* at {len(lost)} of {2 * len(DEFAULT_KS)} points" in said
 
 

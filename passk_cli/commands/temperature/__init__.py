@@ -47,9 +47,9 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
 class Temperature(Question):
     """The best temperature for each k.
 
-    Low temperatures are best for one attempt, higher ones for many. Shows the best temperature for
-    each k with its lead over the next, and where two models change places. The toy model needs no
-    data.
+    A low temperature is often best for one attempt, a higher one for many. Tests, for each model
+    and k, the best temperature against the others, and models against each other. The toy model
+    needs no data.
 
     Example: passk temperature sample_data/cruxeval.jsonl.gz -k 1,10
 
@@ -66,7 +66,7 @@ class Temperature(Question):
         Option(
             "-k",
             "1,10,100",
-            "pass@k at these k; pass^k with -m.",
+            "pass@k at these k (pass^k: use -m).",
             parse=parse_k,
             detail="Default: those of 1, 10, 100 that every task of some model supports; of the"
             " toy model 1, 2, 4, … 16384.",
@@ -97,9 +97,9 @@ class Temperature(Question):
         Option(
             "--spread",
             "S",
-            "Toy: standard deviations of the tasks.",
+            "Toy: standard deviation of the tasks.",
             parse=parse_spreads,
-            detail="As 4,16. Default: 16.",
+            detail="Several by commas, as 4,16. Default: 16.",
         ),
     ] = ()
     gamma: Annotated[
@@ -110,8 +110,8 @@ class Temperature(Question):
         bool,
         Option(
             "--fit",
-            help="Toy: regression of T* over k and spread.",
-            detail="Over the article's grid.",
+            help="Toy: regression of T* on k and spread.",
+            detail="Over the grid of the article.",
         ),
     ] = False
 
@@ -150,13 +150,13 @@ class Temperature(Question):
             needless += changed(group)
         if needless:
             raise ParameterError(
-                f"--toy reads no data, draws nothing and has pass@k only; leave out {needless[0]}"
+                f"--toy reads no data, needs no resamples, has pass@k only; leave out {needless[0]}"
             )
         if self.gamma is not None and "power-law" not in self.toy:
             raise ParameterError("--gamma is for --toy power-law; leave it out")
         if self.fit and (self.spread or self.k):
             raise ParameterError(
-                "--fit takes the k's and spreads of the article's grid; leave out -k and --spread"
+                "--fit uses the k and spreads of the article; leave out -k and --spread"
             )
 
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
@@ -200,7 +200,7 @@ class Temperature(Question):
         return read(replace(request, by=others)), None
 
     def report(self, study: Study) -> Report:
-        """Estimates by temperature, the best ones, who leads where, and the power law."""
+        """Estimates by temperature, the best ones, which model is better where, the power law."""
         from passk_cli.commands.temperature.temperatures import temperature_report
 
         return temperature_report(study)

@@ -14,7 +14,7 @@ from passk_cli.inference.weights import bootstrap_means
 from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.metrics.pass_k import curve
 from passk_cli.report.model import Cell, Column, Estimate, Note, Table
-from passk_cli.report.words import first_few, series_name
+from passk_cli.report.words import first_few, plural, series_name
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.lead import on_shared_tasks
@@ -109,8 +109,10 @@ def _with_limits(exponent: float, draws: NDArray[np.float64], level: float) -> E
 
 
 def _why_not(best: Sequence[str]) -> str:
-    values = f"T* takes {len(best)} value{'s' * (len(best) != 1)} ({', '.join(best)})"
-    return f"not fitted: {values}, and a power law needs {FEWEST_TEMPERATURES} above 0"
+    return (
+        f"not fitted: T* takes {plural(len(best), 'value')} ({', '.join(best)}); a power law needs"
+        f" {FEWEST_TEMPERATURES} above 0"
+    )
 
 
 def law_tables(groups: Sequence[str], laws: Sequence[Law]) -> list[Table]:

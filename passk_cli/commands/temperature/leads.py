@@ -9,11 +9,13 @@ from itertools import combinations
 from passk_cli.commands.temperature.rivals import Pairs, Rivals, heat, model_of
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Note, Table
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import first_few, plural, series_name
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.values import Series, TaskValues
 
+# Rank flips that a note spells out.
+_FLIPS = 3
 # More pairs of models than this are for programs to read.
 _PAIRS_SHOWN = 28
 
@@ -96,41 +98,36 @@ def lead_tables(
     for lead in listed_leads:
         (first, *group), second = lead.first, lead.second[0]
         for model, sign, other, verdict in (
-            (first, "leads", second, BETTER),
-            (second, "leads", first, WORSE),
-            (first, "~", second, UNDECIDED),
+            (first, "better than", second, BETTER),
+            (second, "better than", first, WORSE),
+            (first, "tied with", second, UNDECIDED),
         ):
             where = places(lead, verdict, metrics)
             if where:
                 rows.append((model, sign, other, *group, where))
     columns = (
-        Column("model"), Column("verdict"), Column("against"), *map(Column, groups), Column("at"),
+        Column("model"), Column("verdict"), Column("other model"), *map(Column, groups),
+        Column("at"),
     )  # fmt: skip
-    title = "who leads where (own T*: each at its best temperature, chosen on the same tasks)"
+    title = (
+        "Which model is better where (own T*: each at its best temperature, chosen on these tasks)"
+    )
     return [Table(columns, tuple(rows), title)] if rows else []
 
 
 def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Note]:
-    """The rank flips in words, and those that the data does not bear out."""
-    notes = [
-        Note(
-            f"rank flip: {series_name(lead.first)} leads at"
-            f" {places(lead, BETTER, metrics, own=False)};"
-            f" {series_name(lead.second)} at {places(lead, WORSE, metrics, own=False)}"
-        )
+    """Rank flips in words, those that are not significant, and what the pairs leave out."""
+    flips = [
+        f"{series_name(lead.first)} is significantly better at"
+        f" {places(lead, BETTER, metrics, own=False)}; {series_name(lead.second)} at"
+        f" {places(lead, WORSE, metrics, own=False)}"
         for lead in leads
         if lead.flips
     ]
-    turns = [lead for lead in leads if not lead.flips and lead.turns]
-    if turns:
-        first = turns[0]
-        notes.append(
-            Note(
-                f"the order of {plural(len(turns), 'pair')} of models changes over (k, T), but one"
-                f" of the two leads is not significant ({series_name(first.first)},"
-                f" {series_name(first.second)}): no flip"
-            )
-        )
+    notes = []
+    if flips:
+        more = f"; and {plural(len(flips) - _FLIPS, 'more pair')}" * (len(flips) > _FLIPS)
+        notes.append(Note(f"rank flip: {', and '.join(flips[:_FLIPS])}{more}"))
     partial = {id(c) for lead in leads for c in (*lead.same, *lead.own.values())
                if c.only_first or c.only_second}  # fmt: skip
     if partial:
@@ -141,30 +138,40 @@ def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Note]:
                 "warning",
             )
         )
+    turns = [f"{series_name(lead.first)} and {series_name(lead.second)}"
+             for lead in leads if not lead.flips and lead.turns]  # fmt: skip
+    if turns:
+        notes.append(
+            Note(
+                f"no significant rank flip, though estimates change order over k and T:"
+                f" {first_few(turns)}"
+            )
+        )
     if len(leads) > _PAIRS_SHOWN:
-        text = f"of {len(leads)} pairs of models only those that flip are listed"
-        if not any(lead.flips for lead in leads):
+        text = f"of {len(leads)} pairs of models only those with a rank flip are listed"
+        if not flips:
             text = (
-                f"no pair of models changes places, of {len(leads)}, with both leads significant:"
-                " none is listed"
+                f"none of {len(leads)} pairs of models has a significant rank flip: none is listed"
             )
         notes.append(Note(f"{text}; -f csv or -f json holds them all"))
     return notes
 
 
 def places(lead: Lead, verdict: str, metrics: Sequence[Metric], *, own: bool = True) -> str:
-    """ "T=0.2,0.8, k=1,10; own T*, k=10"; metrics by name where they are not all pass@k."""
+    """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
     plain = all(metric.family == "pass@" for metric in metrics)
     at: dict[str, list[str]] = {}
     for c in lead.where(verdict):
         at.setdefault(heat(c.first), []).append(_short(c.first.metric, plain))
     same: dict[str, list[str]] = {}
     for temperature, ks in at.items():
-        same.setdefault(",".join(ks), []).append(temperature)
-    own_ks = [_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict]
-    k = "k=" if plain else ""
-    texts = [f"T={','.join(temperatures)}, {k}{ks}" for ks, temperatures in same.items()]
-    return "; ".join([*texts, *([f"own T*, {k}{','.join(own_ks)}"] if own and own_ks else [])])
+        same.setdefault(", ".join(ks), []).append(temperature)
+    where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
+    own_ks = ", ".join(_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict)
+    if own and own_ks:
+        where[own_ks] = " and own T*".join((where[own_ks], "")) if own_ks in where else "own T*"
+    k = "k = " if plain else ""
+    return ", ".join(f"{temperatures} ({k}{ks})" for ks, temperatures in where.items())
 
 
 def _short(metric: Metric, plain: bool) -> str:

@@ -19,7 +19,7 @@ TEMPERATURE = "temperature"
 #: The columns looked for when none is named.
 COLUMNS = (TEMPERATURE, "temp")
 _REMEDY = (
-    "names say it as T0.2, gpt-4@T1, gpt-4_T0.2, gpt-4-t0.2 (here with a decimal point) or"
+    "a name can contain it as T0.2, gpt-4@T1, gpt-4_T0.2, gpt-4-t0.2 (with a decimal point) or"
     " gpt-4_temp0.2; name the column with --temperature COLUMN, or label the files, as"
     " gpt-4@T0.2=cold.jsonl"
 )
@@ -89,7 +89,7 @@ def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Not
         merged = len(counts.series) - len(split.series)
         notes.append(
             Note(
-                f"{plural(merged, 'model')} of the same name and temperature as another:"
+                f"{plural(merged, 'model')} with the same name and temperature as another:"
                 " their attempts are pooled",
                 "warning",
             )
@@ -107,7 +107,7 @@ def degrees(temperature: float) -> str:
 
 
 def _naming_note(names: Mapping[str, tuple[str, float] | None], only: bool) -> Note:
-    source = "temperatures are read from the names" if only else "names say the temperature too"
+    source = "temperatures are read from the names" if only else "names contain the temperature too"
     readings = [
         f"{name!r} is model {says[0]!r} at temperature {degrees(says[1])}"
         for name, says in names.items()
@@ -120,7 +120,9 @@ def _from_name(names: Mapping[str, tuple[str, float] | None], name: str) -> floa
     says = names[name]
     if says is None:
         raise DataError(
-            name, f"no column {' or '.join(COLUMNS)}, and no one temperature in this name", _REMEDY
+            name,
+            f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this name",
+            _REMEDY,
         )
     return says[1]
 

@@ -52,7 +52,7 @@ class Rivals:
 class Verdict:
     """T* against the other temperatures of the same model at the same metric.
 
-    shares : series → share of the resamples of the tasks in which its temperature is in the lead;
+    shares : series → share of the resamples of the tasks in which its temperature comes first;
         None where attempts differ between the temperatures.
     against : the best against each other one, the runner-up first.
     """
@@ -63,7 +63,7 @@ class Verdict:
 
     @property
     def alike(self) -> list[str]:
-        """The temperatures that cannot be told apart from T*, increasing."""
+        """The temperatures that tie with T*, as they are not significantly worse, increasing."""
         return sorted((heat(c.second) for c in self.against if c.verdict != BETTER), key=float)
 
 
@@ -121,7 +121,7 @@ def best_table(groups: Sequence[str], verdicts: Sequence[Verdict], confidence: C
     """T*(k) of each model, and how it stands against the next best temperature."""
     columns = (
         *head(groups), Column("metric"), Column("T*"), Column("leads", "share"), Column("next"),
-        Column("difference", "share", True), Column("p", "p", True), Column("not told apart"),
+        Column("difference", "share", True), Column("p", "p", True), Column("tied with T*"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for v in verdicts:
@@ -137,5 +137,5 @@ def best_table(groups: Sequence[str], verdicts: Sequence[Verdict], confidence: C
     return Table(
         columns,
         tuple(rows),
-        "best temperature T*, its share of resamples in the lead, its difference to the next",
+        "Best temperature T*, and its difference to the next best",
     )

@@ -1,4 +1,4 @@
-"""pass@k by temperature: which is best for which k, how sure that is, and who leads where."""
+"""pass@k by temperature: which is best for which k, and which model is better where."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from passk_cli.commands.temperature.answer import answer
 from passk_cli.commands.temperature.law import find_laws, law_notes, law_tables
 from passk_cli.commands.temperature.leads import find_leads, lead_notes, lead_tables, model_pairs
 from passk_cli.commands.temperature.rivals import (
@@ -20,7 +21,7 @@ from passk_cli.commands.temperature.rivals import (
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Cell, Column, Note, Report, Table
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import first_few, plural, series_name
+from passk_cli.report.words import first_few, series_name
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
@@ -33,7 +34,7 @@ from passk_cli.study.values import Series, TaskValues
 
 
 def temperature_report(study: Study) -> Report:
-    """Estimates by temperature, T* and how sure it is, rank flips between models, the power law.
+    """Estimates by temperature, T* with its tests, rank flips between models, the power law.
 
     study : of counts with the temperature as first group, as `by_temperature` makes them.
     All comparisons, of temperatures and of models, are adjusted together.
@@ -73,7 +74,7 @@ def temperature_report(study: Study) -> Report:
         differences=None if differences == confidence.method else differences,
         resamples=confidence.resamples,
         seed=confidence.seed,
-        answer=(),
+        answer=answer(verdicts, metrics, _without(values, verdicts)),
         **adjustment.signature,
     )
 
@@ -100,8 +101,8 @@ def _order(study: Study) -> list[int]:
 
 
 def _estimates(facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Fact]:
-    """The same with their shares of the lead; best temperatures say so, and are marked when they
-    are told apart from every other."""
+    """The same with the shares of resamples in which they come first; best temperatures say so, and
+    are marked when they are significantly better than every other."""
     shares = {
         (v.rivals.metric.name, series): share
         for v in verdicts
@@ -128,7 +129,7 @@ def _difference(c: Comparison, confidence: Confidence) -> Fact:
 
 
 def _table(names: Sequence[str], facts: Sequence[Fact], metrics: int) -> Table:
-    """Each model at each temperature: the estimate, and its share of resamples in the lead."""
+    """Each model at each temperature: the estimate, and its share of resamples as the first."""
     columns = [*head(names)]
     for fact in facts[:metrics]:
         columns += [Column(fact.name, "share"), Column("leads", "share", True)]
@@ -148,10 +149,13 @@ def _caption(study: Study, facts: Sequence[Fact], adjustment: Adjustment) -> tup
     return (
         study.sizes(facts),
         confidence.words() + also,
-        f"told apart at {100 * confidence.level:g} %, {adjustment.words}, paired by task",
+        f"tied: not significant at the {100 * (1 - confidence.level):g} % level,"
+        f" {adjustment.words}, paired by task",
         adjustment.test_words,
         adjustment.decision,
         lead_words(confidence.resamples),
+        "T*: the temperature with the highest estimate on the tasks that all temperatures share,"
+        " the lowest of equals; bold: significantly better than every other",
     )
 
 
@@ -164,24 +168,36 @@ def _choice_notes(values: Sequence[TaskValues], verdicts: Sequence[Verdict]) -> 
     for v in verdicts:
         model, size = v.rivals.model, len(v.rivals.shared[0].tasks)
         shared[model] = min(size, shared.get(model, size))
-    notes = [
-        Note(
-            f"T* of {series_name(model)} rests on the {plural(size, 'task')} that all its"
-            f" temperatures have, of {len(tasks[model]):,}",
-            "warning",
-        )
+    parts = [
+        f"{series_name(model)} {size:,} of {len(tasks[model]):,}"
         for model, size in shared.items()
         if size < len(tasks[model])
     ]
+    notes = []
+    if parts:
+        notes.append(
+            Note(
+                f"T* rests on the tasks that all temperatures share: {first_few(parts)}", "warning"
+            )
+        )
     unequal = [series_name(v.rivals.model) for v in verdicts if None in v.shares.values()]
     if unequal:
         few = first_few(list(dict.fromkeys(unequal)))
         notes.append(Note(f"leads is empty for {few}: attempts differ between temperatures"))
-    lone = [series_name(model) for model in tasks if model not in shared]
+    lone = _without(values, verdicts)
     if lone:
         few = first_few(lone)
-        notes.append(Note(f"no T* for {few}: no two temperatures with values on shared tasks"))
+        notes.append(
+            Note(f"no T* for {few}: it takes two temperatures with values on shared tasks")
+        )
     return notes
+
+
+def _without(values: Sequence[TaskValues], verdicts: Sequence[Verdict]) -> list[str]:
+    """The models that have no best temperature at any metric."""
+    judged = {v.rivals.model for v in verdicts}
+    models = dict.fromkeys(model_of(rates.series) for rates in values)
+    return [series_name(model) for model in models if model not in judged]
 
 
 def _charts(study: Study, facts: Sequence[Fact]) -> tuple[Plot, ...]:

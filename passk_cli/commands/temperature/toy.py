@@ -21,7 +21,7 @@ from passk_cli.laws.toy_model import (
     gaussian,
     scaling_fit,
 )
-from passk_cli.report.model import Cell, Column, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
 from passk_cli.version import __version__
@@ -92,6 +92,7 @@ def toy_report(
             k=",".join(map(str, ks)),
         ),
         draw=partial(_charts, points),
+        answer=_answer(points),
     )
 
 
@@ -122,11 +123,55 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     return Report(
         tables=(Table(columns, tuple(lines), "T* = factor · k^power · s^power"), inside),
         data=Table(tuple(Column(name) for name in names), tuple(data)),
-        caption=_caption(families),
+        caption=f"{_caption(families)} · – the article does not say",
         notes=tuple(_fit_notes(families, points, gamma)),
         signature=_signature(families, gamma, fit="the article's grid"),
         draw=partial(_fit_charts, [p for p in points if p.kept]),
+        answer=tuple(_fit_answer(family, fits[family]) for family in families),
     )
+
+
+_NUMBER = Column("", "number")
+
+
+def _answer(points: Sequence[Point]) -> tuple[Sentence, ...]:
+    """T* at the smallest and the largest k, where it is; of several sets of tasks, the range."""
+    there = [p for p in points if _star(p) is not None]
+    if not there:
+        return (("No T*: every task passes at the best temperatures.",),)
+    lines: dict[tuple[str, float], list[Point]] = {}
+    for p in there:
+        lines.setdefault((p.family, p.spread), []).append(p)
+    if len(lines) == 1:
+        [line] = lines.values()
+        first, last = (min(line, key=_k), max(line, key=_k))
+        start: Sentence = ("T* is ", (_star(first), _NUMBER), f" at k = {first.k:,}")
+        whole = (*start, " and ", (_star(last), _NUMBER), f" at k = {last.k:,}")
+        whose = f" for {first.family} tasks with spread {first.spread:.4g}."
+        return ((*(whole if last.k > first.k else start), whose),)
+    k = max(map(_k, there))
+    ends = sorted((p for p in there if p.k == k), key=lambda p: p.best.temperature)
+    words: list[Cell | tuple[Cell, Column]] = [f"At k = {k:,}, T* is "]
+    for p in dict.fromkeys((ends[0], ends[-1])):
+        words += [
+            " to " * (len(words) > 1),
+            (_star(p), _NUMBER),
+            f" ({p.family}, spread {p.spread:.4g})",
+        ]
+    return ((*words, "."),)
+
+
+def _k(p: Point) -> int:
+    return p.k
+
+
+def _fit_answer(family: str, fit: Fit) -> Sentence:
+    """The power law of one family of tasks."""
+    return (
+        "T* = ", (fit.factor, _NUMBER), " · k^", (fit.k_exponent, _NUMBER), " · s^",
+        (fit.s_exponent, _NUMBER), f" for {family} tasks with standard deviation s (R² ",
+        (fit.r2, _NUMBER), f", {fit.points} points).",
+    )  # fmt: skip
 
 
 def _points(family: str, tasks: Tasks, ks: Sequence[int]) -> list[Point]:
@@ -188,7 +233,7 @@ def _kept_table(points: Sequence[Point]) -> Table:
         if inside:
             ends = [cell for p in (inside[0], inside[-1]) for cell in (p.k, p.best.temperature)]
             rows.append((family, spread, len(inside), *ends))
-    return Table(columns, tuple(rows), "points kept: 0.03 < pass@k at T* < 0.98")
+    return Table(columns, tuple(rows), "Points kept: 0.03 < pass@k at T* < 0.98")
 
 
 def _star(p: Point) -> float | None:
@@ -208,8 +253,9 @@ def _note(p: Point) -> str:
 def _caption(families: Sequence[str]) -> str:
     tasks = "; ".join(f"{family} ∝ {_WEIGHTS[family]}" for family in families)
     return (
-        "toy model: generation g at temperature T ∝ exp(−g²/2T), a task is passed by g = c;"
-        f" tasks c: {tasks} · spread s: their standard deviation · exact sums"
+        "toy model: an attempt at temperature T is an integer g with probability ∝ exp(−g²/2T); it"
+        f" passes task c if g = c; tasks: {tasks} · spread s: standard deviation of the tasks ·"
+        " exact sums"
     )
 
 
@@ -228,8 +274,8 @@ def _notes(points: Sequence[Point], gamma: float) -> list[Note]:
         )
         notes.append(
             Note(
-                f"the power law with gamma {gamma:g} ends at |c| = {text}: for gamma ≤ 3 its"
-                " standard deviation comes from where it ends"
+                f"the power law with gamma {gamma:g} is cut off at |c| = {text}: for gamma ≤ 3 the"
+                " cut sets its standard deviation"
             )
         )
     lost = [p for p in points if _star(p) is None]
@@ -238,8 +284,8 @@ def _notes(points: Sequence[Point], gamma: float) -> list[Note]:
         notes.append(
             Note(
                 f"no T* at {len(lost)} of {len(points)} points, from k = {first.k} at spread"
-                f" {first.spread:.4g} ({first.family}): all but 1e-12 of the tasks pass at the best"
-                " temperatures, and those left are too rare to be in the sums"
+                f" {first.spread:.4g} ({first.family}): at the best temperatures all but 1e-12 of"
+                " the tasks pass"
             )
         )
     return notes
@@ -250,8 +296,8 @@ def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -
     if "exponential" in families:
         notes.append(
             Note(
-                "exponential: the grid is b = 2⁰ … 2⁹ in exp(−|c|/b); s in the regression is the"
-                " standard deviation, near √2·b"
+                "exponential: the grid is b = 2⁰ … 2⁹ in exp(−|c|/b); the regression uses the"
+                " standard deviation s, about √2·b"
             )
         )
     if "power-law" in families:
@@ -259,9 +305,9 @@ def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -
         spreads = {p.spread for p in points if p.family == "power-law"}
         notes.append(
             Note(
-                f"power-law: k > {_SCALING_FROM} only, from where the article sees it scale; it"
-                f" prints no regression; {len(spreads)} of {len(GRID_SCALES)} spreads of the grid"
-                f" can be had with gamma {gamma:g}"
+                f"power-law: only k > {_SCALING_FROM}, where the article finds a power law; it"
+                f" prints no regression to compare; {len(spreads)} of {len(GRID_SCALES)} spreads of"
+                f" the grid are possible with gamma {gamma:g}"
             )
         )
     return notes
