@@ -69,7 +69,7 @@ def _predicted(predictions: Sequence[Prediction], aim: Aim, *, named: bool) -> S
     if len(beyond) < len(predictions):
         return (*words, ".")
     rare, most = ("tasks", "least") if family == "pass@" else ("failures", "most")
-    bounds = _joined([(bound(one),) for one in shown], len(shown))
+    bounds = _joined([(cell,) for cell in dict.fromkeys(map(bound, shown))], len(shown))
     return (*words, f"; whatever the rare {rare} are, at {most} ", *bounds, ".")
 
 

@@ -18,7 +18,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class _Stretch:
+class _Favourites:
     """Metrics, next to each other, at which every model has the same best temperatures.
 
     best : model → temperatures with the highest mean: one, or several that are equal.
@@ -53,17 +53,17 @@ def answer(
     return ((*words, f"{_significance(verdicts, models)}{none}."),)
 
 
-def _stretches(verdicts: Sequence[Verdict], metrics: Sequence[Metric]) -> list[_Stretch]:
-    stretches: list[_Stretch] = []
+def _stretches(verdicts: Sequence[Verdict], metrics: Sequence[Metric]) -> list[_Favourites]:
+    stretches: list[_Favourites] = []
     for metric in metrics:
         there = [v for v in verdicts if v.rivals.metric == metric]
         best = {v.rivals.model: _highest(v) for v in there}
         if not best:
             continue
         if stretches and stretches[-1].best == best:
-            stretches[-1] = _Stretch((*stretches[-1].metrics, metric), best)
+            stretches[-1] = _Favourites((*stretches[-1].metrics, metric), best)
         else:
-            stretches.append(_Stretch((metric,), best))
+            stretches.append(_Favourites((metric,), best))
     return stretches
 
 
@@ -73,7 +73,7 @@ def _highest(v: Verdict) -> tuple[str, ...]:
     return tuple(sorted((heat(v.rivals.best), *equal), key=float))
 
 
-def _alike(stretches: Sequence[_Stretch], verdicts: Sequence[Verdict], models: int) -> Sentence:
+def _alike(stretches: Sequence[_Favourites], verdicts: Sequence[Verdict], models: int) -> Sentence:
     """ "T 0.2 is best at k = 1 and T 0.8 at k = 5 and 10 for all 4 models"."""
     words: list[Cell] = []
     numbers = models == 1 and all(len(stretch.metrics) == 1 for stretch in stretches)
@@ -98,7 +98,7 @@ def _verb(best: Sequence[str]) -> str:
     return " is best" if len(best) == 1 else " have the same, highest mean"
 
 
-def _different(stretches: Sequence[_Stretch], models: int, *, plain: bool) -> Sentence:
+def _different(stretches: Sequence[_Favourites], models: int, *, plain: bool) -> Sentence:
     """ "At k = 1, T 0.2 is best for all 4 models; at k = 10, T 0.8 for a and b, T 0.2 for c"."""
     parts = []
     for stretch in stretches[:_NAMED]:
