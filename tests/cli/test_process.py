@@ -159,7 +159,7 @@ def test_names_of_files_that_are_no_utf_8(tmp_path: Path) -> None:
         Path(path).write_text("task,passed\n1,1\n1,0\n2,1\n")
     out = os.fsdecode(place + b"/out\xff.json")
     line = [sys.executable, "-m", "passk_cli"]
-    done = subprocess.run([*line, "estimate", one, two, "-k", "1", "-o", out], check=False,
+    done = subprocess.run([*line, "estimate", one, two, "-k", "1", "-q", "-o", out], check=False,
                           capture_output=True)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     assert '"model": "a\\\\xff"' in Path(out).read_text()

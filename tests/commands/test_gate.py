@@ -294,7 +294,7 @@ def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, tmp_path
     old.write_text("task,temperature,passed\n" + "".join(f"t{t:03d},0.{a},1\n"
                    for t in range(9) for a in range(2)))  # fmt: skip
     done = passk("gate", run("new", range(9)), "--baseline", old, *DROP, "-q", "-f", "github")
-    said = "baseline old.csv: attempts of one model at one task differ in temperature"
+    said = "baseline old.csv: attempts differ in temperature"
     assert f"passk: warning: {said}" in done.err
     assert f"::warning title=passk::{said}" in done.out
 

@@ -347,12 +347,14 @@ def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: P
     assert link.is_symlink()
     assert real.read_text().startswith("model,")
     assert real.stat().st_mode & 0o777 == 0o640
-    assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", "-").out.startswith("model ")
+    assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", "-").out.startswith(
+        "pass@1 of gpt-4o"
+    )
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
     assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", pipe).code == 0
-    assert reader.communicate()[0].startswith("model ")
+    assert reader.communicate()[0].startswith("pass@1 of gpt-4o")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
@@ -438,7 +440,8 @@ def test_names_that_would_break_a_table(passk: Passk, write: Write) -> None:
     rows = [{"model": "a\nb\x1b[31m", "task": "x", "passed": 1},
             {"model": "模型", "task": "x", "passed": 0}]  # fmt: skip
     path = write("x.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
-    lines = passk("estimate", path).out.splitlines()
+    text = passk("estimate", path).out
+    lines = text[text.index("\nmodel ") + 1 :].splitlines()
     assert lines[1].startswith("a\\nb\\x1b[31m  1.000")
     assert lines[2].startswith("模型          0.000")
     assert "\x1b" not in passk("estimate", path, "-f", "table").out
@@ -456,7 +459,7 @@ def test_repeated_options_add_up(passk: Passk) -> None:
 def test_pooling_without_attempt_numbers_is_said(passk: Passk, write: Write) -> None:
     text = "model,task,passed\nm,a,1\n"
     done = passk("estimate", write("1.csv", text), write("2.csv", text))
-    assert "several files hold attempts of one model without numbers" in done.err
+    assert "several files hold unnumbered attempts of one model" in done.err
 
 
 def test_signs_that_the_terminal_lacks() -> None:
