@@ -87,8 +87,8 @@ def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
     for model in ("org/alpha", "org__alpha", "beta"):
         name = model.replace("/", "-")
         written(tmp_path, f"{name}.jsonl", jsonl([{**row, "model": model} for row in ROWS]))
-    (note,) = [note for note in said(tmp_path) if "read as 2 models" in note]
-    assert note.startswith("'org/alpha' and 'org__alpha' are read as 2 models; if they are one,")
+    (note,) = [note for note in said(tmp_path) if "count as 2 models" in note]
+    assert note.startswith("'org/alpha' and 'org__alpha' count as 2 models; if they are one,")
 
 
 def test_equal_ids_in_two_suites_do_not_merge() -> None:

@@ -54,7 +54,7 @@ def test_a_curve_of_every_metric_is_what_estimate_says(
     if name == "mean":
         done = passk("curve", graded, *PASSED, "-m", name)
         assert done.code == 2
-        assert "-m mean: a curve is named as best@k or gpass@k:0.5" in done.err
+        assert "-m mean: a curve is named as pass@k, best@k or gpass@k:0.5" in done.err
         return
     curve = re.sub(r"@\d", "@k", name)
     rows = _rows(passk("curve", graded, *PASSED, "--bounds", "0,1", "-m", curve, "-f", "csv").out)

@@ -80,8 +80,8 @@ def test_describe_says_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> No
     for line in (
         r"format +inspect \(a score of C or 1 passes; P and other numbers need --threshold\)",
         r"--outcome +verify, graded\.quality, graded\.safe, partial",
-        "no outcome +mockllm/alpha: 5 unscored, 4 error",
-        "no outcome +mockllm/beta: 2 error",
+        "no outcome +mockllm/alpha: 9 of 44, of which 5 unscored, 4 error",
+        "no outcome +mockllm/beta: 2 of 44, of which 2 error",
     ):
         assert re.search(f"^{line}$", out, re.MULTILINE), line
 
