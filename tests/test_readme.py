@@ -11,6 +11,7 @@ from pathlib import Path
 from docs import sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS, command_of
+from passk_cli.files.formats import FORMATS
 from tests.conftest import ROOT, assert_same_text
 
 README = (ROOT / "README.md").read_text()
@@ -44,6 +45,11 @@ def test_every_command_is_documented() -> None:
         assert command.callback is not None
         assert f"passk {command.callback.__name__}" in README
         assert len(command_of(command.callback.__name__).examples) == 2
+
+
+def test_the_number_of_formats_is_that_of_the_registry() -> None:
+    read = [f for f in FORMATS.values() if not f.generic and not f.rule.startswith("refused")]
+    assert f"[{len(read)} formats of evaluation harnesses]" in README
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:

@@ -245,14 +245,14 @@ class Output:
             self.append(report, "markdown", summary)
 
     def write_notes(self, report: Report) -> None:
-        """What qualifies the numbers, to stderr: warnings, and notes until there are three."""
+        """What qualifies the numbers, to stderr: all warnings, and the first three notes."""
         from passk_cli.report.words import plural
         from passk_cli.text import printable
 
         # A warning says that a number means less than it seems: nothing silences it.
         warnings = [note for note in report.notes if note.level == "warning"]
         notes = [note for note in report.notes if note.level != "warning"]
-        room = len(notes) if self.verbose else max(0, _NOTES - len(warnings))
+        room = len(notes) if self.verbose else _NOTES
         for note in (*warnings, *([] if self.quiet else notes[:room])):
             print(f"passk: {note.level}: {printable(note.text)}", file=sys.stderr)
         if len(notes) > room and not self.quiet:

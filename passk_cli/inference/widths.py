@@ -47,7 +47,7 @@ def guard_width(
 
     >>> values, shares = np.array([0.0, 1.0]), np.array([0.5, 0.5])
     >>> round(guard_width(values, shares, 10), 3), round(guard_width(values, shares, 1000), 4)
-    (0.617, 0.0619)
+    (0.623, 0.0628)
     """
     values, shares = _merged(values, shares)
     mean = float(shares @ values)

@@ -14,7 +14,7 @@ from passk_cli.text import printable, strict_json
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that knows how sure it is, or why it is not there.
+    """A number with its interval, or the reason why there is none.
 
     value : the estimate, or None with the reason.  upper : where it is a range, its upper end, and
         `value` is the lower one.
@@ -125,7 +125,7 @@ class Report:
 
     tables : for people, in reading order.
     data : the same facts, tidy: one row per fact, full precision, for programs.
-    caption : one line under the tables: what was counted and how sure.
+    caption : one line under the tables: what was counted, and how certain it is.
     notes : what qualifies the numbers.
     signature : name → value, enough to reproduce the numbers; options by their names.
     checks : the rules of a gate; empty for other reports.

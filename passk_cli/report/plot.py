@@ -37,7 +37,7 @@ class Plot:
     names : role → what its values are called.
     points : of curves, rows shown as points; they may lack some of the roles.
     rules : reference lines.
-    title, subtitle : what is shown; what was counted and how sure, in parts joined by " · ".
+    title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
     x_title, y_title : of the axes.
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
     y_limits : the ends of the y-axis; None to fit the values.
@@ -103,7 +103,7 @@ def curves(
     points : rows shown as points under the same keys, with low and high as bars; other than x and
         y, a key that not all of them have is left out.  `rows` itself marks every point of the
         lines, whose bands say the rest.
-    subtitle : what was counted and how sure; a lone series is named there too.
+    subtitle : what was counted, and how certain it is; a lone series is named there too.
     log_x : None for a logarithmic axis when x spans two decades.
     log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
     y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.

@@ -23,7 +23,13 @@ from passk_cli.commands.compare.pairs import (
     listed_notes,
     pair_table,
 )
-from passk_cli.commands.compare.ranking import find_ranks, lead_notes, rank_words, ranking_tables
+from passk_cli.commands.compare.ranking import (
+    Rank,
+    find_ranks,
+    lead_notes,
+    rank_words,
+    ranking_tables,
+)
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import TANGO
 from passk_cli.report.model import Note, Report, Table
@@ -49,16 +55,8 @@ def compare_report(
     which k.  further : tables to show as well.
     """
     confidence, rules = study.confidence, study.rules
-    if crossings and study.bounded:
-        raise ParameterError(
-            "--crossings: with --missing bounds curves are ranges, which cross at no one k; leave"
-            " --crossings out"
-        )
-    if band and study.bounded:
-        raise ParameterError(
-            "--band: with --missing bounds curves are ranges, and no band holds for what lies"
-            " between their ends; use --missing fail or drop"
-        )
+    if study.bounded:
+        _require_curves(crossings=crossings, band=band)
     comparisons = compare_pairs(choose_pairs(study, baseline), confidence, rules)
     ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
     crossed = find_crossings(comparisons, confidence) if crossings else {}
@@ -72,17 +70,13 @@ def compare_report(
         for c in comparisons
         for metric in [c.first.metric]
     ]  # fmt: skip
-    tables: list[Table] = []
-    if baseline is not None:
-        tables.append(baseline_table(study, pairs, baseline))
-    else:
-        tables += ranking_tables(study, ranks)
-        tables += [pair_table(study, own_rows)] if (own_rows := listed(pairs)) else []
-    if crossings:
-        tables.append(crossing_table(study, crossed))
     bands = find_bands(comparisons, study) if band else []
     words = band_words(study, bands) if bands else ""
-    tables += band_tables(study, bands)
+    tables = [
+        *_tables(study, pairs, ranks, baseline),
+        *([crossing_table(study, crossed)] if crossings else []),
+        *band_tables(study, bands),
+    ]
     adjustment = Adjustment(comparisons, confidence.level, rules)
     study = replace(study, confidence=confidence.as_used(adjustment.methods))
     basis = _basis(study, comparisons, adjustment)
@@ -120,6 +114,32 @@ def compare_report(
         unpaired=rules.unpaired,
         band="simultaneous" if bands else None,
     )
+
+
+def _require_curves(*, crossings: bool, band: bool) -> None:
+    """ParameterError for what ranges, of outcomes that may pass or fail, have not."""
+    if crossings:
+        raise ParameterError(
+            "--crossings: with --missing bounds curves are ranges, which cross at no one k; leave"
+            " --crossings out"
+        )
+    if band:
+        raise ParameterError(
+            "--band: with --missing bounds curves are ranges, and no band holds for what lies"
+            " between their ends; use --missing fail or drop"
+        )
+
+
+def _tables(
+    study: Study, pairs: Sequence[Pair], ranks: Sequence[Rank], baseline: str | None
+) -> Iterator[Table]:
+    """Against the baseline, or the ranking and the pairs listed beside it."""
+    if baseline is not None:
+        yield baseline_table(study, pairs, baseline)
+        return
+    yield from ranking_tables(study, ranks)
+    if own_rows := listed(pairs):
+        yield pair_table(study, own_rows)
 
 
 def _basis(study: Study, comparisons: Sequence[Comparison], adjustment: Adjustment) -> list[str]:

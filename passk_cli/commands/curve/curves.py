@@ -203,7 +203,7 @@ def _moments_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
 def plots(every: Sequence[Curves], subtitle: str, uneven: str) -> tuple[Plot, ...]:
     """pass@k dashed and pass^k solid for each series; then other curves, and Δ_k, where there are.
 
-    subtitle, uneven : what was counted and how sure, under each.
+    subtitle, uneven : what was counted, and how certain it is, under each.
     """
     names = [name for name in every[0].measured if name not in CURVES]
     coverage, others, deltas = (_chart_rows(every, of) for of in (every[0].shown, names, [DELTA]))

@@ -268,14 +268,14 @@ def _least_p(c: Comparison, units: int) -> float:
 
 @dataclass(frozen=True)
 class MaxDrop(GateRule):
-    """A metric is not credibly lower than the baseline's by more than a number."""
+    """A metric is not significantly lower than the baseline's by more than a number."""
 
     max_drop: Annotated[
         Mapping[Any, float],
         Option(
             "--max-drop",
             "METRIC=X",
-            "Fails when the drop is credibly larger than X.",
+            "Fails when the drop is significantly larger than X.",
             parse=partial(parse_limits, "--max-drop"),
         ),
     ] = field(default_factory=dict)
