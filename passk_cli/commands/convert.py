@@ -10,12 +10,13 @@ from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Conversion, Request
 from passk_cli.option import Option, split
+from passk_cli.report.words import plural
 
 if TYPE_CHECKING:
     from passk_cli.commands.command import Read
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
-    from passk_cli.report.model import Cell, Report
+    from passk_cli.report.model import Cell, Report, Sentence
     from passk_cli.study.study import Study
 
 # Of what --with can name, those that the reader finds under many names.
@@ -164,7 +165,6 @@ class Convert(Question):
     def report(self, study: Study) -> Report:
         """How many attempts there are of whom."""
         from passk_cli.report.model import Column, Report, Table
-        from passk_cli.report.words import plural
         from passk_cli.study.notes import reading_notes
         from passk_cli.study.pivot import head
         from passk_cli.study.signature import signature
@@ -180,13 +180,25 @@ class Convert(Question):
         return Report(
             tables=(table,),
             data=table,
-            caption=f"{plural(missing, 'attempt')} without an outcome, left empty" * bool(missing),
+            answer=(convert_answer(counts, as_counts=self.counts, empty=missing),),
+            caption="–: scores, of which none passes or fails" * bool(facts.not_understood),
             notes=tuple(reading_notes(counts)),
             signature=signature(counts, ()),
         )
 
 
 COMMAND = Command(Convert, (Request,), without=("digits", "percent", "no_signature"), streams=True)
+
+
+def convert_answer(counts: Counts, *, as_counts: bool, empty: int) -> Sentence:
+    """What was written.  empty : attempts without an outcome, which stay so."""
+    models = len({model for model, *_ in counts.series})
+    whom = f"{plural(models, 'model')} at {plural(len(counts.tasks), 'task')}"
+    attempts = plural(int(counts.n.sum()), "attempt")
+    if as_counts:
+        return (f"Written: n and c of {whom}, {plural(len(counts.n), 'row')} for {attempts}.",)
+    stay = f" {empty:,} without an outcome stay{'s' * (empty == 1)} empty." if empty else ""
+    return (f"Written: {attempts} of {whom}.{stay}",)
 
 
 def _require_free(names: tuple[str, ...], own: tuple[str, ...]) -> None:

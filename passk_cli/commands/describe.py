@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.files.request import Request
-from passk_cli.report.words import plural
+from passk_cli.report.words import plural, span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import InputFacts
-    from passk_cli.report.model import Cell, Report
+    from passk_cli.report.model import Cell, Report, Sentence
     from passk_cli.study.study import Study
 
 
@@ -62,13 +62,48 @@ class Describe(Question):
                 Table(columns, tuple(_model_row(counts, s) for s in series)),
             ),
             data=Table(tuple(map(Column, names)), tuple(_data_row(counts, s) for s in series)),
-            caption="pass rate counts attempts, pass@1 counts tasks: they differ where n does",
+            answer=(describe_answer(counts),),
+            caption="pass rate is over attempts, pass@1 over tasks: they differ where tasks differ"
+            " in attempts"
+            + " · –: some outcomes neither pass nor fail"
+            * bool(counts.facts.not_understood),
             notes=tuple(note for note in reading_notes(counts) if note.level == "warning"),
             signature=signature(counts, ()),
         )
 
 
 COMMAND = Command(Describe, (Request,))
+
+
+def describe_answer(counts: Counts) -> Sentence:
+    """How much there is, which k it supports, and what other commands ask for first."""
+    models = len({model for model, *_ in counts.series})
+    least = int(counts.n.min())
+    most = int(counts.n.max())
+    sizes = f"{plural(models, 'model')}, {plural(len(counts.tasks), 'task')}, {span(least, most)}"
+    attempts = f"attempt{'s' * (most > 1)} each"
+    return (f"{sizes} {attempts}: enough for k ≤ {least:,}. {_problems(counts)}",)
+
+
+def _problems(counts: Counts) -> str:
+    """What is missing, not understood or repeated, with the option that decides."""
+    facts = counts.facts
+    problems = []
+    if facts.missing:
+        choose = " (choose: --missing)" if facts.missing_policy == "error" else ""
+        verb = "has" if facts.missing == 1 else "have"
+        problems.append(f"{plural(facts.missing, 'attempt')} {verb} no outcome{choose}")
+    if facts.not_understood:
+        several = plural(facts.not_understood, "outcome")
+        problems.append(f"{several} neither pass nor fail (choose: --threshold)")
+    if facts.duplicates:
+        choose = " (choose: --duplicates)" if facts.duplicates_policy == "error" else ""
+        problems.append(f"{plural(facts.duplicates, 'row')} repeat an attempt{choose}")
+    if problems:
+        return f"{'; '.join(problems)}."
+    if facts.duplicates_checked:
+        return "No outcome is missing, no attempt repeated."
+    return "No outcome is missing; repeats cannot be checked."
 
 
 def _about(counts: Counts) -> list[tuple[Cell, ...]]:
@@ -130,8 +165,8 @@ def _outcomes(counts: Counts) -> str:
     ]
     if facts.not_understood:
         parts.append(
-            f"{facts.not_understood:,} neither pass nor fail (scores? best@k and mean take them as"
-            " they are, --threshold X makes passes of them)"
+            f"{facts.not_understood:,} neither pass nor fail (scores? --threshold X says which"
+            " pass; best@k and mean need none)"
         )
     return ", ".join(parts)
 
@@ -139,9 +174,9 @@ def _outcomes(counts: Counts) -> str:
 def _repeats(counts: Counts) -> str:
     facts = counts.facts
     if not facts.duplicates_checked:
-        return "cannot be checked: attempts have no number"
+        return "cannot be checked: attempts have no numbers"
     if facts.duplicates:
-        return f"{plural(facts.duplicates, 'row')} too many: the same attempt comes again"
+        return f"{plural(facts.duplicates, 'row')} that repeat an attempt"
     return "none"
 
 

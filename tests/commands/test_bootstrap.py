@@ -13,9 +13,9 @@ def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path)
             for m, tasks in (("a", 12), ("b", 30)) for t in range(tasks)]  # fmt: skip
     path.write_text("model,task,kind,n,c\n" + "\n".join(rows) + "\n")
     base = ["bootstrap", path, "-m", "pass@1,pass@2", "--resamples", "200"]
-    said = "passk: warning: leads at pass@1, pass@2 is asked of the 12 tasks that all models have"
+    said = "passk: warning: leads at pass@1, pass@2 rests on the 12 tasks that all models have"
     assert f"{said}, of 30\n" in passk(*base).err
     assert f"{said} in easy, of 20\n" in passk(*base, "--by", "kind").err
     # Groups have tasks of their own, of which nothing is left out.
     alone = passk(*base, "--by", "kind", "--model", "b")
-    assert "is asked of" not in alone.err
+    assert "rests on" not in alone.err

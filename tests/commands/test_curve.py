@@ -121,13 +121,16 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     counts = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 5, 5), ("m", "c", 5, 2)])
     report = report_of(counts, Confidence(), Curve())
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
-    assert "k runs to 3, its smallest n; 2 of 3 tasks have more" in report.notes[0].text
+    assert (
+        "the curve ends at k = 3, the fewest attempts at a task; 2 of 3 tasks have more"
+        in report.notes[0].text
+    )
     report = report_of(counts, Confidence(), Curve(delta=True), "drop")
     found = of(report, "m", "pass@")
     assert [(r["k"], r["tasks"]) for r in found] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
     at, _ = curve(np.array([5, 5]), np.array([5, 2]), 5)
     assert found[-2]["estimate"] == pytest.approx(at[:, 3].mean())
-    assert any("without the tasks that have fewer" in note.text for note in report.notes)
+    assert any("tasks with too few attempts are left out" in note.text for note in report.notes)
     report = report_of(counts, Confidence(), Curve(max_k=2))
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
     assert not report.notes
@@ -160,8 +163,8 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
             assert 0.96 < other["pointwise_level"] < 0.998
             assert other["estimate"] == one["estimate"]
             assert other["low"] <= one["low"] <= one["high"] <= other["high"]
-    assert "holding both curves of a model at all k together" in band.caption
-    assert "at each k by itself" in plain.caption
+    assert "for both curves of a model and all k together" in band.caption
+    assert "for each k by itself" in plain.caption
     assert band.signature["resamples"] == 10_000
     assert "resamples" not in plain.signature
 
@@ -176,8 +179,9 @@ def test_gains_and_where_they_come_from() -> None:
     # Fewer than ten tasks: what ten equally hard ones would gain has no unbiased estimator.
     [even] = [r for r in rows(report) if r["metric"] == "pass@10-pass@1 if equally hard"]
     assert (even["estimate"], bool(even["note"])) == (None, True)
-    words = "most tasks solved always (66.7 %) or never (16.7 %) in 10 attempts"
-    assert report.tables[2].rows == (("m", f"{words}: all of it from the other 16.7 %"),)
+    words = "only the 16.7 % of tasks that pass sometimes in 10 attempts gain"
+    others = "others pass always (66.7 %) or never (16.7 %)"
+    assert report.tables[2].rows == (("m", f"{words}; {others}"),)
     assert {r["metric"]: r["estimate"] for r in rows(report)}["always"] == pytest.approx(4 / 6)
 
 
@@ -196,18 +200,19 @@ def test_no_gain_from_one_attempt_or_even_ends() -> None:
     assert [table.title for table in one.tables] == [""]
     ends = Counts.from_cells([("m", "a", 10, 10), ("m", "b", 10, 0)])
     said = report_of(ends, NONE, Curve()).tables[2].rows[0][1]
-    assert said == "every task solved always (50 %) or never (50 %) in 10 attempts: nothing to gain"
+    assert said == "all tasks pass always (50 %) or never (50 %) in 10 attempts: none can gain"
 
 
 @pytest.mark.parametrize(
     ("c", "said"),
     [
-        ([10, 10], "every task solved always (100 %) in 10 attempts: nothing to gain"),
-        ([0, 0, 5], "most tasks solved never (66.7 %) in 10 attempts: all of it from the other"),
-        ([0, 5, 5], "most tasks solved sometimes: 66.7 % in 10 attempts (33.3 % never)"),
+        ([10, 10], "all tasks pass always (100 %) in 10 attempts: none can gain"),
+        ([0, 0, 5], "only the 33.3 % of tasks that pass sometimes in 10 attempts gain; others pass"
+         " never (66.7 %)"),
+        ([0, 5, 5], "66.7 % of tasks pass sometimes in 10 attempts (33.3 % never)"),
         # Alike by chance more than equally hard tasks would be.
-        ([5] * 20, "every task solved sometimes in 10 attempts; as much as equally hard tasks would"
-         " gain to k = 10"),
+        ([5] * 20, "all tasks pass sometimes in 10 attempts; gain to k = 10: as much as equally"
+         " hard tasks"),
     ],
 )  # fmt: skip
 def test_what_is_none_of_the_tasks_is_not_told(c: list[int], said: str) -> None:

@@ -133,7 +133,8 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
         assert variety["estimate"] == pytest.approx(least["estimate"])
     warned = [note.text for note in report.notes if note.level == "warning"]
     assert len(warned) == 1
-    assert warned[0].startswith("flips gains from further attempts with little variety")
+    assert warned[0].startswith("gains from more attempts come with little variety: different")
+    assert warned[0].endswith(" for flips")
     # Of its ten solutions one is right: tried one after the other, six find it in 6 of 10 cases.
     assert found["explores", "distinct-pass@6"]["estimate"] == pytest.approx(0.6)
     assert found["explores", "pass@6"]["estimate"] > 0.6
@@ -189,7 +190,7 @@ def test_what_has_no_value_says_why() -> None:
     assert found["m", "effective correct"]["note"] == "no task has enough attempts"
     assert any("effective of m: all solutions differ" in note.text for note in report.notes)
     one = solved(("m", "t", "s", 1), ("m", "u", "s", 1))
-    with pytest.raises(ParameterError, match="at least two each"):
+    with pytest.raises(ParameterError, match="no model has two attempts at every task"):
         diversity_ks(one)
     assert facts(diversity_report(one, (1,)))["m", "distinct@1"]["estimate"] == 1
 

@@ -431,7 +431,7 @@ def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write:
 def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
     done = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5, "answer": "7"}\n'))
     assert done.code == 0
-    assert "1 neither pass nor fail (scores? best@k and mean take them as they are" in done.out
+    assert "1 neither pass nor fail (scores? --threshold X says which pass" in done.out
     assert "answer = answer (maj@k)" in done.out
     assert passk("describe", write("y.jsonl", '{"task": "a", "passed": null}\n')).code == 3
 

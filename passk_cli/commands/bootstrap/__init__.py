@@ -21,7 +21,7 @@ class Bootstrap(Question):
     """Bias, standard errors, and intervals of every method.
 
     Resamples the tasks, and shows for each metric what the choice of an interval changes, which
-    part of the variance comes from tasks and which from attempts, and how often each model leads.
+    share of the variance comes from tasks and which from attempts, and how often each model leads.
 
     Example: passk bootstrap sample_data/tau_airline.csv -k 1,2 --interval guard,percentile,bca
 

@@ -13,13 +13,13 @@ from passk_cli.inference.intervals import GUARDED, METHODS, TANGO, check
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Cell, Column, Limits, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
-from passk_cli.report.words import plural
+from passk_cli.report.words import numbers_of_models, plural, series_name
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.extremes import bare, range_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.lead import attempts_agree, lead_words, on_shared_tasks, resampled_means
-from passk_cli.study.notes import flaw_notes
 from passk_cli.study.pivot import head
 from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
@@ -128,9 +128,16 @@ def bootstrap_report(
     report = plain.report(
         [fact for d in distributions for fact in d.facts],
         _tables(study, distributions, methods),
-        caption=(f"{caption} intervals", lead_words(confidence.resamples, drawn) if led else ""),
+        answer=(bootstrap_answer(study, distributions, lines),),
+        caption=(
+            f"{caption} confidence intervals",
+            *_signs(distributions),
+            lead_words(confidence.resamples, drawn) if led else "",
+        ),
         notes=(*plain.notes(lines), *_notes(study, distributions, methods)),
-        plots=partial(_charts, study.metrics, distributions, f"{caption} {methods[0]} intervals"),
+        plots=partial(
+            _charts, study.metrics, distributions, f"{caption} confidence intervals ({methods[0]})"
+        ),
         interval=None,
         intervals=",".join(methods_used),
         level=confidence.level,
@@ -143,6 +150,68 @@ def bootstrap_report(
     )
     columns = {} if target is None else {target: draw_columns(study.counts, distributions)}
     return replace(report, exports=columns)
+
+
+def bootstrap_answer(
+    study: Study, distributions: Sequence[Distribution], lines: Sequence[Fact]
+) -> Sentence:
+    """By how much a limit depends on the method, at most; of one method, the first interval.
+
+    lines : the numbers without intervals, which say why there are none.
+    """
+    if not distributions:
+        return range_of(lines[:1], study.counts.group_names)
+    gaps = [gap for d in distributions for gap in _gaps(d)]
+    if not gaps:
+        return _first_interval(distributions[0])
+    gap, number, narrow, wide = max(gaps, key=lambda each: each[0])
+    share = number.values.metric.unit == "share"
+    if gap == 0:
+        return ("The method does not matter: all intervals are equal.",)
+    return (
+        "The method changes a limit by up to ", Estimate(gap, share=share),
+        f" ({number.values.metric.name} of {number.values.name}: {narrow.method} ",
+        _limits(narrow), f", {wide.method} ", _limits(wide), ").",
+    )  # fmt: skip
+
+
+def _gaps(d: Distribution) -> Iterator[tuple[float, Distribution, Fact, Fact]]:
+    """How far the lower, and the upper, limits of two methods lie apart at most, and which two."""
+    bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
+    for limit in (_low, _high):
+        if len(bounded) > 1:
+            least, most = min(bounded, key=limit), max(bounded, key=limit)
+            yield limit(most) - limit(least), d, least, most
+
+
+def _low(fact: Fact) -> float:
+    return float(fact.estimate.low or 0.0)
+
+
+def _high(fact: Fact) -> float:
+    return float(fact.estimate.high or 0.0)
+
+
+def _limits(fact: Fact) -> tuple[Cell, Column]:
+    unit = "share" if fact.estimate.share else "score"
+    return Limits(fact.estimate.low, fact.estimate.high), Column("", unit)
+
+
+def _first_interval(d: Distribution) -> Sentence:
+    number = d.estimates[0]
+    begin = (f"{d.values.metric.name} of {d.values.name} is ", bare(number.estimate))
+    share = d.values.metric.unit == "share"
+    return (*begin, f" ({number.method}), with standard error ", Estimate(d.se, share=share), ".")
+
+
+def _signs(distributions: Sequence[Distribution]) -> Iterator[str]:
+    """What the columns mean."""
+    if distributions:
+        yield "bias: mean of the resamples − estimate"
+        yield "se: standard error"
+        yield "from tasks, from attempts: shares of the variance"
+    if any(None in d.shares for d in distributions):
+        yield "–: cannot be computed"
 
 
 def _distributions(
@@ -222,20 +291,31 @@ def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[
 def _notes(
     study: Study, distributions: Sequence[Distribution], methods: Sequence[str]
 ) -> Iterator[Note]:
-    """Which intervals are left out or special, and what leads is asked of."""
+    """Which intervals are left out or special, and what leads rests on."""
     confidence = study.confidence
     lacking = [m.name for m in study.metrics if applicable(m, methods, confidence) != methods]
     if lacking:
         guarded = ", ".join(m for m in methods if m in GUARDED)
-        why = f"{guarded} left out, which needs bounds of the scores (--bounds LOW,HIGH)"
-        yield Note(f"{', '.join(lacking)}: {why}")
-    estimates = [fact for d in distributions for fact in d.estimates if fact.flaw]
-    yield from flaw_notes([replace(f, flaw=f"{f.method}: {f.flaw}") for f in estimates])
+        why = "needs the lowest and highest possible score: add --bounds LOW,HIGH"
+        yield Note(f"{', '.join(lacking)} without {guarded}, which {why}")
+    yield from _flaws(distributions)
     if confidence.population == NEW_TASKS:
         yield from _unshared_notes([d for d in distributions if d.leads is not None])
     alone = {rivals for rivals, places in _rivals(distributions).items() if len(places) < 2}
     if any(d.leads is None and d.rivals not in alone for d in distributions):
-        yield Note("leads is empty where attempts differ between models: values are not alike then")
+        yield Note("leads is empty where attempts differ between models")
+
+
+def _flaws(distributions: Sequence[Distribution]) -> Iterator[Note]:
+    """What is special about intervals, once each, with the methods and numbers it is true of."""
+    methods: dict[str, dict[str, None]] = {}
+    numbers: dict[str, list[tuple[str, str]]] = {}
+    for fact in (fact for d in distributions for fact in d.estimates if fact.flaw):
+        methods.setdefault(fact.flaw, {})[fact.method] = None
+        numbers.setdefault(fact.flaw, []).append((fact.name, series_name(fact.series)))
+    for flaw, pairs in numbers.items():
+        whom = numbers_of_models(list(dict.fromkeys(pairs)))
+        yield Note(f"{', '.join(methods[flaw])} at {whom}: {flaw}")
 
 
 def _unshared_notes(distributions: Sequence[Distribution]) -> list[Note]:
@@ -251,7 +331,7 @@ def _unshared_notes(distributions: Sequence[Distribution]) -> list[Note]:
             part = f"the {plural(len(shared), 'task')} that all models have{place}"
             lost.setdefault(f"{part}, of {len(every):,}", []).append(models[0].metric.name)
     return [
-        Note(f"leads at {', '.join(names)} is asked of {part}", "warning")
+        Note(f"leads at {', '.join(names)} rests on {part}", "warning")
         for part, names in lost.items()
     ]
 

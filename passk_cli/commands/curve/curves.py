@@ -110,11 +110,19 @@ def tables(every: Sequence[Curves], group_names: Sequence[str] = ()) -> Iterator
     if any(model.climbs for model in every):
         yield _climb_table(every, names)
         sources = tuple((*model.series, _origin(model)) for model in every if model.climbs)
-        yield Table((*names, Column("where it comes from")), sources)
+        yield Table((*names, Column("which tasks gain")), sources)
     if any(model.last > 1 for model in every if DELTA in model.points):
         yield _uneven_table(every, names)
     if any(model.moments for model in every):
         yield _moments_table(every, names)
+
+
+def signs(every: Sequence[Curves]) -> Iterator[str]:
+    """What the columns of these tables mean."""
+    if any(model.climbs for model in every):
+        yield "if equally hard: the gain if all tasks had the same success rate"
+    if any(model.last > 1 for model in every if DELTA in model.points):
+        yield "max: the most that the number before it could be, at this mean"
 
 
 def _telling(
@@ -156,7 +164,7 @@ def _climb_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
         for model in every
         for start, gain, even in model.climbs
     )
-    return Table(columns, rows, "what more attempts gain")
+    return Table(columns, rows, "What more attempts gain")
 
 
 def _origin(model: Curves) -> str:
@@ -182,7 +190,7 @@ def _uneven_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
         for k, (delta, deficit) in _telling(every, UNEVEN)
         if delta.k != 1
     ]
-    title = "uneven tasks: Δ_k = pass^k − μ^k, and the deficit 1 − (1−μ)^k − pass@k"
+    title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
     return Table(columns, tuple(rows), title)
 
 
@@ -197,7 +205,7 @@ def _moments_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
         (*model.series, *(fact.estimate for fact in (*model.moments, model.never, model.always)))
         for model in every
     ]
-    return Table(columns, tuple(rows), "success rates of the tasks")
+    return Table(columns, tuple(rows), "Success rates of the tasks")
 
 
 def plots(every: Sequence[Curves], subtitle: str, uneven: str) -> tuple[Plot, ...]:

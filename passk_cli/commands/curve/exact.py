@@ -16,9 +16,11 @@ from passk_cli.commands.curve.curves import (
     Curves,
     facts_of,
     plots,
+    signs,
     tables,
 )
 from passk_cli.commands.curve.grid import Grid, steps
+from passk_cli.commands.curve.words import curve_answer
 from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
 from passk_cli.report.model import Cell, Estimate, Note, Report
 from passk_cli.report.words import span
@@ -56,8 +58,9 @@ def rates_report(
     return Report(
         tables=tuple(tables(every)),
         data=tidy(facts_of(every), (), ""),
-        caption=caption,
-        notes=(Note("exact rates: no sampling error, no intervals"),),
+        caption=" · ".join((caption, *signs(every))),
+        answer=(curve_answer(every, ()),),
+        notes=(Note("exact rates have no sampling error, and so no intervals"),),
         signature={
             "passk": __version__,
             "curves": ",".join(shown),

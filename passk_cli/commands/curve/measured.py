@@ -18,6 +18,7 @@ from passk_cli.commands.curve.curves import (
     Curves,
     facts_of,
     plots,
+    signs,
     tables,
 )
 from passk_cli.commands.curve.grid import POINTWISE, SIMULTANEOUS, Grid, steps
@@ -27,6 +28,7 @@ from passk_cli.commands.curve.words import (
     LIMITS,
     SKEWNESS,
     certainty,
+    curve_answer,
     length_notes,
     missing_notes,
     uneven_certainty,
@@ -57,8 +59,8 @@ if TYPE_CHECKING:
 # k's (tasks × k's without draws) computed at once for Δ_k: bounds the memory.
 _BLOCK_KS, _BLOCK_CELLS = 64, 1 << 21
 _NO_GAINS = (
-    "what more attempts gain is left out: with some missing outcomes passing and others failing it"
-    " may be larger than with all, or none"
+    "what more attempts gain is left out: it may be largest with some missing outcomes passing and"
+    " others failing"
 )
 _COUNT = "a count of these tasks as they were attempted"
 
@@ -121,7 +123,8 @@ def curve_report(
     return study.report(
         facts_of(every),
         tables(every, study.counts.group_names),
-        caption=(sizes, intervals, f"Δ_k, deficit, sd, skewness: {uneven}" if delta else ""),
+        answer=(curve_answer(every, study.counts.group_names),),
+        caption=(sizes, intervals, *signs(every), f"Δ_k, deficit, sd, skewness: {uneven}" * delta),
         notes=(
             *study.notes(()),
             *[Note(_NO_GAINS)] * study.bounded,
@@ -130,7 +133,6 @@ def curve_report(
             *missing_notes(every),
         ),
         plots=partial(plots, drawn, f"{sizes} · {intervals}", uneven),
-        answer=(),
         **_signature(study, every, grid, band, delta),
     )
 

@@ -23,8 +23,8 @@ def origin(never: float, always: float, attempts: str, gain: Fact, even: float |
     share = 100 * max((gain.estimate.value or 0.0) / even, 0.0)
     if share >= 99.5:
         # Beyond 100 % it is chance: no tasks gain more over one attempt than equally hard ones.
-        return f"{words}; as much as equally hard tasks would gain to k = {gain.k}"
-    return f"{words}; {share:.0f} % of what equally hard tasks gain to k = {gain.k}"
+        return f"{words}; gain to k = {gain.k}: as much as equally hard tasks"
+    return f"{words}; gain to k = {gain.k}: {share:.0f} % of that of equally hard tasks"
 
 
 def _which_tasks(never: float, always: float, sometimes: float, within: str) -> str:
@@ -34,14 +34,14 @@ def _which_tasks(never: float, always: float, sometimes: float, within: str) -> 
         word: percent(share) for word, share in (("always", always), ("never", never)) if share
     }
     if not shares:
-        return f"every task solved sometimes{within}"
+        return f"all tasks pass sometimes{within}"
     if sometimes > 0.5:
         others = ", ".join(f"{share} {word}" for word, share in shares.items())
-        return f"most tasks solved sometimes: {some}{within} ({others})"
+        return f"{some} of tasks pass sometimes{within} ({others})"
     others = " or ".join(f"{word} ({share})" for word, share in shares.items())
     if sometimes < _NONE:
-        return f"every task solved {others}{within}: nothing to gain"
-    return f"most tasks solved {others}{within}: all of it from the other {some}"
+        return f"all tasks pass {others}{within}: none can gain"
+    return f"only the {some} of tasks that pass sometimes{within} gain; others pass {others}"
 
 
 def percent(share: float) -> str:

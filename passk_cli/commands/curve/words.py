@@ -1,45 +1,99 @@
-"""What a report of curves says in words: how sure, how far, and what is missing."""
+"""What a report of curves says in words: what was found, its intervals, and what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from passk_cli.commands.curve.curves import UNEVEN, Curves
+from passk_cli.commands.curve.curves import AT, HAT, UNEVEN, Curves
 from passk_cli.commands.curve.stretches import Stretch
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.report.model import Note
+from passk_cli.report.model import Estimate, Note, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.extremes import bare, named, range_of
+from passk_cli.study.fact import Fact
 from passk_cli.study.study import Study
 
 # How Δ_k, the deficit and the moments get their limits, and what μ^k is estimated from.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 # Except for the skewness, for these tasks.
 SKEWNESS = "jackknife"
+_EQUAL = 1e-12
 EVEN = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 
 
 def certainty(confidence: Confidence, bands: Sequence[float] = ()) -> str:
-    """How sure the curves are.  bands : the pointwise levels of simultaneous bands."""
+    """The intervals of the curves.  bands : the pointwise levels of simultaneous bands."""
     words = confidence.words()
     if confidence.method == "none":
         return words
     if not bands:
-        return f"{words}, at each k by itself"
+        return f"{words}, for each k by itself"
     levels = sorted({100 * level for level in bands})
     each_k = f"{levels[0]:.3g}" if len(levels) == 1 else f"{levels[0]:.3g}–{levels[-1]:.3g}"
-    return f"{words}, holding both curves of a model at all k together (each k at {each_k} %)"
+    return f"{words}, for both curves of a model and all k together (each k: {each_k} %)"
 
 
 def uneven_certainty(confidence: Confidence) -> str:
-    """How sure Δ_k is."""
+    """The intervals of Δ_k."""
     even = "μ^k from " + EVEN[confidence.population]
     if confidence.method == "none":
         return even
     limits = LIMITS[confidence.population]
     if confidence.population == THESE_TASKS:
-        even = f"of the skewness by {SKEWNESS}, {even}"
-    return f"{100 * confidence.level:g} % {limits} intervals at each k by itself, {even}"
+        even = f"skewness by {SKEWNESS}, {even}"
+    return f"{100 * confidence.level:g} % {limits} intervals for each k by itself, {even}"
+
+
+def curve_answer(every: Sequence[Curves], group_names: Sequence[str]) -> Sentence:
+    """What further attempts change: of one model, or from the least to the largest gain.
+
+    Models are compared at the largest k that all have; where missing outcomes make numbers ranges,
+    by their pass@k there.
+    """
+    shared = set.intersection(*({point.k for point in model.points[AT]} for model in every))
+    k = max(at for at in shared if at is not None)
+    numbers = [{point.k: point for point in model.points[AT]} for model in every]
+    if len(every) == 1:
+        return _of_one(every[0], group_names)
+    last = [points[k] for points in numbers]
+    if k == 1 or any(point.estimate.upper is not None for point in last):
+        return range_of(last, group_names)
+    return range_of([_gain(points[1], points[k]) for points in numbers], group_names)
+
+
+def _of_one(model: Curves, group_names: Sequence[str]) -> Sentence:
+    first, last, hat = model.points[AT][0], model.points[AT][-1], model.points[HAT][-1]
+    whom = named(model.series, group_names)
+    if last.k == 1:
+        return (f"pass@1 of {whom} is ", bare(first.estimate), "; one attempt makes no curve.")
+    rises, falls = (_number(fact) - _number(first) for fact in (last, hat))
+    if max(abs(rises), abs(falls)) <= _EQUAL and last.estimate.upper is None:
+        return (f"pass@k and pass^k of {whom} are ", _plain(first), f" at every k up to {last.k}:"
+                " no task passes only sometimes.")  # fmt: skip
+    begin = f"From 1 to {last.k} attempts of {whom}, pass@k {_verb(rises)} from "
+    return (
+        begin, _plain(first), " to ", _plain(last), f", and pass^k {_verb(falls)} to ", _plain(hat), ".",
+    )  # fmt: skip
+
+
+def _verb(change: float) -> str:
+    """Without short tasks, pass@k may fall and pass^k rise: they are of other tasks."""
+    return "rises" if change > _EQUAL else "falls" if change < -_EQUAL else "stays"
+
+
+def _gain(first: Fact, last: Fact) -> Fact:
+    """How much pass@k gains from the first to the last, without an interval."""
+    name = f"The gain in pass@k from {first.k} to {last.k} attempts"
+    return Fact(first.series, name, last.k, Estimate(_number(last) - _number(first)))
+
+
+def _plain(fact: Fact) -> Estimate:
+    return Estimate(fact.estimate.value, upper=fact.estimate.upper)
+
+
+def _number(fact: Fact) -> float:
+    return float(fact.estimate.value or 0.0)
 
 
 def length_notes(
@@ -56,15 +110,15 @@ def length_notes(
             continue
         if study.short_tasks == "drop":
             yield Note(
-                f"{name}: beyond k = {low} without the tasks that have fewer attempts;"
-                " curves on different tasks need not be monotone",
+                f"{name}: beyond k = {low}, tasks with too few attempts are left out, so the curve"
+                " may turn",
                 "warning",
             )
         else:
             more = int((n > low).sum())
             yield Note(
-                f"{name}: k runs to {low}, its smallest n; {more} of {plural(len(n), 'task')}"
-                " have more; --short-tasks drop goes on without the others"
+                f"{name}: the curve ends at k = {low}, the fewest attempts at a task; {more} of"
+                f" {plural(len(n), 'task')} have more: --short-tasks drop goes on with those"
             )
 
 

@@ -28,8 +28,8 @@ _FORMS = {"none": "as text", "space": "with single spaces", "python": "as Python
 class Diversity(Question):
     """How many different solutions the attempts hold.
 
-    Counts the different solutions, and the different correct ones, among k attempts, and tells how
-    much of the gain from pass@1 to pass@k comes with variety.
+    Counts the different solutions, and the different correct ones, among k attempts, and shows how
+    much variety comes with the gain from pass@1 to pass@k.
 
     Example: passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b -k 2,10
 
@@ -113,6 +113,8 @@ def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:
         return tuple(asked)
     most = supported_k(counts)
     if most < 2:
-        raise ParameterError("one attempt at a task is not diverse; this needs at least two each")
+        raise ParameterError(
+            "no model has two attempts at every task, and diversity needs them; make more attempts"
+        )
     usual = {k for k in USUAL_K if k <= most}
     return tuple(sorted(usual if len(usual) == len(USUAL_K) else usual | {max(most // 2, 2), most}))

@@ -11,9 +11,10 @@ import numpy as np
 from passk_cli.metrics.diversity import agreement, distinct, duplicates
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import first_few, numbers_of_models, plural, series_name
+from passk_cli.study.extremes import bare, named, range_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.metrics import supported_k
 from passk_cli.study.pivot import head
@@ -26,10 +27,12 @@ DISTINCT, CORRECT = "distinct@", "distinct-correct@"
 _LITTLE = 0.1
 FLAG = "little variety"
 _CURVE_POINTS = 16
+# Models that gain with little variety whose numbers are said.
+_GAINS_SAID = 3
 _TITLES = (
-    "different solutions; effective: 1 / chance that two attempts agree",
-    "different correct solutions; effective where two pass, duplicates where one does",
-    "what k attempts gain over one, and the variety of solutions that comes with it",
+    "Different solutions",
+    "Different correct solutions",
+    "What k attempts gain over one, and the variety of solutions that comes with the gain",
 )
 
 # Name → fact, of one series.
@@ -98,11 +101,14 @@ def diversity_report(study: Study, ks: Sequence[int], same: str) -> Report:
         study.sizes(every),
         study.confidence.words(),
         f"solutions compared {same}",
-        _meaning(varieties),
+        "effective: 1 / probability that two attempts agree (correct: of tasks with two passes)",
+        "duplicates: share of attempts that repeat another (correct: of tasks with a pass)",
+        *_meaning(varieties),
     )
     return study.report(
         [fact for variety in varieties for fact in variety.facts],
         _tables(study, ks, varieties),
+        answer=(diversity_answer(study, varieties, ks),),
         caption=caption,
         notes=(*study.notes(every, short=diversity_facts), *_notes(study, varieties)),
         plots=partial(_charts, study),
@@ -201,19 +207,37 @@ def _flagged(varieties: Sequence[Variety]) -> bool:
     return any(gain.flag for variety in varieties for gain in variety.gains)
 
 
-def _meaning(varieties: Sequence[Variety]) -> str:
+def diversity_answer(study: Study, varieties: Sequence[Variety], ks: Sequence[int]) -> Sentence:
+    """How many solutions differ at the largest k, how many of these are correct; and who gains
+    with little variety."""
+    groups = study.counts.group_names
+    valued = [k for k in ks if any(_has(v.numbers[f"{DISTINCT}{k}"]) for v in varieties)]
+    k = max(valued, default=max(ks))
+    different = [variety.numbers[f"{DISTINCT}{k}"] for variety in varieties]
+    flagged = [named(v.series, groups) for v in varieties if any(gain.flag for gain in v.gains)]
+    whom = f" ({first_few(flagged)})" if len(varieties) > 1 else ""
+    little = f" More attempts gain with little variety{whom}." if flagged else ""
+    if len(varieties) > 1 or not valued:
+        return (*range_of(different, groups), little)
+    correct = varieties[0].numbers[f"{CORRECT}{k}"]
+    return (
+        f"{plural(k, 'attempt')} of {named(varieties[0].series, groups)} hold ",
+        bare(different[0].estimate), " different solutions, ", bare(correct.estimate),
+        f" of them correct.{little}",
+    )  # fmt: skip
+
+
+def _has(fact: Fact) -> bool:
+    return fact.estimate.value is not None
+
+
+def _meaning(varieties: Sequence[Variety]) -> Iterator[str]:
     """What the columns of the last table mean, for the caption; nothing without that table."""
-    if not any(variety.gains for variety in varieties):
-        return ""
-    meaning = (
-        "variety: distinct@k, each task weighted by its gain; least: the same with one solution"
-        " that passes and one that fails, the fewest that a gain can come with"
-    )
+    if any(variety.gains for variety in varieties):
+        yield "variety: distinct@k, tasks weighted by their gain"
+        yield "least: the same if one solution passes and one fails"
     if _flagged(varieties):
-        meaning += (
-            f"; {FLAG}: a gain whose interval lies above 0, with at most a tenth more than that"
-        )
-    return meaning
+        yield f"{FLAG}: a gain whose interval lies above 0, with a tenth more than least at most"
 
 
 def _notes(study: Study, varieties: Sequence[Variety]) -> Iterator[Note]:
@@ -225,30 +249,41 @@ def _notes(study: Study, varieties: Sequence[Variety]) -> Iterator[Note]:
     mixed = int(((solutions.passed > 0) & (solutions.passed < solutions.count)).sum())
     if mixed:
         yield Note(
-            f"{plural(mixed, 'solution')} passed in some attempts and failed in others: in"
-            " distinct-pass@k each passes with the share of its attempts that did"
+            f"{plural(mixed, 'solution')} passed in some attempts and failed in others: each counts"
+            " in distinct-pass@k by its share of passes"
         )
     if len(set(study.counts.n.tolist())) > 1:
         yield Note(
             "tasks have different numbers of attempts: solutions per task and duplicates grow with"
             " them, distinct@k and the effective number do not"
         )
-    for variety in varieties:
-        for fact in variety.solutions:
-            if fact.estimate.value is None:
-                yield Note(f"{fact.name} of {series_name(variety.series)}: {fact.estimate.reason}")
-    for variety in varieties:
-        flagged = [
-            f"{gain.variety:.2f} of {gain.k} (at least {gain.least:.2f})"
-            for gain in variety.gains
-            if gain.flag and gain.variety is not None
-        ]
-        if flagged:
-            yield Note(
-                f"{series_name(variety.series)} gains from further attempts with little variety;"
-                f" different solutions that come with the gain: {', '.join(flagged)}",
-                "warning",
-            )
+    missing: dict[str, list[tuple[str, str]]] = {}
+    for fact in (fact for variety in varieties for fact in variety.solutions):
+        if fact.estimate.value is None:
+            pair = fact.name, series_name(fact.series)
+            missing.setdefault(fact.estimate.reason, []).append(pair)
+    for reason, pairs in missing.items():
+        yield Note(f"{numbers_of_models(pairs)}: {reason}")
+    flagged = [text for variety in varieties for text in _flagged_gains(variety)]
+    if flagged:
+        yield Note(
+            "gains from more attempts come with little variety: different solutions"
+            f" {'; '.join(flagged[:_GAINS_SAID])}"
+            + f" and {len(flagged) - _GAINS_SAID} more"
+            * (len(flagged) > _GAINS_SAID),
+            "warning",
+        )
+
+
+def _flagged_gains(variety: Variety) -> Iterator[str]:
+    """The numbers of a model that gains with little variety."""
+    gains = [
+        f"{gain.variety:.2f} of {gain.k} (least {gain.least:.2f})"
+        for gain in variety.gains
+        if gain.flag and gain.variety is not None
+    ]
+    if gains:
+        yield f"{', '.join(gains)} for {series_name(variety.series)}"
 
 
 def _charts(study: Study) -> tuple[Plot, ...]:
