@@ -73,7 +73,8 @@ def _of_one(model: Curves, group_names: Sequence[str]) -> Sentence:
                 " no task passes only sometimes.")  # fmt: skip
     begin = f"From 1 to {last.k} attempts of {whom}, pass@k {_verb(rises)} from "
     return (
-        begin, _plain(first), " to ", _plain(last), f", and pass^k {_verb(falls)} to ", _plain(hat), ".",
+        begin, _plain(first), " to ", _plain(last),
+        f", and pass^k {_verb(falls)} to ", _plain(hat), ".",
     )  # fmt: skip
 
 
