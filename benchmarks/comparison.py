@@ -3,8 +3,8 @@
 Run: python benchmarks/comparison.py [SECTION …] [--comparisons 50000] [--repetitions 2000]
 Simulates pairs of models, tests each pair, and writes the tables into benchmarks/comparison.md.
 SECTION is equal (as many attempts of both; --comparisons a cell), unequal, held-out,
-interval-power, these-tasks, these-attempts, family (--repetitions a cell) or speed (--runs); all
-but speed when none is named.
+interval-power, these-tasks, these-attempts, family, family-size, family-held-out (--repetitions a
+cell) or speed (--runs); all but speed when none is named.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from measure import in_turn, keep, machine, table
 from numpy.typing import NDArray
 
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.paired import interval_test, paired_t, sign_flip
+from passk_cli.inference.discordance import suissa_shuster
+from passk_cli.inference.max_t import max_t
+from passk_cli.inference.paired import interval_test, mcnemar, paired_t, sign_flip
 from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse
@@ -48,6 +50,7 @@ LAWS = ((9.0, 1.0), (2.0, 2.0), (0.5, 0.5))
 SIZES = (20, 50, 164)
 # Sign patterns per test in the column that shows what was done before.
 FEW_RESAMPLES = 1000
+FAMILY_RESAMPLES = 499
 
 Row = tuple[object, ...]
 Integers = NDArray[np.int64]
@@ -315,24 +318,97 @@ def answered(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
     return Attempts.of_rows(cell, value, count, np.where(value == 0, count, 0), len(level))
 
 
+@dataclass(frozen=True)
+class Family:
+    """Models that attempt the same tasks n times each, all pairs at pass@k."""
+
+    models: int
+    tasks: int
+    n: int
+    k: int
+    law: tuple[float, float]
+
+    def worse(self, how: str) -> Floats:
+        """By how many logits each model is worse: none, the last one, or half of them."""
+        shift = 1.5 if self.tasks < 100 else 0.8
+        shifts = np.zeros(self.models)
+        shifts[{"alike": self.models, "one": -1, "half": self.models // 2}[how] :] = shift
+        return shifts
+
+    def runs(self, how: str, repetitions: int) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
+        """Differences of all pairs (tasks × pairs), and which pairs are equal."""
+        kind = ("alike", "one", "half").index(how)
+        law = [round(10 * a) for a in self.law]
+        rng = np.random.default_rng([7, self.models, self.tasks, self.n, self.k, kind, *law])
+        first, second = np.triu_indices(self.models, 1)
+        worse = self.worse(how)
+        for _ in range(repetitions):
+            p = shifted(rng.beta(*self.law, (self.tasks, 1)), worse)
+            values = pass_at_k(self.n, rng.binomial(self.n, p), self.k)
+            yield values[:, first] - values[:, second], worse[first] == worse[second]
+
+    def adjusted(self, d: Floats) -> tuple[Floats, ...]:
+        """Holm counting the tests that could reject, the same of Suissa and Shuster's, max-T."""
+        together = max_t(d, resamples=FAMILY_RESAMPLES)
+        if self.n > 1:
+            flips = sign_flip(d, resamples=FAMILY_RESAMPLES)
+            return holm(flips.p, flips.smallest), together
+        b, c = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
+        p = suissa_shuster(self.tasks, b, c)
+        before = holm(mcnemar(b, c), np.minimum(1.0, 2.0 ** (1 - b - c)))
+        return before, np.maximum(together, p), holm(p)
+
+    def shares(self, how: str, repetitions: int) -> list[tuple[str, str]]:
+        """Per adjustment: % of runs with any false rejection, % of unequal pairs found."""
+        wrong, right = [0.0] * 3, [0.0] * 3
+        for d, equal in self.runs(how, repetitions):
+            for at, p in enumerate(self.adjusted(d)):
+                wrong[at] += bool((p[equal] <= LEVEL).any())
+                right[at] += float((p[~equal] <= LEVEL).mean()) if (~equal).any() else 0.0
+        pairs = zip(wrong, right, strict=True)
+        return [(percent(a / repetitions), percent(b / repetitions)) for a, b in pairs]
+
+
 def family_rows(repetitions: int) -> Iterator[Row]:
-    """Eight models, all pairs: any false rejection, and the weakest model found."""
-    for tasks, n, k in ((18, 3, 1), (18, 3, 3), (40, 1, 1), (40, 5, 2)):
-        rng = np.random.default_rng([6, tasks, n, k])
-        shares = []
-        for shift in (0.0, 2.0):
-            found = np.zeros(2)
-            for _ in range(repetitions):
-                p = rng.beta(9.0, 1.0, (tasks, 1)).repeat(8, axis=1)
-                p[:, 7] = shifted(p[:, 7], shift)
-                values = pass_at_k(n, rng.binomial(n, p), k)
-                pairs = [(a, b) for a in range(8) for b in range(a + 1, 8)]
-                d = np.stack([values[:, a] - values[:, b] for a, b in pairs], axis=1)
-                flips = sign_flip(d, resamples=FEW_RESAMPLES)
-                for place, smallest in enumerate((None, flips.smallest)):
-                    found[place] += (holm(flips.p, smallest) <= LEVEL).any()
-            shares += [percent(share) for share in found / repetitions]
-        yield f"{tasks} × {n}", f"pass@{k}", *shares
+    """A grid of families: equal models, one worse, half of them worse."""
+    for n, k in ((1, 1), (10, 1)):
+        for law in ((2.0, 2.0), (9.0, 1.0)):
+            for tasks in (20, 50, 200):
+                for models in (3, 8, 20):
+                    family = Family(models, tasks, n, k, law)
+                    few = repetitions // (4 if models == 20 else 1)
+                    yield (f"{n}, pass@{k}", name_of(law), tasks, models, few,
+                           *_cells(family, ("alike", "one", "half"), few))  # fmt: skip
+
+
+def family_held_out_rows(repetitions: int) -> Iterator[Row]:
+    """Equal models in situations that nobody looked at before the default was chosen."""
+    for n, k in ((1, 1), (5, 2)):
+        for law in ((0.5, 0.5), (5.0, 0.5)):
+            for tasks in (30, 100):
+                family = Family(12, tasks, n, k, law)
+                wrong = [wrong for wrong, _ in family.shares("alike", repetitions)]
+                yield f"{n}, pass@{k}", name_of(law), tasks, 12, wrong[0], wrong[1]
+
+
+def family_size_rows(repetitions: int) -> Iterator[Row]:
+    """Twenty models, many runs: the error of max-T alone."""
+    for n, how in ((1, "alike"), (10, "alike"), (10, "one")):
+        for tasks in (20, 50):
+            wrong = 0
+            for d, equal in Family(20, tasks, n, 1, (2.0, 2.0)).runs(how, repetitions):
+                wrong += bool((max_t(d, resamples=FAMILY_RESAMPLES)[equal] <= LEVEL).any())
+            yield f"{n}, pass@1", how, tasks, 20, percent(wrong / repetitions)
+
+
+def _cells(family: Family, hows: tuple[str, ...], repetitions: int) -> Iterator[str]:
+    """Errors and finds of Holm / max-T / Holm over Suissa and Shuster's where n = 1."""
+    for how in hows:
+        shares = family.shares(how, repetitions)
+        used = shares if family.n == 1 else shares[:2]
+        yield " / ".join(wrong for wrong, _ in used)
+        if how != "alike":
+            yield " / ".join(right for _, right in used)
 
 
 def name_of(law: tuple[float, float]) -> str:
@@ -349,9 +425,14 @@ SECTIONS = {
     "these-tasks": (("tasks", "attempts", "metric", "within tasks: size %", "power %",
                      "sign flip: size %", "power %"), these_tasks_rows),
     "these-attempts": (("tasks", "attempts", "metric", "size %", "power %"), these_attempts_rows),
-    "family": (("tasks × attempts", "metric", "all alike: Holm rejects any %",
-                "counting tests that could reject", "one worse: Holm rejects any %",
-                "counting tests that could reject"), family_rows),
+    "family": (("attempts, metric", "success rates", "tasks", "models", "runs",
+                "all alike: any false %",
+                "one worse: any false %", "found %", "half worse: any false %", "found %"),
+               family_rows),
+    "family-size": (("attempts, metric", "models are", "tasks", "models", "max-T: any false %"),
+                    family_size_rows),
+    "family-held-out": (("attempts, metric", "success rates", "tasks", "models",
+                         "Holm: any false %", "max-T: any false %"), family_held_out_rows),
 }  # fmt: skip
 
 

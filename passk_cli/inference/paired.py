@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # Resamples drawn from one stream. Part of the meaning of a seed: changing it changes p-values.
-_BLOCK_RESAMPLES = 256
+BLOCK_RESAMPLES = 256
 # These bound memory and change no number: elements of a sign matrix held at once per thread,
 # columns multiplied by it at once, and threads.
 _SIGN_ELEMENTS = 1 << 21
@@ -95,7 +95,7 @@ def sign_flip(
     if not 0 <= enumerate_up_to <= 40:
         raise ValueError("enumerate_up_to must lie between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
-    whole = _as_whole_numbers(np.where(finite, columns, 0.0))
+    whole = whole_numbers(np.where(finite, columns, 0.0))
     observed = np.abs(whole.sum(axis=0))
     # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
     slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
@@ -246,7 +246,7 @@ def _columns(differences: ArrayLike) -> Floats:
     return array[:, None] if array.ndim == 1 else array
 
 
-def _as_whole_numbers(columns: Floats) -> Floats:
+def whole_numbers(columns: Floats) -> Floats:
     """Each column times a power of two, rounded, with Σ|d| ≤ 2^51.
 
     Every sum of ±d is then exact in a float, so that it depends neither on the order of adding
@@ -289,11 +289,11 @@ def _count_reached(
     tasks, columns = whole.shape
     # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, which saves turning bits into signs.
     doubled, total = 2 * whole, whole.sum(axis=0)
-    rows = max(1, min(_BLOCK_RESAMPLES, _SIGN_ELEMENTS // tasks))
+    rows = max(1, min(BLOCK_RESAMPLES, _SIGN_ELEMENTS // tasks))
 
     def count(block: int) -> NDArray[np.int64]:
-        patterns = min(_BLOCK_RESAMPLES, resamples - block * _BLOCK_RESAMPLES)
-        packed = _random_bits(tasks, seed, block)[:patterns]
+        patterns = min(BLOCK_RESAMPLES, resamples - block * BLOCK_RESAMPLES)
+        packed = random_bits(tasks, seed, block)[:patterns]
         reached = np.zeros(columns, dtype=np.int64)
         for row in range(0, patterns, rows):
             signs = np.unpackbits(packed[row : row + rows], axis=1, count=tasks).astype(np.float64)
@@ -305,7 +305,7 @@ def _count_reached(
                 reached[here] += np.count_nonzero(sums >= threshold[here], axis=0)
         return reached
 
-    blocks = range(-(-resamples // _BLOCK_RESAMPLES))
+    blocks = range(-(-resamples // BLOCK_RESAMPLES))
     reached = np.zeros(columns, dtype=np.int64)
     from concurrent.futures import ThreadPoolExecutor
 
@@ -315,15 +315,15 @@ def _count_reached(
     return reached
 
 
-def _random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
+def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
     """A bit per task for every resample of a block, packed into (resamples × bytes).
 
     Raw words of the bit generator, which numpy promises not to change between versions.
     """
     words = -(-tasks // 64)
     generator = stream(seed, f"signs {tasks}", block).bit_generator
-    raw: NDArray[np.uint64] = generator.random_raw(_BLOCK_RESAMPLES * words)
-    return raw.astype("<u8").view(np.uint8).reshape(_BLOCK_RESAMPLES, 8 * words)
+    raw: NDArray[np.uint64] = generator.random_raw(BLOCK_RESAMPLES * words)
+    return raw.astype("<u8").view(np.uint8).reshape(BLOCK_RESAMPLES, 8 * words)
 
 
 def _binomial_two_sided(low: int, high: int) -> float:

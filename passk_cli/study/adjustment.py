@@ -10,11 +10,14 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.paired import MCNEMAR
 from passk_cli.study.rules import (
     ADJUSTED,
+    HOLM,
     INTERVAL,
+    MAX_T,
     PRIMARY,
     SECONDARY,
     SIGN_FLIP,
     SUISSA_SHUSTER,
+    UNADJUSTED,
     WITHIN,
     Rules,
 )
@@ -35,10 +38,16 @@ class Adjustment:
         return sum(c.smallest <= 1 - self.level + 1e-12 for c in tests), len(tests)
 
     @property
+    def name(self) -> str:
+        """Of the adjustment that was made."""
+        made = (c.adjustment for c in self.comparisons if c.adjustment)
+        return next(made, self.rules.adjust or HOLM)
+
+    @property
     def signature(self) -> dict[str, str]:
         """test=sign-flip adjust=holm tests=28, or tests=7/28 where the others cannot reject."""
-        (could, tests), adjust = self.tests, self.rules.adjust
-        part = f"{could}/" if adjust == "holm" and could < tests else ""
+        (could, tests), adjust = self.tests, self.name
+        part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": tests_shown(c.test for c in self.comparisons),
             "adjust": adjust,
@@ -48,13 +57,16 @@ class Adjustment:
     @property
     def words(self) -> str:
         """For the caption: "Holm over the 7 of 28 tests of pass@1 that could reject"."""
-        (could, tests), adjust = self.tests, self.rules.adjust
+        (could, tests), adjust = self.tests, self.name
         secondary = any(c.family == SECONDARY for c in self.comparisons)
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
-        if adjust == "none":
+        if adjust == UNADJUSTED:
             return "unadjusted" + f"; {primary} is primary, other metrics secondary" * secondary
         of = f" of {primary}" if secondary else ""
-        part = adjust == "holm" and could < tests
+        if adjust == MAX_T and tests < 2:
+            words = f"one test{of}" if tests else "no test"
+            return words + "; other metrics are secondary, each adjusted by itself" * secondary
+        part = adjust == HOLM and could < tests
         words = (
             f"{ADJUSTED[adjust]} over {f'the {could} of ' * part}{plural(tests, 'test')}{of}"
             f"{' that could reject' * part}"

@@ -33,6 +33,7 @@ class Comparison:
     only_first, only_second : tasks that the other one lacks, left out.
     interval : of the mean difference.  p, adjusted : of no difference; NaN where there is none,
     for the untested reason.  smallest : no p of this test can be smaller.  test : which it was.
+    adjustment : how p is adjusted: "max-t", "holm", "bh", "none"; "" where there is no p.
     family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
     "secondary" one.
     verdict : of the first: better, worse, equivalent, undecided; "" when nothing can be said.
@@ -56,6 +57,7 @@ class Comparison:
     adjusted: float = math.nan
     test: str = ""
     untested: str = ""
+    adjustment: str = ""
     family: str = ALL
     verdict: str = ""
     ends: tuple[Comparison, ...] = ()

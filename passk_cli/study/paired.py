@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
 
 MCNEMAR = "mcnemar"
+# Tests of differences whose signs may be flipped.
+FLIPPED = (SIGN_FLIP, MCNEMAR, SUISSA_SHUSTER, MID_P)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from passk_cli.errors import ParameterError
 from passk_cli.study.comparison import Comparison, difference_interval, match
+from passk_cli.study.families import adjust
 from passk_cli.study.paired import Answer, run_tests
-from passk_cli.study.rules import ALL, PRIMARY, SECONDARY, Rules, T
+from passk_cli.study.rules import Rules, T
 from passk_cli.study.values import TaskValues
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def test_pairs(
     answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
     tested = []
     for comparisons, each in zip(every, estimable, strict=True):
-        judged = iter(_adjusted([next(answers) for _ in each], each, rules))
+        judged = iter(adjust([next(answers) for _ in each], each, confidence, rules))
         tested.append(
             [
                 c
@@ -92,32 +91,6 @@ def _tested(
         p = max(one.p, other.p) if c.sign or math.isnan(one.p + other.p) else 1.0
         worst.append(replace(one, p=p, smallest=min(one.smallest, other.smallest)))
     return worst
-
-
-def _adjusted(
-    answers: Sequence[Answer], comparisons: Sequence[Comparison], rules: Rules
-) -> list[Comparison]:
-    """The comparisons with their tests, each p adjusted with those of its family."""
-    from passk_cli.inference.adjust import ADJUSTMENTS
-
-    families: dict[object, list[int]] = {}
-    for place, comparison in enumerate(comparisons):
-        together = None if rules.family == ALL else comparison.first.metric
-        families.setdefault(together, []).append(place)
-    adjusted, names = np.empty(len(answers)), [ALL] * len(answers)
-    for number, places in enumerate(families.values()):
-        p, smallest = np.array([(answers[i].p, answers[i].smallest) for i in places]).T
-        adjusted[places] = ADJUSTMENTS[rules.adjust](p, smallest)
-        if rules.family != ALL:
-            for i in places:
-                names[i] = SECONDARY if number else PRIMARY
-    return [
-        replace(
-            c, p=answer.p, smallest=answer.smallest, test=answer.name, untested=answer.reason,
-            adjusted=float(p), family=family,
-        )
-        for c, answer, p, family in zip(comparisons, answers, adjusted, names, strict=True)
-    ]  # fmt: skip
 
 
 def _verdict(comparison: Comparison, level: float, margin: float) -> str:

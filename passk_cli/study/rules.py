@@ -12,8 +12,8 @@ from passk_cli.option import Option
 TESTS = (SIGN_FLIP, SUISSA_SHUSTER, MID_P, T, INTERVAL, WITHIN) = (
     "sign-flip", "suissa-shuster", "mid-p", "t", "interval", "within-tasks"
 )  # fmt: skip
-ADJUSTMENTS = ("holm", "bh", "none")
-ADJUSTED = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
+ADJUSTMENTS = (MAX_T, HOLM, BH, UNADJUSTED) = ("max-t", "holm", "bh", "none")
+ADJUSTED = {MAX_T: "max-T", HOLM: "Holm", BH: "Benjamini–Hochberg"}
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
@@ -37,6 +37,7 @@ class Rules:
 
     test : None for the one that is valid: within tasks for these tasks; else Suissa and Shuster's
         where values are 0 or 1, the interval test where attempts differ in number, and sign flips.
+    adjust : None for max-T where signs may be flipped, else Holm.
     """
 
     title: ClassVar[str] = "Comparison"
@@ -53,9 +54,15 @@ class Rules:
         ),
     ] = None
     adjust: Annotated[
-        str,
-        Option("--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS),
-    ] = "holm"
+        str | None,
+        Option(
+            "--adjust",
+            help="Adjustment of p-values",
+            choices=ADJUSTMENTS,
+            detail="Default: max-t, by sign flips that all tests share, where signs may be flipped;"
+            " else holm, which counts the tests that could reject.",
+        ),
+    ] = None
     family: Annotated[
         str,
         Option(
@@ -74,3 +81,15 @@ class Rules:
         str,
         Option("--unpaired", help="Tasks one model lacks", choices=UNPAIRED),
     ] = "drop"
+
+    def without_flips(self) -> str:
+        """How tests that flip no signs are adjusted: by Holm unless asked for another way.
+
+        Errors: ParameterError for max-T.
+        """
+        if self.adjust == MAX_T:
+            raise ParameterError(
+                f"--adjust {MAX_T}: it flips signs of differences, and these permute attempts;"
+                " use --adjust holm"
+            )
+        return self.adjust or HOLM

@@ -334,7 +334,7 @@ def test_these_tasks_refuse_metrics_of_the_order(passk: Passk, write: Write) -> 
 
 def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
     """Seven models that pass everything and one that does not: 21 pairs cannot differ."""
-    agents = ["compare", SAMPLES / "agents.jsonl", "-m", "pass@1,pass^3"]
+    agents = ["compare", SAMPLES / "agents.jsonl", "-m", "pass@1,pass^3", "--adjust", "holm"]
     done = passk(*agents)
     assert "Holm over the 7 of 28 tests of pass@1 that could reject" in done.out
     assert " adjust=holm tests=7/28 family=primary " in done.out
@@ -349,6 +349,64 @@ def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
     together = rows(passk(*agents, *flips).out)
     assert {r["family"] for r in together} == {"all"}
     assert {float(r["p_adjusted"]) for r in together if r["p"] == "0.0009765625"} == {14 * 2**-10}
+
+
+def test_shared_flips_cost_less_than_holm(passk: Passk) -> None:
+    """The same seven pairs have one difference in common: max-T adjusts for one test, not seven."""
+    agents = ["compare", SAMPLES / "agents.jsonl", "-m", "pass@1,pass^3"]
+    done = passk(*agents)
+    assert "max-T over 28 tests of pass@1" in done.out
+    assert " adjust=max-t tests=28 family=primary " in done.out
+    weak = [
+        r for r in rows(passk(*agents, "-f", "csv").out)
+        if r["against"] == "claude-fable-5" and r["metric"] == "pass@1"
+    ]  # fmt: skip
+    assert {(r["p"], r["p_adjusted"]) for r in weak} == {("0.0009765625", "0.0009765625")}
+    pair = passk("compare", *FILES[:2], "-m", "pass@1").out
+    assert "level, one test ·" in pair
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--test", "t"], "--test t does not; leave --test out, or use --adjust holm"),
+        (["--population", "these-tasks"], "attempts are permuted, not signs; use --adjust holm"),
+    ],
+)
+def test_flips_that_are_not_valid_are_refused(
+    passk: Passk, options: list[str], reason: str
+) -> None:
+    refused = passk("compare", *FILES[:3], "-m", "pass@1", "--adjust", "max-t", *options)
+    assert (refused.code, reason in refused.err) == (2, True)
+    usual = passk("compare", *FILES[:3], "-m", "pass@1", *options)
+    assert "Holm over 3 tests" in usual.out
+
+
+def test_flips_of_unequal_attempts_are_refused(passk: Passk, unequal: Path) -> None:
+    refused = passk("compare", unequal, "-m", "pass@10", "--adjust", "max-t")
+    assert "attempts differ between" in refused.err
+    assert " adjust=holm " in passk("compare", unequal, "-m", "pass@10").out
+
+
+def test_pairs_with_other_tasks_and_clusters_are_flipped_together(
+    passk: Passk, write: Write
+) -> None:
+    text = "model,task,passed,repo\n" + "".join(
+        f"{m},t{t},{int((t * 7 + i * 5) % 11 < 3 + 3 * i)},r{t // 3}\n"
+        for i, m in enumerate("abc") for t in range(4 * (m == "c"), 30)
+    )  # fmt: skip
+    path = write("x.csv", text)
+    assert " adjust=max-t tests=3 " in passk("compare", path).out
+    clustered = passk("compare", path, "--cluster", "repo")
+    assert " adjust=holm tests=2/3 " in clustered.out
+    refused = passk("compare", path, "--cluster", "repo", "--adjust", "max-t")
+    assert "pairs share different tasks of the clusters; use --adjust holm" in refused.err
+    same = write("y.csv", "".join(line for line in text.splitlines(True) if line[0] != "c"))
+    third = write("z.csv", same.read_text().replace("\na,", "\nd,").replace("\nb,", "\ne,"))
+    done = passk("compare", same, third, "--cluster", "repo", "-f", "csv")
+    assert done.code == 0
+    for row in rows(done.out):
+        assert float(row["p_adjusted"]) >= float(row["p"])
 
 
 def test_ranks_and_letters_agree_and_no_difference_is_hidden(passk: Passk, write: Write) -> None:

@@ -38,6 +38,7 @@ from passk_cli.report.words import plural, series_name, span
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
+from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.study import Study
 
 
@@ -197,7 +198,7 @@ def _group_notes(study: Study, comparisons: Sequence[Comparison]) -> list[Note]:
     if not study.counts.group_names:
         return []
     groups = plural(len({c.first.series[1:] for c in comparisons}), "group")
-    if study.rules.adjust == "none":
+    if study.rules.adjust == UNADJUSTED:
         return [Note(f"{groups} compared without adjustment: expect false positives")]
     return [Note(f"{groups} compared; p-values are adjusted over all of them")]
 

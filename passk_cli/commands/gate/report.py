@@ -17,6 +17,7 @@ from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.losses import uneven_notes
 from passk_cli.study.notes import reading_notes
+from passk_cli.study.rules import HOLM
 from passk_cli.study.values import require_monotone
 
 if TYPE_CHECKING:
@@ -90,13 +91,14 @@ def _decided(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> dic
     """Entries of the signature."""
     study, label = trial.study, trial.sides.label
     tests = any(rule.general for rule in trial.rules)
+    adjustments = (line.adjustment for line in lines if line.adjustment)
     draws = tests or study.confidence.needs_draws
     return {
         "differences": _differences(trial, lines).method_name if trial.compares else None,
         "test": tests_shown(str(line.fact.more.get("test", "")) for line in lines) or None,
         "resamples": study.confidence.resamples if draws else None,
         "seed": study.confidence.seed if draws else None,
-        "adjust": study.rules.adjust if tests else None,
+        "adjust": next(adjustments, study.rules.adjust or HOLM) if tests else None,
         "baseline": label or None,
         "unpaired": trial.unpaired if label else None,
         "short_tasks": study.short_tasks if study.short_tasks != "empty" else None,

@@ -212,12 +212,12 @@ class NoRegression(GateRule):
         """A line per pair and metric; only these count as tests."""
         compared = trial.tested()
         tests = sum(not c.reason for c in compared)
-        many = f" ({trial.study.rules.adjust} over {plural(tests, 'test')})" if tests > 1 else ""
         for c in compared:
-            line = trial.difference(c, self)
+            line = replace(trial.difference(c, self), adjustment=c.adjustment)
             if not c.testable:
                 yield line.unchecked(c.reason or c.untested or "its test has no p")
                 continue
+            many = f" ({c.adjustment} over {plural(tests, 'test')})" * (tests > 1)
             p = f"p = {c.adjusted:.4f}" if c.adjusted >= 1e-4 else "p < 0.0001"
             rejects = c.adjusted <= 1 - trial.study.confidence.level + 1e-12
             if c.leaves_out_zero not in (None, rejects):

@@ -186,7 +186,7 @@ def examine(study: Study) -> list[Evidence]:
         else [model.trend.p, model.neighbours.p, model.pairs.smallest]
         for model in evidence
     ]
-    adjusted = ADJUSTMENTS[study.rules.adjust](np.array(raw)).tolist()
+    adjusted = ADJUSTMENTS[study.rules.without_flips()](np.array(raw)).tolist()
     return [replace(model, p=tuple(p)) for model, p in zip(evidence, adjusted, strict=True)]
 
 

@@ -57,7 +57,7 @@ def order_report(study: Study, *, by_lines: bool) -> Report:
         plots=partial(_charts, study, evidence, by),
         differences=None if differences == confidence.method else differences,
         order=by,
-        adjust=study.rules.adjust,
+        adjust=study.rules.without_flips(),
         tests=tests,
     )
 
@@ -184,7 +184,7 @@ def _needed_table(names: tuple[Column, ...], evidence: Sequence[Evidence]) -> Ta
 
 
 def _caption(study: Study, evidence: Sequence[Evidence], tests: int) -> tuple[str, ...]:
-    confidence, adjust = study.confidence, study.rules.adjust
+    confidence, adjust = study.confidence, study.rules.without_flips()
     differences = confidence.for_differences().method
     also = f", {differences} for trends and differences" * (differences != confidence.method)
     adjusted = f"after {ADJUSTED[adjust]}" if adjust in ADJUSTED else "unadjusted,"
