@@ -165,7 +165,7 @@ class Comparison:
             method=limits.method, level=limits.level,
             flaw="; ".join(filter(None, (self.untested, limits.reason))),
             p=self.p if testable else None, p_adjusted=self.adjusted if testable else None,
-            verdict=self.verdict, more={"test": self.test, **more},
+            verdict=self.verdict, more={"test": self.test, "adjustment": self.adjustment, **more},
         )  # fmt: skip
 
 

@@ -362,6 +362,7 @@ def test_shared_flips_cost_less_than_holm(passk: Passk) -> None:
         if r["against"] == "claude-fable-5" and r["metric"] == "pass@1"
     ]  # fmt: skip
     assert {(r["p"], r["p_adjusted"]) for r in weak} == {("0.0009765625", "0.0009765625")}
+    assert {r["adjustment"] for r in weak} == {"max-t"}
     pair = passk("compare", *FILES[:2], "-m", "pass@1").out
     assert "level, one test ·" in pair
 

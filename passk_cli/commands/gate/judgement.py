@@ -21,7 +21,6 @@ class Judgement:
     fact : the number it is judged by.  counted : what is shown instead, as "24 of 60".
     details : what else the reader has to know, such as what the verdict leaves out.
     limit : the rule's number.  covered : what the candidate has of the baseline's tasks.
-    adjustment : how p is adjusted for the number of tests, where there is one.
     shut : whether it fails for some outcomes that are missing, so that it shuts the gate though
         the verdict is undecided.
     """
@@ -33,7 +32,6 @@ class Judgement:
     counted: str = ""
     limit: float | None = None
     covered: Coverage | None = None
-    adjustment: str = ""
     shut: bool = False
 
     def judged(self, verdict: str, *details: str) -> Judgement:

@@ -91,7 +91,7 @@ def _decided(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> dic
     """Entries of the signature."""
     study, label = trial.study, trial.sides.label
     tests = any(rule.general for rule in trial.rules)
-    adjustments = (line.adjustment for line in lines if line.adjustment)
+    adjustments = filter(None, (str(line.fact.more.get("adjustment", "")) for line in lines))
     draws = tests or study.confidence.needs_draws
     return {
         "differences": _differences(trial, lines).method_name if trial.compares else None,

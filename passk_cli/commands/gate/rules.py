@@ -213,7 +213,7 @@ class NoRegression(GateRule):
         compared = trial.tested()
         tests = sum(not c.reason for c in compared)
         for c in compared:
-            line = replace(trial.difference(c, self), adjustment=c.adjustment)
+            line = trial.difference(c, self)
             if not c.testable:
                 yield line.unchecked(c.reason or c.untested or "its test has no p")
                 continue
