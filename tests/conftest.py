@@ -19,6 +19,7 @@ from passk_cli.__main__ import main
 settings.register_profile(
     "steady",
     deadline=None,
+    max_examples=30,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -48,7 +48,7 @@ def test_all_charts_of_a_call_agree() -> None:
     assert colours(two).items() <= colours(one).items()
 
 
-@pytest.mark.parametrize("count", [MOST_SERIES, MOST_SERIES + 1, 30])
+@pytest.mark.parametrize("count", [MOST_SERIES, MOST_SERIES + 1])
 def test_no_panel_holds_too_many_lines(count: int) -> None:
     [plot] = prepared([curve(count)], Look())
     panels = distinct(plot.rows, "panel")

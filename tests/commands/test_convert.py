@@ -100,7 +100,7 @@ def rows(outcomes: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, A
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("graded", [False, True])
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_attempts_read_back_as_the_same_counts(form: str, graded: bool, data: Any) -> None:
     original = data.draw(rows(SCORES if graded else OUTCOMES))

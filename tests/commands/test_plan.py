@@ -401,7 +401,7 @@ def small_pilot(seed: int) -> Counts:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_no_impossible_correlation_or_spread(seed: int) -> None:
     report = piloted(small_pilot(seed), "pass@1,pass@2,pass@4,pass^2,pass^4")
     used = {str(r["metric"]): (r["correlation"], r["correlation_source"]) for r in rows(report)}

@@ -393,7 +393,7 @@ tables = st.lists(
     max_size=40,
 )
 relaxed = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

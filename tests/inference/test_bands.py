@@ -61,14 +61,14 @@ def test_spread_out_keeps_the_ends() -> None:
 def test_new_tasks_whole_curves_lie_inside() -> None:
     """Beta(2, 2), 80 tasks, 6 attempts: both curves at once, in 95 % of simulations."""
     rng = np.random.default_rng(4)
-    ks, tasks, n, runs = np.arange(1, 7), 80, np.full(80, 6), 300
+    ks, tasks, n, runs = np.arange(1, 7), 80, np.full(80, 6), 120
     moments = np.cumprod((2.0 + np.arange(6)) / (4.0 + np.arange(6)))
     truth = np.concatenate([1 - moments, moments])  # Beta(2, 2) is its own mirror image
     inside = {"pointwise": 0, "simultaneous": 0}
     for seed in range(runs):
         c = rng.binomial(6, rng.beta(2, 2, tasks))
         values = np.hstack(curve(n, c, 6)).T
-        [level] = band_levels_new_tasks([(n, c, ks)], 0.95, resamples=1000, seed=seed)
+        [level] = band_levels_new_tasks([(n, c, ks)], 0.95, resamples=500, seed=seed)
         for name, each in (("pointwise", 0.95), ("simultaneous", level)):
             found = [interval(Sample(row), "t", each) for row in values]
             limits = zip(found, truth, strict=True)
@@ -81,7 +81,7 @@ def test_new_tasks_whole_curves_lie_inside() -> None:
 def test_these_tasks_whole_curves_lie_inside() -> None:
     """40 fixed tasks of middling difficulty, 20 attempts made again and again."""
     rng = np.random.default_rng(5)
-    p, n, runs = rng.uniform(0.2, 0.8, 40), np.full(40, 20), 300
+    p, n, runs = rng.uniform(0.2, 0.8, 40), np.full(40, 20), 120
     ks = np.arange(1, 6)
     found = rate_curves(p, ks)
     truth = np.concatenate([found.at, found.hat])
@@ -94,7 +94,7 @@ def test_these_tasks_whole_curves_lie_inside() -> None:
             for pair in ((n, c), (fewer, pass_less), (fewer, failure_less))
         )
         se = np.sqrt(jackknife_variance(n, c, values, *others).sum(axis=1)) / len(n)
-        level = band_level_these_tasks(n, c, ks, 0.95, resamples=1000, seed=seed)
+        level = band_level_these_tasks(n, c, ks, 0.95, resamples=500, seed=seed)
         for name, each in (("pointwise", 0.95), ("simultaneous", level)):
             reach = NORMAL.inv_cdf((1 + each) / 2) * se
             inside[name] += bool(np.all(np.abs(values.mean(axis=1) - truth) <= reach))

@@ -63,7 +63,7 @@ def test_step_and_range_of_the_integral_are_fine_enough(monkeypatch: pytest.Monk
     """The stated bound: 1e-11 against sums that agree to 1e-13 and a range cut at 1e-26."""
     rng = np.random.default_rng(1)
     problems = []
-    for _ in range(300):
+    for _ in range(80):
         tasks = int(10 ** rng.uniform(0, 3.5))
         shape = rng.choice([0.01, 0.3, 1.0, 30.0], 2)
         spread = rng.choice([1.0, 1e-3, 1e-6])

@@ -170,16 +170,16 @@ def test_shares_add_up_in_simulation() -> None:
     ("a", "b", "n", "k"), [(2, 2, 20, 10), (5, 0.5, 20, 10), (0.3, 0.5, 20, 1), (0.1, 1, 200, 100)]
 )
 def test_the_default_covers_where_others_do_not(a: float, b: float, n: int, k: int) -> None:
-    """Short version of benchmarks/coverage.md: 1,500 repetitions, Monte-Carlo error 0.6 points."""
+    """Short version of benchmarks/coverage.md: 400 repetitions, Monte-Carlo error 1.1 points."""
     rng = np.random.default_rng([int(10 * a), int(10 * b), n, k])
     steps = np.arange(k)
     true = 1 - np.prod((b + steps) / (a + b + steps))
     lookup = Metric("pass@", k).values(np.full(n + 1, n), np.arange(n + 1))
     hits = 0
-    for _ in range(1500):
+    for _ in range(400):
         values = lookup[rng.binomial(n, rng.beta(a, b, 30))]
         hits += GUARD.p(Sample(values), true) >= 0.05
-    assert hits / 1500 >= 0.945 - 3 * 0.0056
+    assert hits / 400 >= 0.945 - 2 * 0.011
 
 
 def test_clusters_need_to_be_said() -> None:

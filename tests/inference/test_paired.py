@@ -30,7 +30,7 @@ def by_enumeration(differences: list[Fraction]) -> Fraction:
     return Fraction(reached, 2 ** len(differences))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(tenths)
 @example([1, 2, -3])
 @example([3, 3, -6, 1])
@@ -43,7 +43,7 @@ def test_exact_p_is_the_definition(values: list[int]) -> None:
     assert Fraction(found.p[0]) == by_enumeration([Fraction(value) for value in values])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.floats(-1e3, 1e3).map(lambda x: round(x, 3)), min_size=1, max_size=11))
 def test_exact_p_of_any_floats(values: list[float]) -> None:
     exact = by_enumeration([Fraction(str(value)) for value in values])

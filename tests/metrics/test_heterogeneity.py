@@ -134,7 +134,7 @@ def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) ->
         assert found[k - 1] == pytest.approx(float(total / len(n) ** k), rel=1e-12)
 
 
-@pytest.mark.parametrize("tasks", [1, 2, 164])
+@pytest.mark.parametrize("tasks", [1, 2, 20])
 def test_tasks_with_repetition_at_ten_thousand_attempts(tasks: int) -> None:
     n = np.full(tasks, 10_000)
     ks = np.array([1, 10, 600, 2000, 5000, 10_000])
