@@ -7,7 +7,9 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.files.source import Source, open_bytes
@@ -25,6 +27,7 @@ OBJECTS = (
 )
 OBJECT_BYTES = 1 << 24
 _FIELD_CHARACTERS = 1 << 30
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 def of_objects(source: Source, *, lines: bool) -> dict[str, Any]:
@@ -70,18 +73,24 @@ def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, 
 
 def kind_of(value: object) -> str:
     """null, bool, number, list, record or text."""
-    if value is None:
+    return kind_of_type(type(value))
+
+
+@cache
+def kind_of_type(of: type) -> str:
+    """The kind of the values of a type."""
+    if of is NoneType:
         return "null"
-    if isinstance(value, bool):
+    if issubclass(of, bool):
         return "bool"
-    if isinstance(value, int | float):
+    if issubclass(of, int | float):
         return "number"
-    return "list" if isinstance(value, list) else "record" if isinstance(value, dict) else "text"
+    return "list" if issubclass(of, list) else "record" if issubclass(of, dict) else "text"
 
 
 def line_of(record: Mapping[str, Any]) -> bytes:
     """A record as a line of JSON; half a surrogate pair, which is no text, becomes a ?."""
-    return json.dumps(record, ensure_ascii=False).encode(errors="replace") + b"\n"
+    return _JSON.encode(record).encode(errors="replace") + b"\n"
 
 
 def text_kind(text: str) -> str:

@@ -20,7 +20,7 @@ from passk_cli.files.formats.head import Head, look
 from passk_cli.files.intake import Spooled
 from passk_cli.files.layout import Layout
 from passk_cli.files.paths import from_folders, template_columns
-from passk_cli.files.records import kind_of, line_of
+from passk_cli.files.records import kind_of, kind_of_type, line_of
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, assign
 from passk_cli.files.sheets import Sheets
@@ -250,9 +250,11 @@ class _Writer:
     ) -> None:
         self._file, self._request, self._result, self._runs = file, request, result, runs
         self.sources: list[Source] = []
-        self._kinds: dict[str, set[str]] = {}
+        # Column → the types of its values, whose kinds are asked for in the end.
+        self._types: dict[str, set[type]] = {}
         self._longest = 0
         self._in_path: Mapping[str, str] = {}
+        self._in_folders: Mapping[str, str] = {}
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
     def write(self, one: Recognised, table: Contents, outcome: str) -> None:
@@ -260,6 +262,7 @@ class _Writer:
         wanted = Wanted(outcome, self._texts, self._request.skip_bad)
         source = one.source
         self._in_path = template_columns(source.name, self._request.template)
+        self._in_folders = from_folders(source.name, self._request.by)
         rows, task_kinds = 0, set[str]()
         for rows, row in enumerate(cast("Iterator[Row]", table.rows(wanted)), 1):
             columns = self._columns(source, table, row)
@@ -288,7 +291,7 @@ class _Writer:
         if suite is not None and task is not None:
             task = f"{suite}/{task}"
         columns: dict[str, object] = {
-            **from_folders(source.name, self._request.by),
+            **self._in_folders,
             **facts,
             **row.settings,
             "model": model,
@@ -315,7 +318,9 @@ class _Writer:
 
     def _put(self, columns: Mapping[str, object]) -> None:
         for name, value in columns.items():
-            self._kinds.setdefault(name, set()).add(kind_of(value))
+            if (types := self._types.get(name)) is None:
+                types = self._types[name] = set()
+            types.add(type(value))
         line = line_of(columns)
         self._longest = max(self._longest, len(line))
         self._file.write(line)
@@ -323,7 +328,7 @@ class _Writer:
     def batch(self, path: str, name: str, rule: str) -> Batch:
         """All that was written, to be read."""
         kinds = {
-            name: seen for name, seen in self._kinds.items()
+            name: {kind_of_type(each) for each in types} for name, types in self._types.items()
             if name not in (FILE_COLUMN, PLACE_COLUMN)
         }  # fmt: skip
         kinds.setdefault("outcome", {"null"})

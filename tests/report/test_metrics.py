@@ -71,7 +71,8 @@ def test_a_curve_of_every_metric_is_what_estimate_says(
 @pytest.mark.parametrize(
     "command",
     [
-        ["estimate"], ["bootstrap"], ["compare", "--crossings"], ["compare", "--sensitivity", "kind"],
+        ["estimate"], ["bootstrap"], ["compare", "--crossings"],
+        ["compare", "--sensitivity", "kind"],
         ["gate", *(f"--min={name}=0.01" for name in NAMES)],
         ["gate", "--no-regression", "--baseline", "low"],
         ["estimate", "--population", "these-tasks"],
