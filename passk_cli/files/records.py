@@ -7,7 +7,6 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -76,7 +75,6 @@ def kind_of(value: object) -> str:
     return kind_of_type(type(value))
 
 
-@cache
 def kind_of_type(of: type) -> str:
     """The kind of the values of a type."""
     if of is NoneType:
