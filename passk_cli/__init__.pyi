@@ -30,6 +30,7 @@ __all__ = [
     "gate",
     "bootstrap",
     "curve",
+    "tasks",
     "order",
     "diversity",
     "temperature",
@@ -210,6 +211,30 @@ def curve(
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
     """pass@k and pass^k over k."""
+
+def tasks(
+    data: Any,
+    *,
+    always: float | None = None,
+    suspects: bool = False,
+    rows: int = 30,
+    order_from_lines: bool = False,
+    fields: Mapping[str, Any] | str | Iterable[str] | None = None,
+    threshold: float | str | Iterable[float | str] = (),
+    missing: Literal['error', 'fail', 'drop', 'bounds'] = 'error',
+    duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',
+    skip_bad: bool = False,
+    by: str | Iterable[str] = (),
+    where: str | Iterable[str] | None = None,
+    models: str | Iterable[str] = (),
+    exclude_models: str | Iterable[str] = (),
+    outcome: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
+    records: str | None = None,
+    path: str | None = None,
+    level: float = 0.95,
+) -> Findings:
+    """Each task: flaky, changed, suspicious."""
 
 def order(
     data: Any,

@@ -95,6 +95,7 @@ LATEX = (
     "compare sample_data/agents.jsonl -m pass@1 --baseline claude-fable-5",
     "compare sample_data/agents.jsonl -m pass@1",
     "curve sample_data/tau_airline.csv",
+    "tasks sample_data/tau_airline.csv",
     "order sample_data/tau_airline.csv -k 1,2",
     "temperature --toy gaussian --spread 16 -k 2,8",
     "plan --mean 0.6 --spread 0.3 -m pass@1 --tasks 200 --attempts 10",

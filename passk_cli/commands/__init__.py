@@ -21,6 +21,7 @@ COMMANDS = {
     "gate": "Measure",
     "bootstrap": "Measure",
     "curve": "Understand",
+    "tasks": "Understand",
     "order": "Understand",
     "diversity": "Understand",
     "temperature": "Understand",

@@ -79,6 +79,29 @@ FROM attempt_values GROUP BY cell"""
     return replace(counts, numbering=Numbering(made, last))
 
 
+def with_order(
+    con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
+) -> Counts:
+    """The counts together with the order of their attempts, where every file tells it.
+
+    By number or time; lists have the order of their entries.  What says nothing about the order
+    leaves the counts as they are.
+    """
+    roles = [batch.roles for batch in statement.batches]
+    listed = all(each.shape == "lists" for each in roles)
+    known = listed or all(each.attempt is not None for each in roles)
+    if not known or "attempt" in counts.attempts:
+        return counts
+    con.register("cells_", _cell_columns(counts))
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    keep = policy(statement, repeated)
+    try:
+        order = _attempts(con, statement, counts, "line" if listed else "attempt", keep)
+    except DataError:
+        return counts
+    return replace(counts, attempts={**counts.attempts, "attempt": order})
+
+
 def policy(statement: Statement, repeated: bool) -> str | None:
     """The policy that left attempts out, if it did."""
     policy = statement.request.duplicates

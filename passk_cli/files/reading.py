@@ -130,17 +130,19 @@ def _with_attempts(
     numbered = bool(tally.cells["numbered"].any()) and not statement.has_counts
     dense = bool(tally.cells["unrepeated"].all())
     numbering = numbered and numbers_matter(counts, dense=dense)
-    if not (numbering or request.attempts):
+    if not (numbering or request.attempts or request.order):
         return counts
     import duckdb
 
-    from passk_cli.files.attempts import with_attempts, with_numbering
+    from passk_cli.files.attempts import with_attempts, with_numbering, with_order
 
     try:
         if numbering:
             counts = with_numbering(con, statement, counts, repeated=repeated)
         if request.attempts:
             counts = with_attempts(con, statement, counts, repeated=repeated)
+        if request.order:
+            counts = with_order(con, statement, counts, repeated=repeated)
         return counts
     except duckdb.Error as error:
         from passk_cli.files import diagnose

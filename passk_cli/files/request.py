@@ -107,6 +107,7 @@ class Request:
     similarity : from what overlap of their shingles on solutions are the same; None: when equal.
     conversion : what the attempts are written to, besides being counted.
     ends : whether a missing outcome can be read as one that passes or fails.
+    order : whether the order of the attempts is to be known where the files tell it.
     """
 
     title: ClassVar[str] = "Input"
@@ -224,6 +225,7 @@ class Request:
     similarity: float | None = None
     conversion: Conversion | None = None
     ends: bool = True
+    order: bool = False
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0 < self.similarity <= 1:

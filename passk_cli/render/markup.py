@@ -23,6 +23,8 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "−": r"$-$",
     "±": r"$\pm$",
+    "✓": "+",
+    "✗": r"$-$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "·": r"$\cdot$",
@@ -54,7 +56,7 @@ def latex(report: Report, style: Style) -> str:
     for table in report.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")
-        align = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+        align = "".join("r" if column.numeric else "l" for column in table.columns)
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
         lines.append(_row([tex(name) for name in _headings(table, style)]))
         lines.append(r"\midrule")
@@ -91,7 +93,7 @@ def tex(text: str) -> str:
 def _markdown_table(table: Table, style: Style) -> str:
     lines = [
         "| " + " | ".join(map(_escape, _headings(table, style))) + " |",
-        "| " + " | ".join("---" if c.kind == "text" else "--:" for c in table.columns) + " |",
+        "| " + " | ".join("--:" if c.numeric else "---" for c in table.columns) + " |",
     ]
     for row in table.rows:
         cells = [
@@ -102,7 +104,7 @@ def _markdown_table(table: Table, style: Style) -> str:
 
 
 def _html_table(table: Table, style: Style) -> str:
-    ends = ["left" if column.kind == "text" else "right" for column in table.columns]
+    ends = ["right" if column.numeric else "left" for column in table.columns]
     title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
     names = [_html(name) for name in _headings(table, style)]
     lines = [f"<table>{title}", _html_row("th", names, ends)]

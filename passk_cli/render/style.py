@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.text import cells_of, printable
 
+# The minus sign of print; attempts that passed and failed, as they are printed beside it.
+_PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
+
 
 @dataclass(frozen=True)
 class Style:
@@ -29,7 +32,7 @@ class Style:
     @property
     def typeset(self) -> Style:
         """The same with the minus sign of print."""
-        return replace(self, minus="−")
+        return replace(self, minus=_PRINTED)
 
     @property
     def decimals(self) -> int:
@@ -78,6 +81,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         if cell.low is None or cell.high is None:
             return "–", ""
         return "", f"[{share(cell.low, style)}, {share(cell.high, style)}]"
+    if column.kind == "strip":
+        return (str(cell).translate(_MARKS) if style.minus == _PRINTED else str(cell)), ""
     if isinstance(cell, str):
         return printable(cell), ""
     if column.kind in ("share", "score"):
@@ -145,7 +150,7 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
     columns = []
     for place, column in enumerate(table.columns):
         cells = [parts(row[place], column, style) for row in table.rows]
-        numeric = column.kind != "text"
+        numeric = column.numeric
         first = max((cells_of(value) for value, _ in cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
         columns.append(

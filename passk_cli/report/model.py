@@ -71,13 +71,18 @@ class Column:
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more), "score" (a number of no known
         unit), "amount" (money or a ratio: two decimals), "number" (of any size: four significant
-        digits) or "p" (a p-value).
+        digits), "p" (a p-value) or "strip" (attempts in their order, "+" passed and "-" failed).
     joined : belongs to the column before it; the two are never shown apart.
     """
 
     name: str
     kind: str = "text"
     joined: bool = False
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its cells are numbers, which are ranged right."""
+        return self.kind not in ("text", "strip")
 
 
 @dataclass(frozen=True)

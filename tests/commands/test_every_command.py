@@ -46,6 +46,7 @@ ALONE: dict[str, list[str]] = {
 }
 # Values of options that are wrong in ways of their own; every option has some, or a rule of values.
 WRONG: dict[str, list[str]] = {
+    "always": ["0", "1"],
     "attempts": ["0", "1,x"],
     "baseline": ["nobody"],
     "bounds": ["1,0", "x", "0"],

@@ -1,0 +1,104 @@
+"""passk tasks: which tasks pass always, never or sometimes, which changed, which look wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from passk_cli.commands.command import Command, Question, SharedOptions
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.option import Option
+from passk_cli.study.confidence import Confidence
+
+if TYPE_CHECKING:
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
+    from passk_cli.study.study import Study
+
+# Rows of tables for people.
+ROWS = 30
+
+
+def parse_rate(value: Any) -> float:
+    """A rate between 0 and 1; ParameterError for another."""
+    rate = float(value)
+    if not 0.0 < rate < 1.0:
+        raise ParameterError(f"--always {value}: it must lie between 0 and 1, as 0.95 does")
+    return rate
+
+
+@dataclass(frozen=True)
+class Tasks(Question):
+    """Each task: flaky, changed, suspicious.
+
+    A task passes always, never or sometimes so far, with the pass rates that its attempts do not
+    rule out. --suspects shows tasks that weaker models pass more often than better ones.
+
+    Example: passk tasks sample_data/tau_airline.csv
+
+    Example: passk tasks sample_data/agents.jsonl --suspects
+    """
+
+    unbounded: ClassVar[str] = (
+        "what a task does so far changes with each missing outcome that passes or fails"
+    )
+
+    always: Annotated[
+        float | None,
+        Option(
+            "--always",
+            "RATE",
+            "Which tasks are shown to pass above this rate.",
+            parse=parse_rate,
+            detail="And how many more attempts the others need, if all of them pass.",
+        ),
+    ] = None
+    suspects: Annotated[
+        bool,
+        Option(
+            "--suspects",
+            help="Tasks that weaker models pass more often; tasks that separate no models.",
+        ),
+    ] = False
+    rows: Annotated[
+        int, Option("--rows", "N", "Rows of a table; csv has all.", low=1, high=1_000_000)
+    ] = ROWS
+    order_from_lines: Annotated[
+        bool,
+        Option(
+            "--order-from-lines",
+            help="Attempts were made in the order of the lines.",
+            detail="Default: by attempt number or time; entries of lists in their order.",
+        ),
+    ] = False
+
+    def request(self, options: SharedOptions) -> Request:
+        """What to read: the order of the attempts as well, where it is known."""
+        if self.order_from_lines:
+            return replace(options.request, attempts=("line",))
+        return replace(options.request, order=options.request.missing != "bounds")
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """None: it is about each task."""
+        return ()
+
+    def report(self, study: Study) -> Report:
+        """The view that was asked for."""
+        if self.suspects:
+            from passk_cli.commands.tasks.suspects import suspects_report
+
+            if self.always is not None:
+                raise ParameterError("--always is about each model's tasks; leave out --suspects")
+            return suspects_report(study, self.rows)
+        from passk_cli.commands.tasks.rows import rows_report
+
+        return rows_report(study, self.rows, self.always)
+
+
+COMMAND = Command(
+    Tasks,
+    (Request, Confidence),
+    without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
+)

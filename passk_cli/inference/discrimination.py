@@ -1,0 +1,192 @@
+"""What each task says about differences between models: item–rest correlation, and its share."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.inference.exact import NORMAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# Fewer models have no correlation; up to so many, every order of them is tried.
+FEWEST, MOST_ORDERED = 4, 7
+# Sums this close are equal.
+_ROUNDING = 1e-9
+# Numbers held at once.
+_CELLS = 1 << 22
+
+
+@dataclass(frozen=True)
+class ItemRest:
+    """One row per task.
+
+    correlation : Spearman's, over models, of the pass rate at the task and the mean pass rate at
+        the model's other tasks; NaN where it does not exist.
+    low, high : its interval.  p : one-sided, of a correlation of 0 or more; NaN without one.
+    smallest : no p of this task can be smaller.
+    share : of the variance between the models' means that the task makes up; shares add up to 1
+        where every model has every task.  models : how many have attempts at the task.
+    """
+
+    correlation: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    smallest: Floats
+    share: Floats
+    models: Integers
+
+
+def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
+    """Whether better models pass each task more often.
+
+    rates : (models × tasks), pass rates in [0, 1]; NaN where a model has no attempts.
+
+    x is a task's rates, r the mean rates of the same models at their other tasks; both are ranked
+    (ties share their mean rank), and the correlation is Pearson's of the ranks.  Its interval is
+    tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))).  Null hypothesis of p: which model has which x has
+    nothing to do with r (or better models pass more often); then all M! orders are equally likely.
+    Up to 7 models every order is tried; beyond, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of
+    freedom, which has the mean and the variance of the law over all orders; p is then at least
+    Π ties! / M!, the share of orders that no statistic can part from the observed one.  The models
+    are taken as independent.
+
+    A task has no correlation where fewer than 4 models have attempts, where all of them pass it
+    equally often, or where their rests are equal.
+    Share of a task: cov(x, S) / Σ cov, S the mean over all tasks of each model; negative where
+    better models pass less often.
+    Source: Spearman 1904; Bonett & Wright 2000 for the interval; Lord & Novick 1968 for the
+    item–rest correlation; Pitman 1937 for the test.
+
+    >>> ability = np.linspace(0.1, 0.9, 6)
+    >>> items = item_rest(np.column_stack([ability, ability, ability**2, 1 - ability]))
+    >>> items.correlation.tolist(), items.p.round(4).tolist()
+    ([1.0, 1.0, 1.0, -1.0], [1.0, 1.0, 1.0, 0.0014])
+    """
+    tasks = rates.shape[1]
+    there = ~np.isnan(rates)
+    x, y = _ranked(rates), _ranked(_rests(rates))
+    scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
+    count = there.sum(axis=0)
+    defined = (scale > _ROUNDING) & (count >= FEWEST)
+    correlation = np.full(tasks, np.nan)
+    np.divide((x * y).sum(axis=0), scale, out=correlation, where=defined)
+    correlation = np.clip(correlation, -1.0, 1.0)
+    low, high = _limits(correlation, count, level)
+    p, smallest = _tests(x, y, correlation, count)
+    return ItemRest(correlation, low, high, p, smallest, _shares(rates), count)
+
+
+def _rests(rates: Floats) -> Floats:
+    """Per model and task: the mean over the model's other tasks; NaN without attempts or others."""
+    there = ~np.isnan(rates)
+    filled = np.where(there, rates, 0.0)
+    total, number = filled.sum(axis=1, keepdims=True), there.sum(axis=1, keepdims=True)
+    rests = np.full(rates.shape, np.nan)
+    np.divide(total - filled, number - 1, out=rests, where=there & (number > 1))
+    # Equal rests must not be parted by rounding.
+    return np.round(rests, 12)
+
+
+def _ranked(values: Floats) -> Floats:
+    """Mean ranks within each column, centred; 0 where there is no value."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(values, axis=0, nan_policy="omit")
+    there = ~np.isnan(values)
+    middle = (there.sum(axis=0) + 1) / 2
+    return np.where(there, ranks - middle, 0.0)
+
+
+def _limits(correlation: Floats, count: Integers, level: float) -> tuple[Floats, Floats]:
+    """Bonett and Wright's interval; none at ±1, where its transform is infinite: [−1 or 1, …]."""
+    z = NORMAL.inv_cdf((1 + level) / 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = z * np.sqrt((1 + correlation**2 / 2) / np.maximum(count - 3, 1))
+        # At ±1 as for the next value that M models can have.
+        step = 6.0 / np.maximum(count.astype(float) ** 3 - count, 1.0)
+        middle = np.arctanh(np.clip(correlation, -1 + step, 1 - step))
+        low, high = np.tanh(middle - reach), np.tanh(middle + reach)
+    return np.minimum(low, correlation), np.maximum(high, correlation)
+
+
+def _tests(x: Floats, y: Floats, correlation: Floats, count: Integers) -> tuple[Floats, Floats]:
+    """One-sided p-values of correlations of 0 or more, and the smallest there can be."""
+    p, smallest = np.full(len(count), np.nan), np.full(len(count), np.nan)
+    defined = ~np.isnan(correlation)
+    for models in np.unique(count[defined]).tolist():
+        at = np.flatnonzero(defined & (count == models))
+        if models > MOST_ORDERED:
+            smallest[at] = [_least_share(column, models) for column in x[:, at].T]
+            p[at] = np.maximum(_t_tails(correlation[at], models), smallest[at])
+            continue
+        # Without attempts a model's centred ranks are 0 in both: only the others are put in order.
+        places = np.argsort(_absent(x, y, at), axis=0, kind="stable")[:models]
+        own_x, own_y = (np.take_along_axis(values[:, at], places, axis=0) for values in (x, y))
+        p[at], smallest[at] = _all_orders(own_x, own_y)
+    return p, smallest
+
+
+def _absent(x: Floats, y: Floats, at: NDArray[np.intp]) -> NDArray[np.bool_]:
+    absent: NDArray[np.bool_] = (x[:, at] == 0.0) & (y[:, at] == 0.0)
+    return absent
+
+
+def _t_tails(correlation: Floats, models: int) -> Floats:
+    from scipy.special import stdtr
+
+    inside = np.clip(correlation, -1 + 1e-15, 1.0 - 1e-15)
+    tails: Floats = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
+    return tails
+
+
+def _least_share(ranks: Floats, models: int) -> float:
+    """What no p over all orders is below: models of equal rank can change places, Π ties! / M!.
+
+    ranks : centred ones, 0 where a model has no attempts.
+    """
+    ties = np.unique(ranks, return_counts=True)[1].tolist()
+    absent = len(ranks) - models
+    # The models without attempts stand among those of the middle rank.
+    if absent:
+        middle = int((ranks == 0.0).sum())
+        ties[ties.index(middle)] -= absent
+    logs = sum(math.lgamma(tie + 1.0) for tie in ties) - math.lgamma(models + 1.0)
+    return math.exp(logs)
+
+
+def _all_orders(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of the lowest sum."""
+    orders = np.array(list(itertools.permutations(range(len(x)))))
+    p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])
+    block = max(1, _CELLS // (len(orders) * len(x)))
+    for first in range(0, x.shape[1], block):
+        some = slice(first, first + block)
+        sums = np.einsum("oit,it->ot", y[orders][..., some], x[:, some])
+        p[some] = (sums <= (x[:, some] * y[:, some]).sum(axis=0) + _ROUNDING).mean(axis=0)
+        smallest[some] = (sums <= sums.min(axis=0) + _ROUNDING).mean(axis=0)
+    return p, smallest
+
+
+def _shares(rates: Floats) -> Floats:
+    """Share of each task in the variance between the models' means."""
+    there = ~np.isnan(rates)
+    number = np.maximum(there.sum(axis=1), 1)
+    means = np.where(there, rates, 0.0).sum(axis=1) / number
+    count = np.maximum(there.sum(axis=0), 1)
+    centred = np.where(there, rates - np.where(there, rates, 0.0).sum(axis=0) / count, 0.0)
+    covariance = (centred * (means - means.mean())[:, None]).sum(axis=0)
+    total = float(covariance.sum())
+    if not math.isfinite(total) or total <= _ROUNDING:
+        return np.full(rates.shape[1], np.nan)
+    shares: Floats = covariance / total
+    return shares

@@ -1,0 +1,219 @@
+"""Tasks between two runs: which changed, by which test, and how many change without a cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Booleans = NDArray[np.bool_]
+
+# The unknown common rate runs over a grid in θ, rate = sin²(θ/2): so many steps to a standard
+# error of a pass rate, and never fewer than the second.
+_STEPS, _FEWEST = 12, 96
+# Beyond so many pairs of counts Fisher's test serves, from which the other one hardly differs.
+MOST_TABLES = 20_000
+# Sums of probabilities this close are equal.
+_ROUNDING = 1e-9
+
+
+def flipped(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Integers:
+    """1 where a task flips to passing, −1 where it flips to failing, 0 where it does not flip.
+
+    A task flips when its pass rates differ by more than one half: |c/n − c₀/n₀| > ½.  With one
+    attempt each that is pass against fail; with two, always against never; with ten, by 6 or more.
+    Integers are compared, so that nothing is rounded.
+
+    >>> flipped([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
+    [1, 0, 1, -1]
+    """
+    n, c, n_base, c_base = map(_whole, (n, c, n_base, c_base))
+    gap = 2 * (c * n_base - c_base * n)
+    return np.where(gap > n * n_base, 1, np.where(-gap > n * n_base, -1, 0))
+
+
+@dataclass(frozen=True)
+class Chances:
+    """What chance alone makes of each task, its rate unchanged and its passes as many as they are.
+
+    changes : probability that the two pass rates differ.  flips : that they differ by more than ½.
+    gains : that they do in favour of the first run; the rest of `flips` are losses.
+    """
+
+    changes: Floats
+    flips: Floats
+    gains: Floats
+
+
+def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> Chances:
+    """The law of a task's change when its pass rate did not change.
+
+    With the same rate p in both runs the s = c + c₀ passes of a task are dealt among its n + n₀
+    attempts: c is hypergeometric, whatever p.  So P(flip | s) is an unbiased estimate of
+    P(flip | p) for every p (the one of least variance, as s is sufficient), and the sum over tasks
+    one of the expected number of flips.  With n = n₀ = 1 it is 1 where the two differ and 0 where
+    not: one attempt each says nothing about chance, and the sum is the number that was seen.
+
+    n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Equal triples are computed once.
+    Returns floats in [0, 1], one per task.
+    Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
+
+    >>> law = chances([1, 2, 2], [1, 2, 2], [1, 2, 4])
+    >>> law.flips.round(4).tolist(), law.changes.round(4).tolist()
+    ([1.0, 0.3333, 0.0], [1.0, 0.3333, 0.0])
+    """
+    triples = np.stack(np.broadcast_arrays(*map(_whole, (n, n_base, passes))), axis=-1)
+    distinct, place = np.unique(triples.reshape(-1, 3), axis=0, return_inverse=True)
+    shape = triples.shape[:-1]
+    laws = np.array([_chance(*triple) for triple in distinct.tolist()]).reshape(-1, 3)
+    each = laws[place.ravel()].reshape(*shape, 3)
+    return Chances(each[..., 0], each[..., 1], each[..., 2])
+
+
+def _chance(n: int, n_base: int, passes: int) -> tuple[float, float, float]:
+    """P(change), P(flip) and P(gain) of one triple."""
+    c, weights = _dealt(n, n_base, passes)
+    sign = flipped(n, c, n_base, passes - c)
+    moved = c * n_base != (passes - c) * n
+    return (float(weights[moved].sum()), float(weights[sign != 0].sum()),
+            float(weights[sign > 0].sum()))  # fmt: skip
+
+
+def _dealt(n: int, n_base: int, passes: int) -> tuple[Integers, Floats]:
+    """Every c that is possible with so many passes in all, and its hypergeometric probability."""
+    from scipy.special import gammaln
+
+    c = np.arange(max(0, passes - n_base), min(n, passes) + 1)
+    other = passes - c
+    logs = -(gammaln(c + 1.0) + gammaln(n - c + 1.0) + gammaln(other + 1.0)
+             + gammaln(n_base - other + 1.0))  # fmt: skip
+    weights = np.exp(logs - logs.max())
+    return c, weights / weights.sum()
+
+
+def number_law(probabilities: ArrayLike) -> Floats:
+    """The law of how many of independent events happen: P(N = 0), P(N = 1), ….
+
+    probabilities : floats in [0, 1], one per event.  Returns floats that add up to 1, one longer
+    than there are events.  Exact, by convolution (Poisson–binomial).
+
+    >>> number_law([0.5, 0.5]).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    laws = [np.array([1.0 - p, p]) for p in np.asarray(probabilities, dtype=np.float64).tolist()]
+    while len(laws) > 1:
+        pairs = [np.convolve(a, b) for a, b in zip(laws[::2], laws[1::2], strict=False)]
+        laws = pairs + laws[len(laws) - len(laws) % 2 :]
+    return laws[0] if laws else np.ones(1)
+
+
+def range_of(law: Floats, level: float = 0.95) -> tuple[int, int]:
+    """The narrowest numbers that leave out at most (1 − level)/2 of a law at each end.
+
+    >>> range_of(number_law([0.5] * 10))
+    (2, 8)
+    """
+    share = (1.0 - level) / 2
+    below, above = np.cumsum(law), np.cumsum(law[::-1])[::-1]
+    low = int(np.argmax(below > share * (1 + _ROUNDING)))
+    high = len(law) - 1 - int(np.argmax(above[::-1] > share * (1 + _ROUNDING)))
+    return low, high
+
+
+def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Floats:
+    """Exact unconditional two-sided p-values that the pass rates of each task are equal.
+
+    p = max over π in [0, 1] of P_π(F ≤ f): f is Fisher's exact p of the table c of n against c₀
+    of n₀, F the same of a table whose rates both are π, which is not known.  p ≤ α happens with
+    probability at most α, and p ≤ f: 4 of 4 against 0 of 4 has 0.0078, Fisher's test 0.029.
+
+    n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  Returns floats in
+    [0, 1] of their shape.  π runs over at least 97 values, 12 to a standard error, and parabolas
+    between them.  Equal tables are computed once.  Where (n + 1)(n₀ + 1) is above 20,000 it is
+    Fisher's p: attempts are many, and the tests all but agree.
+    Source: Boschloo 1970, "Raised conditional level of significance for the 2 × 2-table".
+
+    >>> boschloo([4, 1, 4], [4, 1, 2], [4, 1, 4], [0, 0, 2]).round(4).tolist()
+    [0.0078, 1.0, 1.0]
+    """
+    tables = np.stack(np.broadcast_arrays(*map(_whole, (n, c, n_base, c_base))), axis=-1)
+    distinct, place = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
+    p = np.ones(len(distinct))
+    sizes, size_of = np.unique(distinct[:, [0, 2]], axis=0, return_inverse=True)
+    for at, (first, second) in enumerate(sizes.tolist()):
+        rows = np.flatnonzero(size_of.ravel() == at)
+        if (first + 1) * (second + 1) > MOST_TABLES:
+            p[rows] = [_fisher(first, second, int(a + b))[int(a - max(0, a + b - second))]
+                       for a, b in distinct[rows][:, [1, 3]]]  # fmt: skip
+        else:
+            p[rows] = _unconditional(first, second)[distinct[rows, 1], distinct[rows, 3]]
+    return p[place.ravel()].reshape(tables.shape[:-1])
+
+
+def _fisher(n: int, n_base: int, passes: int) -> Floats:
+    """Fisher's two-sided p of every c that is possible with so many passes in all."""
+    _, weights = _dealt(n, n_base, passes)
+    order = np.argsort(weights, kind="stable")
+    total = np.cumsum(weights[order])
+    last = np.searchsorted(weights[order], weights * (1 + 1e-7), side="right") - 1
+    return np.minimum(total[last], 1.0)
+
+
+@lru_cache(maxsize=64)
+def _unconditional(n: int, n_base: int) -> Floats:
+    """Boschloo's p of every table: (n + 1) × (n₀ + 1)."""
+    fisher = np.empty((n + 1, n_base + 1))
+    for passes in range(n + n_base + 1):
+        c = np.arange(max(0, passes - n_base), min(n, passes) + 1)
+        fisher[c, passes - c] = _fisher(n, n_base, passes)
+    # Tables in the order of Fisher's p; those that tie are counted together.
+    order = np.argsort(fisher, axis=None, kind="stable")
+    ranked = fisher.flat[order]
+    last = np.searchsorted(ranked, ranked * (1 + 1e-7), side="right") - 1
+    rates = _grid(n + n_base)
+    first, second = _binomials(n, rates), _binomials(n_base, rates)
+    largest = np.zeros(len(order))
+    window: list[Floats] = []
+    for one, other in zip(first, second, strict=True):
+        window = [*window[-2:], np.cumsum(np.outer(one, other).flat[order])]
+        np.maximum(largest, window[-1], out=largest)
+        if len(window) == 3:
+            np.maximum(largest, _between(*window), out=largest)
+    p = np.empty(len(order))
+    p[order] = np.minimum(largest[last], 1.0)
+    return p.reshape(n + 1, n_base + 1)
+
+
+def _between(before: Floats, here: Floats, after: Floats) -> Floats:
+    """The top of the parabola through three neighbours of the grid, where the middle is highest."""
+    bend = 2 * here - before - after
+    top = (here >= before) & (here >= after) & (bend > 0)
+    return np.where(top, here + (after - before) ** 2 / (8 * np.where(top, bend, 1.0)), 0.0)
+
+
+def _grid(attempts: int) -> Floats:
+    steps = max(_FEWEST, int(np.ceil(_STEPS * np.pi * np.sqrt(attempts))))
+    steps += steps % 2
+    return np.sin(np.linspace(0.0, np.pi, steps + 1) / 2) ** 2
+
+
+def _binomials(n: int, rates: Floats) -> Floats:
+    """P(X = 0 … n) at each rate: (rates × n + 1)."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    c = np.arange(n + 1)
+    logs = gammaln(n + 1.0) - gammaln(c + 1.0) - gammaln(n - c + 1.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        laws: Floats = np.exp(logs + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
+    return laws
+
+
+def _whole(value: ArrayLike) -> Integers:
+    return np.asarray(value, dtype=np.int64)

@@ -1,0 +1,112 @@
+"""What the attempts at one task say of its own pass rate: limits, and attempts still needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# More attempts than this are not asked of anybody.
+MOST_NEEDED = 1_000_000_000
+
+
+def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Limits of each task's pass rate p, of which c of n attempts passed.
+
+    With 0 < c < n, Clopper and Pearson's: P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2, where
+    X ~ Binomial(n, p).  With c = n or c = 0 there is one limit to give, and it has the whole
+    error: low = (1 − level)^(1/n), high = 1; or low = 0, high = 1 − (1 − level)^(1/n).  3 of 3
+    passes rule out rates below 0.368 at level 0.95.
+    Each of the two one-sided statements is wrong with probability at most 1 − level, whatever p;
+    the interval of all c together with at most 1.5 times that (benchmarks/tasks.md).
+
+    n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
+    Returns low and high, floats in [0, 1] of their shape; low ≤ c/n ≤ high.
+    Errors: ValueError for impossible counts.
+    Source: Clopper & Pearson 1934, "The use of confidence or fiducial limits".
+
+    >>> low, high = rate_limits([3, 3, 4], [3, 0, 2])
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.368, 0.0, 0.068], [1.0, 0.632, 0.932])
+    """
+    from scipy.special import betaincinv
+
+    n, c = _checked(n, c)
+    alpha = 1.0 - level
+    inside = (c > 0) & (c < n)
+    some, many = np.where(inside, c, 1), np.where(inside, n, 2)
+    with np.errstate(under="ignore"):
+        power = alpha ** (1.0 / n)
+        low = np.where(inside, betaincinv(some, many - some + 1, alpha / 2), np.where(c, power, 0))
+        high = betaincinv(some + 1, many - some, 1 - alpha / 2)
+    # 1 − α^(1/n) without cancellation.
+    none = -np.expm1(np.log(alpha) / n)
+    return low, np.where(inside, high, np.where(c, 1.0, none))
+
+
+def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
+    """One-sided lower limits of pass rates: P(X ≥ c | low) = 1 − level; 0 where c = 0.
+
+    Arguments, errors and source as of `rate_limits`.
+
+    >>> lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
+    [0.368, 0.95, 0.606]
+    """
+    from scipy.special import betaincinv
+
+    n, c = _checked(n, c)
+    low: Floats = betaincinv(np.maximum(c, 1), n - np.maximum(c, 1) + 1, 1.0 - level)
+    return np.where(c > 0, low, 0.0)
+
+
+def upper_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
+    """One-sided upper limits of pass rates: P(X ≤ c | high) = 1 − level; 1 where c = n.
+
+    >>> upper_limits([3, 3], [0, 3]).round(3).tolist()
+    [0.632, 1.0]
+    """
+    n, c = _checked(n, c)
+    return 1.0 - lower_limits(n, n - c, level)
+
+
+def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Integers:
+    """How many further attempts, all of which pass, show that each pass rate is above `rate`.
+
+    The least m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level, X ~ Binomial(n + m, rate): the one-sided
+    lower limit of c + m of n + m reaches the rate.  With f = n − c failures it is the least N with
+    P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 − rate), less n: bisected, since the tail falls with N.
+
+    n, c : as of `rate_limits`, n = 0 as well.  rate : in (0, 1).  Returns integers of their shape.
+    Errors: ValueError for impossible counts or a rate outside (0, 1).
+
+    >>> passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()
+    [59, 56, 0, 83]
+    """
+    from scipy.special import bdtr
+
+    n, c = _checked(n, c, least=0)
+    if not 0.0 < rate < 1.0:
+        raise ValueError("rate must lie in (0, 1)")
+    failures, place = np.unique(n - c, return_inverse=True)
+    few, enough = failures - 1, np.full_like(failures, MOST_NEEDED)
+    while np.any(enough - few > 1):
+        middle = (few + enough) // 2
+        shows = bdtr(failures, np.maximum(middle, failures), 1.0 - rate) <= 1.0 - level + 1e-12
+        shows &= middle > failures
+        enough, few = np.where(shows, middle, enough), np.where(shows, few, middle)
+    more: Integers = np.maximum(enough[place].reshape(n.shape) - n, 0)
+    return more
+
+
+def _checked(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Integers, Integers]:
+    """Both as integers of one shape."""
+    n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
+    if np.any(n < least) or np.any(c < 0) or np.any(c > n):
+        raise ValueError(f"every task needs n >= {least} and 0 <= c <= n")
+    return n, c
