@@ -30,7 +30,7 @@ def parse_rate(value: Any) -> float:
 
 
 @dataclass(frozen=True)
-class Tasks(Question):
+class EachTask(Question):
     """Each task: flaky, changed, suspicious.
 
     A task passes always, never or sometimes so far, with the pass rates that its attempts do not
@@ -98,7 +98,7 @@ class Tasks(Question):
 
 
 COMMAND = Command(
-    Tasks,
+    EachTask,
     (Request, Confidence),
     without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
 )
