@@ -36,6 +36,10 @@ class Plan(Aims, Question):
 
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
 
+    def request(self, options: SharedOptions) -> Request:
+        """What to read: the pilot, with the clusters of its tasks."""
+        return replace(super().request(options), cluster=self.cluster)
+
     def alone(self, options: SharedOptions) -> Report | None:
         """The plan without a pilot, from assumed success rates."""
         from passk_cli.metrics.registry import standard_metrics
@@ -52,7 +56,8 @@ class Plan(Aims, Question):
                 "nothing to plan from; give the FILE of a pilot, or --mean and --spread, as"
                 " --mean 0.6 --spread 0.3"
             )
-        if changed(options.request) or options.metrics.short_tasks != "empty":
+        read = self.cluster or options.metrics.short_tasks != "empty"
+        if read or changed(options.request):
             raise ParameterError(
                 "without a pilot there is nothing to read or leave out; name its FILE"
             )

@@ -100,6 +100,15 @@ class Aims:
             detail="The budget is split on so many at most.",
         ),
     ] = None
+    cluster: Annotated[
+        str | None,
+        Option(
+            "--cluster",
+            "COLUMN",
+            "The pilot's column of groups of related tasks.",
+            detail="As repositories or passages; the plan's tasks come in groups of such sizes.",
+        ),
+    ] = None
     detect: Annotated[float, Option("--detect", "X", "Difference to detect.")] = 0.05
     power: Annotated[float, Option("--power", "P", "Power to detect it with.")] = 0.8
     level: Annotated[

@@ -78,7 +78,8 @@ def _pilot(designs: Designs) -> Iterator[Note]:
             " takes the largest possible spread",
             "warning",
         )
-    if pilots:
+    # With clusters these decide how certain a standard error is, and the pilot's notes say so.
+    if pilots and designs.aims.cluster is None:
         yield _precision(pilots)
 
 

@@ -28,6 +28,8 @@ class Outlook:
     series : whose values they are; of several, the one whose values vary most.
     pair : the two models whose difference varies most; None when a second model like the first,
         with the assumed correlation, stands for all.
+    excess : variance that clusters of tasks add, of a task's value and of its difference.
+    cluster_size : tasks in the cluster of an average task; 1 without clusters.
     correlation : of the two models' true values over tasks; None where the pilot cannot tell.
     """
 
@@ -37,6 +39,8 @@ class Outlook:
     correlation: float | None
     series: Series = ("",)
     pair: tuple[str, str] | None = None
+    excess: tuple[float, float] = (0.0, 0.0)
+    cluster_size: float = 1.0
 
     @property
     def name(self) -> str:
@@ -85,9 +89,17 @@ class Outlook:
         return PairedTest(self.variances(n)[1], level, step, bend)
 
     def variances(self, n: int) -> tuple[float, float]:
-        """Of a task's value and of its difference, at n attempts; computed once."""
+        """Of a task's value and of its difference, at n attempts; computed once.
+
+        T times the variance of a mean over T tasks, so with what clusters add to it: what the tasks
+        of a cluster share are true values, so more attempts do not make it smaller.
+        """
         if n not in self._variances:
-            self._variances[n] = self.values.variance(n), self.difference.variance(n)
+            value, difference = self.excess
+            self._variances[n] = (
+                self.values.variance(n) + value,
+                self.difference.variance(n) + difference,
+            )
         return self._variances[n]
 
     def width(self, n: int, tasks: int, level: float) -> float | None:
@@ -97,7 +109,7 @@ class Outlook:
         values, shares = self.values.law(n)
         return guard_width(
             values, shares, tasks, level,
-            bounds=self.metric.bounds, variance=self.variances(n)[0],
+            bounds=self.metric.bounds, variance=self.variances(n)[0], unit=self.cluster_size,
         )  # fmt: skip
 
     @cached_property

@@ -104,5 +104,6 @@ def _decisions(designs: Designs) -> dict[str, object]:
         "correlation": correlation_words(designs.outlooks),
         "budget": aims.spend,
         "max_tasks": aims.max_tasks,
+        "cluster": aims.cluster,
         "cost": aims.cost_per_attempt,
     }
