@@ -1,7 +1,7 @@
 """What `passk plan` predicts against simulation: standard errors, and power of the paired tests.
 
 Run: python benchmarks/plan.py [--draws 20000000] [--pilots 500] [--comparisons 12000]
-     [--samples 200] [--only errors|widths|power]
+     [--samples 200] [--only errors|widths|clusters|power]
 Writes the tables into benchmarks/plan.md.
 """
 
@@ -24,12 +24,21 @@ from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
 from passk_cli.api import read
-from passk_cli.inference.design import Assumed, BetaRates, Difference, Piloted, relative_error
+from passk_cli.inference.design import (
+    Assumed,
+    BetaRates,
+    Difference,
+    Piloted,
+    cluster_excess,
+    relative_error,
+)
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.inference.weights import unit_values
 from passk_cli.inference.widths import guard_width
 from passk_cli.metrics.registry import Metric, parse, task_values
+from passk_cli.report.words import plural
 
 Floats = NDArray[np.float64]
 
@@ -128,6 +137,59 @@ def cruxeval() -> Iterator[tuple[str, list[tuple[str, NDArray[np.int64]]]]]:
         counts = read(SAMPLE, where=f"temperature = {temperature}")
         yield temperature, [(s[0], counts.c[counts.rows_of(i)])
                             for i, s in enumerate(counts.series)]  # fmt: skip
+
+
+def rates_in_clusters(
+    kind: str, clusters: NDArray[np.int64], shape: tuple[int, int], rng: np.random.Generator
+) -> Floats:
+    """(runs × tasks) success rates: normal logits, or a Beta law of a task around its cluster's.
+
+    shape : (runs, clusters).  clusters : the cluster of each task.
+    """
+    if kind == "nothing shared":
+        return rng.beta(1.0, 1.0, (shape[0], len(clusters)))
+    if kind == "logits":
+        logits = rng.normal(0.5, 1.5, shape)[:, clusters]
+        return np.asarray(1 / (1 + np.exp(-logits - rng.normal(0, 1.5, logits.shape))))
+    around = rng.beta(0.7, 0.7, shape)[:, clusters]
+    return rng.beta(6 * around + 0.01, 6 * (1 - around) + 0.01)
+
+
+def cluster_rows(
+    pilots: int, kinds: tuple[str, ...], laws: dict[str, tuple[int, ...]], seed: int
+) -> Iterator[tuple[object, ...]]:
+    """Standard errors that pilots plan for four times their clusters, against those of new runs.
+
+    laws : sizes of clusters, repeated up to the pilot's number.
+    """
+    n, factor = 4, 4
+    for kind, (name, sizes), groups, metric in itertools.product(
+        kinds, laws.items(), (12, 48), (parse("pass@1"), parse("pass^4"))
+    ):
+        rng = np.random.default_rng([seed, len(kind), len(name), groups, metric.k])
+        table_of = metric.values(np.full(n + 1, n), np.arange(n + 1))
+
+        def values(times: int, runs: int, kind: str = kind, sizes: tuple[int, ...] = sizes,
+                   groups: int = groups, rng: np.random.Generator = rng,
+                   table_of: Floats = table_of) -> tuple[Floats, NDArray[np.int64]]:  # fmt: skip
+            of = np.repeat(np.arange(times * groups), np.resize(sizes, times * groups))
+            p = rates_in_clusters(kind, of, (runs, times * groups), rng)
+            return table_of[rng.binomial(n, p)], of
+
+        new, tasks = values(factor, pilots)
+        realised = float(new.mean(axis=1).std(ddof=1))
+        drawn, of = values(1, pilots)
+        varied = [each for each in drawn if np.ptp(each) > 0]
+        variances = np.array([(each.var(ddof=1), cluster_excess(each, of)) for each in varied])
+        planned = np.sqrt(variances.sum(axis=1) / len(tasks))
+        without = np.sqrt(variances[:, 0] / len(tasks))
+        noise = sqrt((0.5 + float(planned.var() / planned.mean() ** 2)) / pilots)
+        said = [relative_error(unit_values(each[:, None], of)[:, 0]) for each in varied]
+        yield (kind, name, f"{groups} ({len(of)})", len(tasks), metric.name, f"{realised:.4f}",
+               f"{np.sqrt((planned**2).mean()) / realised:.3f}", f"{noise:.3f}",
+               f"{np.sqrt((without**2).mean()) / realised:.2f}",
+               f"{100 * planned.std() / planned.mean():.0f}",
+               f"{100 * float(np.median(said)):.0f}")  # fmt: skip
 
 
 def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
@@ -314,6 +376,20 @@ def simulate_widths(samples: int) -> None:
            "ratio", "before (normal)", "its ratio"), rows)  # fmt: skip
 
 
+# What was looked at while clusters were written, and what was not.
+CLUSTERS = (("Beta", "nothing shared"), {"5 each": (5,), "1 × 5, 30": (1, 1, 1, 1, 1, 30)})
+HELD_OUT = (("logits",), {"3 each": (3,), "2, 2, 5, 21": (2, 2, 5, 21)})
+
+
+def simulate_clusters(pilots: int) -> None:
+    note = f"{plural(pilots, 'pilot')} and as many new runs a cell"
+    head = ("rates", "sizes of clusters", "pilot: clusters (tasks)", "planned tasks", "metric",
+            "realised", "planned / realised", "Monte-Carlo error", "before (no clusters)",
+            "planned varies, %", "± it says, %")  # fmt: skip
+    for section, (kinds, laws), seed in (("clusters", CLUSTERS, 3), ("clusters-held", HELD_OUT, 4)):
+        write(section, note, head, list(cluster_rows(pilots, kinds, laws, seed)))
+
+
 def simulate_power(comparisons: int) -> None:
     noise = 100 * sqrt(0.25 / comparisons)
     note = f"{comparisons:,} comparisons a cell (at 400 tasks a quarter of that);"
@@ -346,13 +422,15 @@ def main() -> None:
     parser.add_argument("--pilots", type=int, default=500)
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--comparisons", type=int, default=12_000)
-    parser.add_argument("--only", choices=("errors", "widths", "power"))
+    parser.add_argument("--only", choices=("errors", "widths", "clusters", "power"))
     arguments = parser.parse_args()
     start = time.process_time()
     if arguments.only in (None, "errors"):
         simulate_errors(arguments.draws, arguments.pilots)
     if arguments.only in (None, "widths"):
         simulate_widths(arguments.samples)
+    if arguments.only in (None, "clusters"):
+        simulate_clusters(4 * arguments.pilots)
     if arguments.only in (None, "power"):
         simulate_power(arguments.comparisons)
     print(f"{time.process_time() - start:.0f} s of one core")

@@ -368,6 +368,7 @@ def plan(
     attempts: int | str | Iterable[int | str] = (),
     budget: float | None = None,
     max_tasks: int | None = None,
+    cluster: str | None = None,
     detect: float = 0.05,
     power: float = 0.8,
     level: float = 0.95,

@@ -341,6 +341,30 @@ def relative_error(values: NDArray[np.float64]) -> float:
     return 0.5 * math.sqrt((kurtosis - (tasks - 3) / (tasks - 1)) / tasks)
 
 
+def cluster_excess(values: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
+    """What clusters add to the variance of a task's value, so that Var/T is that of the mean of T.
+
+    max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
+    and m_g tasks in cluster g: the clustered variance minus that of separate tasks.  T − m_g makes
+    good that a large cluster pulls the mean to itself; clusters of one size get the variance of the
+    clustered standard error.  Tasks of a cluster share true values, not luck, so that it is the
+    same at any number of attempts.  The cut at 0 makes it too large where clusters share nothing.
+
+    values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each there, G ≥ 2; None for 0.
+    Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.
+
+    >>> values = np.array([0.0, 0.0, 1.0, 1.0])
+    >>> round(cluster_excess(values, np.array([0, 0, 1, 1])), 3), cluster_excess(values, None)
+    (0.667, 0.0)
+    """
+    if clusters is None:
+        return 0.0
+    off, tasks = values - values.mean(), len(values)
+    totals, sizes = np.bincount(clusters, off), np.bincount(clusters)
+    clustered = float((totals**2 / (tasks - sizes)).sum())
+    return max(clustered - float(off @ off) / (tasks - 1), 0.0)
+
+
 def _values(metric: Metric, n: int) -> Floats:
     """The metric at c = 0 … n of n."""
     return metric.values(np.full(n + 1, n), np.arange(n + 1))

@@ -568,12 +568,13 @@ def test_without_a_pilot_from_python(passk: Passk) -> None:
             passk_cli.plan(**given)
 
 
-def _clustered_rows(rng: np.random.Generator, clusters: int) -> dict[str, list[object]]:
-    """Clusters of 2, 3 and 4 tasks that share most of their rate, four attempts each."""
+def _clustered_rows(clusters: int) -> dict[str, list[object]]:
+    """Clusters of 3 tasks that share most of their rate, four attempts each."""
+    rng = np.random.default_rng(7)
     columns: dict[str, list[object]] = {"task": [], "repo": [], "n": [], "c": []}
     for repo in range(clusters):
         shared = rng.beta(0.7, 0.7)
-        for task in range(2 + repo % 3):
+        for task in range(3):
             rate = float(np.clip(shared + rng.normal(0, 0.1), 0, 1))
             row = (f"{repo}/{task}", f"r{repo}", 4, int(rng.binomial(4, rate)))
             for name, value in zip(columns, row, strict=True):
@@ -581,36 +582,26 @@ def _clustered_rows(rng: np.random.Generator, clusters: int) -> dict[str, list[o
     return columns
 
 
-def test_clusters_enlarge_the_standard_error_as_they_do_the_variance_of_a_mean() -> None:
-    """The standard error of the pilot's own design is the clustered one, on average that of means
-    of new pilots."""
-    rng = np.random.default_rng(5)
-    predicted, alone, means = [], [], []
-    for _ in range(40):
-        pilot = _clustered_rows(rng, 30)
-        means.append(float(np.mean(np.array(pilot["c"], float) / 4)))
-        options: dict[str, Any] = {"k": [1], "tasks": [90], "attempts": [4]}
-        frames = [passk_cli.plan(pilot, cluster=c, **options).frame for c in ("repo", None)]
-        for errors, frame in zip((predicted, alone), frames, strict=True):
-            own = frame[(frame["tasks"] == 90) & (frame["n_min"] == 4)]
-            errors.append(float(own["se"].iloc[0]))
-    true = float(np.std(means, ddof=1))
-    assert float(np.mean(predicted)) == pytest.approx(true, rel=0.3)
-    assert float(np.mean(alone)) < 0.75 * true
+def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
+    pilot = _clustered_rows(20)
+    own = passk_cli.estimate(pilot, k=[1], cluster="repo", interval="t").frame
+    plan = passk_cli.plan(pilot, k=[1], cluster="repo", tasks=[60], attempts=[4])
+    frame = plan.frame
+    planned = frame[(frame["tasks"] == 60) & (frame["n_min"] == 4)]["se"].iloc[0]
+    assert planned == pytest.approx(own["se"].iloc[0], rel=1e-9)
+    assert plan.signature["cluster"] == "repo"
+    assert "standard error, clustered by repo" in str(plan)
+    notes = " ".join(plan.notes)
+    assert "clusters of repo: at the pilot's attempts, " in notes
+    assert "with 20 pilot clusters, these standard errors are uncertain" in notes
 
 
-def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing() -> None:
-    pilot = {"task": list("abcdef"), "n": [4] * 6, "c": [0, 1, 2, 3, 4, 2], "repo": list("uvwxyz")}
+def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk: Passk) -> None:
+    names = list("abcdefghijklmnop")
+    pilot = {"task": names, "n": [4] * 16, "c": [0, 1, 2, 4] * 4, "repo": names}
     alone = passk_cli.plan(pilot, k=[1])
     apart = passk_cli.plan(pilot, k=[1], cluster="repo")
     assert apart.frame["se"].tolist() == pytest.approx(alone.frame["se"].tolist(), rel=1e-12)
     with pytest.raises(passk_cli.ParameterError, match="one cluster does not show how clusters"):
-        passk_cli.plan({**pilot, "repo": ["u"] * 6}, k=[1], cluster="repo")
-
-
-def test_the_cost_of_clusters_is_said_and_needs_a_pilot(passk: Passk) -> None:
-    pilot = _clustered_rows(np.random.default_rng(7), 9)
-    notes = [note.text for note in passk_cli.plan(pilot, k=[1], cluster="repo").notes]
-    assert any("clusters of repo multiply the tasks needed by" in text for text in notes)
-    assert any("from 9 clusters this is uncertain by ±50 %" in text for text in notes)
+        passk_cli.plan({**pilot, "repo": ["u"] * 16}, k=[1], cluster="repo")
     assert passk(*ASSUMED, "--cluster", "repo").code == 2

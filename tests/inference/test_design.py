@@ -19,6 +19,7 @@ from passk_cli.inference.design import (
     BetaRates,
     Difference,
     Piloted,
+    cluster_excess,
     fitted_rates,
     relative_error,
 )
@@ -278,3 +279,34 @@ def test_splits_spend_what_there_is(budget: int, least: int, most: int | None) -
     assert bool(found) == (budget >= 2 * least)
     if found and most is not None and budget // most >= least:
         assert (most, budget // most) in found
+
+
+def test_excess_of_clusters_against_all_pairs_of_tasks() -> None:
+    """Σ over pairs of tasks in one cluster, written out in fractions."""
+    values = [Fraction(x, 4) for x in (0, 1, 4, 4, 3, 0, 0, 2)]
+    clusters = [0, 0, 1, 1, 1, 2, 2, 3]
+    mean = sum(values) / 8
+    together = sum(
+        (values[s] - mean) * (values[t] - mean) / (8 - clusters.count(clusters[s]))
+        for s, t in itertools.product(range(8), repeat=2) if clusters[s] == clusters[t]
+    )  # fmt: skip
+    alone = sum((value - mean) ** 2 for value in values)
+    expected = together - alone / 7
+    excess = cluster_excess(np.array(values, float), np.array(clusters))
+    assert excess == pytest.approx(float(expected), rel=1e-12)
+    assert cluster_excess(np.array([0.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 1])) == 0.0
+    assert cluster_excess(np.array([0.0, 1.0, 0.5]), np.arange(3)) == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 4), (1, 2, 9)])
+def test_excess_of_clusters_is_that_of_a_mean(sizes: tuple[int, ...]) -> None:
+    """T times the variance of a mean over clusters, in 600 samples of 60; the bound is 4 errors."""
+    rng, runs = np.random.default_rng(11), 600
+    of = np.repeat(np.arange(60), sizes * 20)
+    shared = rng.beta(1, 1, (runs, 60))[:, of]
+    values = rng.binomial(1, rng.beta(4 * shared + 0.01, 4 * (1 - shared) + 0.01)).astype(float)
+    excess = np.array([cluster_excess(each, of) for each in values])
+    planned = float((values.var(axis=1, ddof=1) + excess).mean())
+    true = len(of) * float(values.mean(axis=1).var(ddof=1))
+    assert planned == pytest.approx(true, abs=4 * true * (2 / runs) ** 0.5)
+    assert planned > 1.5 * float(values.var())

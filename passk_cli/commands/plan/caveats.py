@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from passk_cli.commands.plan.designs import Designs, goals
 from passk_cli.commands.plan.outlook import Outlook
 from passk_cli.inference.design import Piloted, relative_error
+from passk_cli.inference.weights import unit_values
 from passk_cli.report.model import Note
 from passk_cli.report.words import plural, span
 
@@ -78,23 +82,30 @@ def _pilot(designs: Designs) -> Iterator[Note]:
             " takes the largest possible spread",
             "warning",
         )
-    # With clusters these decide how certain a standard error is, and the pilot's notes say so.
-    if pilots and designs.aims.cluster is None:
+    if pilots:
         yield _precision(pilots)
 
 
 def _precision(pilots: Sequence[tuple[Outlook, Piloted]]) -> Note:
     """How uncertain the predicted standard errors are."""
-    errors = {outlook.metric.name: relative_error(pilot.values) for outlook, pilot in pilots}
-    sizes = [len(pilot.n) for _, pilot in pilots]
+    independent = [(o.metric.name, _independent(o, pilot)) for o, pilot in pilots]
+    errors = {name: relative_error(values) for name, values in independent}
+    sizes = [len(values) for _, values in independent]
+    units = "clusters" if pilots[0][0].clusters else "tasks"
     shares = ", ".join(
         f"±{100 * error:.2g} %" + f" ({name})" * (len(errors) > 1) for name, error in errors.items()
     )
     return Note(
-        f"with {span(min(sizes), max(sizes))} pilot tasks, these standard errors are uncertain by"
+        f"with {span(min(sizes), max(sizes))} pilot {units}, these standard errors are uncertain by"
         f" {shares}",
         "warning" if max(errors.values()) > _UNSURE else "note",
     )
+
+
+def _independent(outlook: Outlook, pilot: Piloted) -> NDArray[np.float64]:
+    """What the pilot drew independently: the values of its tasks, or what each cluster adds."""
+    clusters = np.array(outlook.clusters) if outlook.clusters else None
+    return unit_values(pilot.values[:, None], clusters)[:, 0]
 
 
 def _splits(designs: Designs) -> Iterator[Note]:

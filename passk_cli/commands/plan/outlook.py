@@ -30,6 +30,7 @@ class Outlook:
         with the assumed correlation, stands for all.
     excess : variance that clusters of tasks add, of a task's value and of its difference.
     cluster_size : tasks in the cluster of an average task; 1 without clusters.
+    clusters : the cluster of each of the pilot's tasks; none without clusters.
     correlation : of the two models' true values over tasks; None where the pilot cannot tell.
     """
 
@@ -41,6 +42,7 @@ class Outlook:
     pair: tuple[str, str] | None = None
     excess: tuple[float, float] = (0.0, 0.0)
     cluster_size: float = 1.0
+    clusters: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:

@@ -8,21 +8,16 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from passk_cli.commands.plan.outlook import USUAL_CORRELATION, Outlook, alike
 from passk_cli.errors import ParameterError
 from passk_cli.inference.correlation import tells_apart, true_correlation
-from passk_cli.inference.design import Difference, Piloted
+from passk_cli.inference.design import Difference, Piloted, cluster_excess
 from passk_cli.inference.intervals import Sample
 from passk_cli.limits import refuse_many_steps
 from passk_cli.report.model import Note
-from passk_cli.report.words import plural
 from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
-
-# With fewer clusters the design effect is little more than a guess.
-_FEW_CLUSTERS = 10
 
 
 def pilot_outlooks(study: Study, correlation: float | None) -> tuple[list[Outlook], list[Note]]:
@@ -62,22 +57,6 @@ def pilot_outlooks(study: Study, correlation: float | None) -> tuple[list[Outloo
     return outlooks, [*notes, *_of_clusters(study, usable, outlooks)]
 
 
-def cluster_excess(values: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
-    """What clusters add to the variance of a task's value: T times the difference of the squared
-    standard errors with and without them; 0 where tasks of a cluster differ as much as others do.
-
-    values : (T,).  clusters : codes 0 … G−1 of at least two clusters, or None.
-
-    >>> values = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> round(cluster_excess(values, np.array([0, 0, 1, 1])), 3), cluster_excess(values, None)
-    (0.667, 0.0)
-    """
-    with_clusters, alone = Sample(values, clusters=clusters).se, Sample(values).se
-    if with_clusters is None or alone is None:
-        return 0.0
-    return max(len(values) * (with_clusters**2 - alone**2), 0.0)
-
-
 def _clustered(outlook: Outlook, usable: Sequence[TaskValues]) -> Outlook:
     """The outlook with what the pilot's clusters add."""
     of = {values.name: values for values in usable}
@@ -93,29 +72,27 @@ def _clustered(outlook: Outlook, usable: Sequence[TaskValues]) -> Outlook:
         one, other = first.on(shared), second.on(shared)
         both = cluster_excess(one.values - other.values, one.clusters)
     size = Sample(widest.values, clusters=widest.clusters).guard_size
-    return replace(outlook, excess=(own, both), cluster_size=size)
+    return replace(
+        outlook, excess=(own, both), cluster_size=size, clusters=tuple(widest.clusters.tolist())
+    )
 
 
 def _of_clusters(
     study: Study, usable: Mapping[str, Sequence[TaskValues]], outlooks: Sequence[Outlook]
 ) -> Iterator[Note]:
-    """How much clusters cost in tasks, and how well the pilot knows it."""
+    """How many times more tasks clusters make necessary."""
     if study.counts.clusters is None:
         return
-    groups, effects = [], []
+    effects = []
     for outlook in outlooks:
-        values = next(v for v in usable[outlook.metric.name] if v.name == outlook.name)
-        alone = Sample(values.values).se or 0.0
-        groups.append(Sample(values.values, clusters=values.clusters).units)
-        effect = 1.0 + outlook.excess[0] / (len(values.values) * alone**2)
-        effects.append(f"{effect:.2g} ({outlook.metric.name})")
-    # A variance from G clusters has a relative standard error of about √(2/(G − 1)).
-    unsure = math.sqrt(2.0 / (min(groups) - 1))
+        name = outlook.metric.name
+        values = next(v.values for v in usable[name] if v.name == outlook.name)
+        effects.append((name, 1.0 + outlook.excess[0] / float(values.var(ddof=1))))
+    several = len(effects) > 1
+    shown = ", ".join(f"{effect:.3g}" + f" ({name})" * several for name, effect in effects)
     yield Note(
-        f"clusters of {study.counts.cluster} multiply the tasks needed by {', '.join(effects)};"
-        f" from {plural(min(groups), 'cluster')} this is uncertain by ±{100 * unsure:.2g} %;"
-        " tasks of the plan come in clusters of the same sizes",
-        "warning" if min(groups) < _FEW_CLUSTERS else "note",
+        f"clusters of {study.counts.cluster}: at the pilot's attempts, {shown} times as many tasks"
+        " are needed as without clusters; the plan's clusters have the sizes of the pilot's"
     )
 
 
@@ -129,12 +106,16 @@ def _silence(values: TaskValues) -> str:
         return f"{values.reason}; --short-tasks drop uses the tasks with n ≥ k"
     if len(values.values) < 2:
         return "one task does not show how tasks differ"
-    if values.clusters is not None and np.ptp(values.clusters) == 0:
+    if _one_cluster(values):
         return "one cluster does not show how clusters differ"
     if np.ptp(values.values) == 0:
         same = f"every task has the value {values.values[0]:g}"
         return f"{same}, so the spread of new tasks is unknown"
     return ""
+
+
+def _one_cluster(values: TaskValues) -> bool:
+    return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
 def _piloted(values: TaskValues) -> Piloted:
@@ -150,8 +131,8 @@ def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook
         if first.series[1:] == second.series[1:]
         and len(shared := np.intersect1d(first.tasks, second.tasks)) >= 2
     ]
-    # Two models that never differ say nothing about how others do.
-    pairs = [pair for pair in pairs if _spread(pair) > 0]
+    # Two models that never differ, or share one cluster, say nothing about how others do.
+    pairs = [pair for pair in pairs if _spread(pair) > 0 and not _one_cluster(pair[0])]
     values = _piloted(widest)
     if not pairs:
         return alike(widest.metric, values, correlation, widest.series)

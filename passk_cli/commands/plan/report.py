@@ -81,11 +81,11 @@ def _start(outlooks: Sequence[Outlook]) -> str:
 
 
 def _caption(designs: Designs) -> tuple[str, ...]:
-    level, power = designs.aims.level, designs.aims.power
+    level, power, cluster = designs.aims.level, designs.aims.power, designs.aims.cluster
     return (
         designs.start,
         "expected, true spread: mean and standard deviation of true values over tasks",
-        "a metric's column: standard error",
+        "a metric's column: standard error" + f", clustered by {cluster}" * bool(cluster),
         f"width of {100 * level:g} % confidence intervals (guard) for new tasks",
         "detects: smallest difference of two models that a two-sided sign-flip test at"
         f" {100 * (1 - level):.3g} % detects with power {power:g}",
