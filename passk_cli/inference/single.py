@@ -104,6 +104,22 @@ def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) 
     return more
 
 
+def below_tests(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
+    """One-sided exact p-values that each pass rate is below `rate`: P(X ≤ c | rate).
+
+    X ~ Binomial(n, rate).  n, c : as of `rate_limits`.  rate : in [0, 1].  Returns floats in
+    [0, 1] of their shape.
+
+    >>> below_tests([4, 4], [0, 4], 0.5).tolist()
+    [0.0625, 1.0]
+    """
+    from scipy.special import bdtr
+
+    n, c = _checked(n, c)
+    p: Floats = np.where(c >= n, 1.0, bdtr(np.minimum(c, n - 1).astype(float), n, rate))
+    return p
+
+
 def _checked(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Integers, Integers]:
     """Both as integers of one shape."""
     n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))

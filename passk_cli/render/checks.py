@@ -16,7 +16,8 @@ _SHARE = Column("evidence", "share")
 
 
 def junit(report: Report, style: Style) -> str:
-    """One test case per rule and model; warnings stand under system-err.
+    """One test case per rule and model; what is listed stands under system-out, warnings under
+    system-err.
 
     A failing rule is a failure, one that cannot be checked an error, an undecided one is skipped.
     """
@@ -43,7 +44,8 @@ def junit(report: Report, style: Style) -> str:
             ElementTree.SubElement(case, "skipped", message=text)
         else:
             ElementTree.SubElement(case, "system-out").text = text
-    ElementTree.SubElement(suite, "system-out").text = signature_line(report)
+    lines = (*report.listed, signature_line(report))
+    ElementTree.SubElement(suite, "system-out").text = "\n".join(lines)
     if warnings := _warnings(report):
         ElementTree.SubElement(suite, "system-err").text = "\n".join(warnings)
     return _document(suite)
@@ -60,7 +62,8 @@ def junit_failure(problem: str) -> str:
 
 
 def github(report: Report, style: Style) -> str:
-    """One workflow command per rule: error, warning (undecided) or notice; then the warnings."""
+    """One workflow command per rule: error, warning (undecided) or notice; then a notice of what
+    is listed, and the warnings."""
     _require_checks(report)
     levels = {"undecided": "warning", "pass": "notice"}
     lines = []
@@ -70,6 +73,10 @@ def github(report: Report, style: Style) -> str:
         message = _data(f"{check.model}: {would}{check.verdict}, {evidence(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
+    if report.listed:
+        # One command for all of them: a pipeline shows few notices of a step.
+        listed = "%0A".join(map(_data, report.listed))
+        lines.append(f"::notice title=passk%3A flips::{listed}")
     lines += [f"::warning title=passk::{_data(text)}" for text in _warnings(report)]
     return "".join(line + "\n" for line in lines)
 

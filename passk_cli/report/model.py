@@ -137,6 +137,7 @@ class Report:
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
     answer : what was found, in a sentence or two above the tables.
+    listed : lines that a gate's formats for pipelines show besides its checks.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
@@ -151,6 +152,7 @@ class Report:
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
+    listed: tuple[str, ...] = ()
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:

@@ -46,6 +46,7 @@ ALONE: dict[str, list[str]] = {
 }
 # Values of options that are wrong in ways of their own; every option has some, or a rule of values.
 WRONG: dict[str, list[str]] = {
+    "against": ["nobody"],
     "always": ["0", "1"],
     "attempts": ["0", "1,x"],
     "baseline": ["nobody"],
@@ -67,6 +68,7 @@ WRONG: dict[str, list[str]] = {
     "max_drop": ["pass@1", "pass@1=x", "pass@1=7", "pass@1=0.1,pass@1=0.2", "x=0.1"],
     "mean": ["0.5"],
     "metrics": ["pass@x", "x", "pass@99", "gpass@2"],
+    "must_pass": [","],
     "minimum": ["pass@1", "pass@1=7", "pass@²=0.5"],
     "models": ["nobody"],
     "exclude_models": ["nobody", "*"],
@@ -115,10 +117,12 @@ SENSELESS = {
     "gate FILE --model another-model --no-regression --baseline another-model": "every model in the"
     " data is the baseline",
     "gate FILE --min pass@1=0.5 --interval none": "the verdicts here rest on intervals",
+    "gate FILE --must-pass-rate 0.5 --min pass@1=0.1": "is about --must-pass; name its tasks",
     "plan": "nothing to plan from; give the FILE of a pilot",
     "plan FILE --mean 0.5 --spread 0.2": "are for planning without a pilot",
     "plan --mean 0.5": "nothing to plan from",
     "plan --mean 0.5 --spread 0.2 -k 1000000000": "plans are for k up to 1,000",
+    "tasks FILE --suspects --always 0.9": "are views of their own; give one of them",
     "temperature": "no FILE; give result files",
     "temperature FILE --spread 4": "is for the toy model; add",
     "temperature FILE --fit": "is for the toy model; add",

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import passk_cli
+from passk_cli import ParameterError
 from passk_cli.commands.tasks.classes import CLASSES, rates_by_task
+from passk_cli.commands.tasks.flips import Side, find_flips
+from passk_cli.commands.tasks.suspects import find_suspects
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import SAMPLES, Golden, Passk
 
@@ -18,6 +21,8 @@ AGENTS = SAMPLES / "agents.jsonl"
 GOLDENS: dict[str, list[object]] = {
     "tasks": ["tasks", TAU],
     "tasks-always": ["tasks", TAU, "--always", "0.95", "--rows", "5", "-f", "table"],
+    "tasks-flips": ["tasks", AGENTS, "--against", "gpt-5.5", "--model", "claude-fable-5"],
+    "tasks-suspects": ["tasks", AGENTS, "--suspects", "--rows", "5"],
     "tasks-models": ["tasks", AGENTS, "--rows", "12"],
 }
 
@@ -92,3 +97,118 @@ def test_missing_outcomes_that_may_pass_are_refused(passk: Passk, tmp_path: Path
     path.write_text("task,attempt,passed\na,1,1\na,2,\n")
     assert "use --missing fail or --missing drop" in passk("tasks", path, "--missing", "bounds").err
     assert passk("tasks", path, "--missing", "fail").code == 0
+
+
+def counts_of(**cells: str) -> list[dict[str, object]]:
+    """Rows of counts: task="new n/c old n/c"."""
+    rows = []
+    for task, text in cells.items():
+        for model, pair in zip(("new", "old"), text.split(), strict=False):
+            c, n = map(int, pair.split("/"))
+            rows.append({"model": model, "task": task, "n": n, "c": c})
+    return rows
+
+
+def test_flips_are_counted_beside_what_chance_makes() -> None:
+    rows = counts_of(a="9/9 0/9", b="5/9 3/9", c="0/9 9/9", d="9/9 9/9")
+    findings = passk_cli.tasks(rows, against="old")
+    (answer, rest) = (part for sentence in findings.report.answer for part in sentence)
+    assert answer.startswith(
+        "2 of 4 tasks flipped, 1 to passing and 1 to failing; 0.1 are expected"
+    )
+    assert rest == "2 tasks differ significantly: 1 improved, 1 regressed."
+    frame = findings.frame.set_index("task")
+    assert frame["flip"].to_dict() == {"a": "to passing", "b": "", "c": "to failing", "d": ""}
+    assert frame["verdict"].to_dict() == {"a": "improved", "b": "", "c": "regressed", "d": ""}
+    assert frame.loc["b", "passes_against"] == 3
+
+
+def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
+    rows = counts_of(a="1/1 0/1", b="0/1 1/1", c="1/1 1/1", d="0/1 0/1")
+    counts = passk_cli.read(rows)
+    (flips,) = find_flips([(Side(counts, 0, "new"), Side(counts, 1, "old"))])
+    assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
+    with pytest.warns(passk_cli.PasskWarning, match="no task can be significant"):
+        findings = passk_cli.tasks(rows, against="old")
+    assert "0 to 2 are expected" in str(findings.report.answer)
+
+
+def test_tasks_with_one_attempt_stand_apart_from_the_others() -> None:
+    rows = counts_of(a="1/1 0/1", b="3/4 1/4", c="4/4 0/4", d="2/2 0/1")
+    findings = passk_cli.tasks(rows, against="old")
+    assert "of the 3 tasks with several attempts, where 2 flipped" in str(findings.report.answer)
+
+
+def test_tasks_that_one_side_lacks_are_said() -> None:
+    rows = counts_of(a="9/9 0/9", b="9/9")
+    with pytest.warns(passk_cli.PasskWarning, match="only one has are left out"):
+        assert passk_cli.tasks(rows, against="old").frame["task"].tolist() == ["a"]
+    apart = [
+        {"model": "new", "task": "a", "n": 1, "c": 1},
+        {"model": "old", "task": "b", "n": 1, "c": 1},
+    ]
+    with pytest.raises(ParameterError, match="no task that both have"):
+        passk_cli.tasks(apart, against="old")
+
+
+def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -> None:
+    new, old = tmp_path / "new.csv", tmp_path / "old.csv"
+    new.write_text("model,task,n,c\nx,a,9,9\ny,a,9,0\n")
+    old.write_text("model,task,n,c\nx,a,9,0\ny,a,9,1\nz,a,9,9\n")
+    done = passk("tasks", new, "--against", old, "-f", "jsonl")
+    rows = {row["model"]: row for row in map(json.loads, done.out.splitlines())}
+    assert {m: (r["against"], r["passes_against"]) for m, r in rows.items()} == {
+        "x": ("x (old.csv)", 0), "y": ("y (old.csv)", 1),
+    }  # fmt: skip
+    alone = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
+    assert alone.out.count("\n") == 2
+    assert "no model of the data is there" in passk_error(passk, tmp_path, old)
+
+
+def passk_error(passk: Passk, folder: Path, old: Path) -> str:
+    other = folder / "other.csv"
+    other.write_text("model,task,n,c\nw,a,9,9\n")
+    return passk("tasks", other, "--against", old).err
+
+
+def test_views_are_asked_for_one_at_a_time(passk: Passk) -> None:
+    done = passk("tasks", AGENTS, "--suspects", "--always", "0.9")
+    assert (done.code, done.out) == (2, "")
+    assert "--suspects and --always are views of their own" in done.err
+    assert "there are claude" in passk("tasks", AGENTS, "--against", "nobody").err
+
+
+def test_compare_lists_flips(passk: Passk) -> None:
+    base = ["compare", AGENTS, "-k", "1", "--baseline", "gpt-5.5", "--flips", "-q"]
+    out = passk(*base).out
+    assert "claude-fable-5   gpt-5.5  18     8        0.8 (0–3)" in out
+    rows = [json.loads(line) for line in passk(*base, "-f", "jsonl").out.splitlines()]
+    assert sum(row.get("flip") == "to failing" for row in rows) == 8
+
+
+def test_a_task_with_a_wrong_key_is_found() -> None:
+    ability = np.linspace(0.05, 0.95, 60)
+    passed = np.random.default_rng(5).random((60, 40)) < ability[:, None]
+    passed[:, 7] = ~passed[:, 7]
+    passed[:, 8] = False
+    cells = [
+        (f"m{i}", f"t{j}", 1, int(passed[i, j])) for i in range(60) for j in range(40)
+    ]  # fmt: skip
+    counts = Counts.from_cells(cells)
+    (group,) = find_suspects(counts)
+    tasks = [counts.tasks[group.tasks[t]] for t in group.places("weaker models pass it more often")]
+    assert tasks == ["t7"]
+    assert [counts.tasks[group.tasks[t]] for t in group.places("nobody solves it")] == ["t8"]
+    findings = passk_cli.tasks(counts, suspects=True)
+    assert "look at the task's checker" in str(findings.report.answer)
+    assert findings.frame["task"][0] == "t7"
+
+
+def test_few_models_show_little() -> None:
+    rows = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abc" for t in "xyz"]
+    with pytest.warns(passk_cli.PasskWarning, match="needs 4 models; there are 3"):
+        frame = passk_cli.tasks(rows, suspects=True).frame
+    assert frame["estimate"].isna().all()
+    four = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abcd" for t in "xyz"]
+    notes = passk_cli.tasks(four, suspects=True).notes
+    assert any("with 4 models the smallest p is 0.17" in str(note) for note in notes)

@@ -51,6 +51,13 @@ class Compare(Question):
         bool,
         Option("--band", help="Which model leads at which k: differences with a band over all k."),
     ] = False
+    flips: Annotated[
+        bool,
+        Option(
+            "--flips",
+            help="Tasks that flip between models, and how many do by chance alone.",
+        ),
+    ] = False
     sensitivity: Annotated[
         str | None,
         Option(
@@ -104,7 +111,12 @@ class Compare(Question):
             tables.append(sensitivity_table(study, self.sensitivity, baseline))
         whole = replace(study, counts=self._whole(study.counts))
         return compare_report(
-            whole, baseline, crossings=self.crossings, band=self.band, further=tables
+            whole,
+            baseline,
+            crossings=self.crossings,
+            band=self.band,
+            flips=self.flips,
+            further=tables,
         )
 
     def _baseline(self, study: Study) -> str | None:

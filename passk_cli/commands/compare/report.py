@@ -30,6 +30,15 @@ from passk_cli.commands.compare.ranking import (
     rank_words,
     ranking_tables,
 )
+from passk_cli.commands.tasks import ROWS
+from passk_cli.commands.tasks.flips import (
+    Flips,
+    Side,
+    find_flips,
+    flips_caption,
+    flips_notes,
+    flips_tables,
+)
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import TANGO
 from passk_cli.report.model import Note, Report, Table
@@ -48,16 +57,23 @@ def compare_report(
     *,
     crossings: bool = False,
     band: bool = False,
+    flips: bool = False,
     further: Sequence[Table] = (),
 ) -> Report:
     """Differences, p-values and verdicts; a ranking with letters when all pairs are compared.
 
     crossings : also the k at which one model overtakes another.  band : also which one leads at
-    which k.  further : tables to show as well.
+    which k.  flips : also the tasks that pass in one model and fail in the other.
+    further : tables to show as well.
     """
     confidence, rules = study.confidence, study.rules
     if study.bounded:
         _require_curves(crossings=crossings, band=band)
+    if flips and study.bounded:
+        raise ParameterError(
+            "--flips: with --missing bounds a task may flip with each missing outcome; use"
+            " --missing fail or drop"
+        )
     comparisons = compare_pairs(choose_pairs(study, baseline), confidence, rules)
     ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
     crossed = find_crossings(comparisons, confidence) if crossings else {}
@@ -78,14 +94,19 @@ def compare_report(
         *([crossing_table(study, crossed)] if crossings else []),
         *band_tables(study, bands),
     ]
+    changed = _flips(study, comparisons) if flips else []
     adjustment = Adjustment(comparisons, confidence.level, rules)
     study = replace(study, confidence=confidence.as_used(adjustment.methods))
     basis = _basis(study, comparisons, adjustment)
     margin = f"= equivalent: the interval lies within ±{rules.margin:g}" if rules.margin else ""
     first, *others = basis
     return study.report(
-        [*(pair.row for pair in pairs), *(row for each in bands for row in each.rows)],
-        [*tables, *further],
+        [
+            *(pair.row for pair in pairs),
+            *(row for each in bands for row in each.rows),
+            *(row for each in changed for row in each.rows),
+        ],
+        [*tables, *(flips_tables(study, changed, ROWS) if changed else ()), *further],
         caption=(
             f"~ {first}",
             margin,
@@ -93,6 +114,7 @@ def compare_report(
             rank_words(ranks, confidence.resamples),
             crossing_words(study, crossed) if crossings else "",
             words,
+            *(flips_caption(changed) if changed else ()),
         ),
         notes=(
             *study.notes(()),
@@ -101,6 +123,7 @@ def compare_report(
             *_group_notes(study, comparisons),
             *listed_notes(pairs),
             *(band_notes(bands, comparisons) if bands else ()),
+            *(flips_notes(changed) if changed else ()),
         ),
         plots=partial(band_plots, study, bands, words)
         if bands
@@ -141,6 +164,20 @@ def _tables(
     yield from ranking_tables(study, ranks)
     if own_rows := listed(pairs):
         yield pair_table(study, own_rows)
+
+
+def _flips(study: Study, comparisons: Sequence[Comparison]) -> list[Flips]:
+    """The tasks that flipped, of every pair once."""
+    counts = study.counts
+    places = {series: place for place, series in enumerate(counts.series)}
+    pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))
+    return find_flips(
+        [
+            (Side(counts, places[a], series_name(a)), Side(counts, places[b], b[0]))
+            for a, b in pairs
+        ],
+        study.confidence.level,
+    )
 
 
 def _basis(study: Study, comparisons: Sequence[Comparison], adjustment: Adjustment) -> list[str]:

@@ -6,7 +6,15 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated
 
 from passk_cli.commands.command import Command, Question, SharedOptions
-from passk_cli.commands.gate.rules import EveryTask, GateRule, MaxDrop, Minimum, NoRegression
+from passk_cli.commands.gate.rules import (
+    EveryTask,
+    GateRule,
+    MaxDrop,
+    MinEach,
+    Minimum,
+    MustPass,
+    NoRegression,
+)
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
@@ -27,7 +35,7 @@ ON_UNDECIDED = ("pass", "fail")
 
 # The rules there are, in the order of their lines; each brings its options.
 @dataclass(frozen=True)
-class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
+class Gate(EveryTask, Minimum, MustPass, MinEach, NoRegression, MaxDrop, Question):
     """Pass or fail for a pipeline, by exit code.
 
     Exit code 0 when all rules hold, 1 when one fails, 3 when one cannot be checked. Rules are about
@@ -156,6 +164,8 @@ class Gate(EveryTask, Minimum, NoRegression, MaxDrop, Question):
             )
         if self.strict and not self.minimum:
             raise ParameterError("--strict says how --min is read; there is no --min")
+        if self.must_pass_rate != 1.0 and not self.must_pass:
+            raise ParameterError("--must-pass-rate is about --must-pass; name its tasks")
         compares = any(rule.compares for rule in self.rules)
         if self.baseline is None and compares and not self.rehearse:
             raise ParameterError("--max-drop and --no-regression need a --baseline FILE or NAME")

@@ -10,6 +10,7 @@ from passk_cli.commands.gate.judgement import Judgement, at_both_ends
 from passk_cli.commands.gate.sides import coverage_of_rivals
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.verdicts import FAIL, PASS, UNDECIDED, VERDICTS
+from passk_cli.commands.tasks.flips import Side, changes_listed, find_flips
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Cell, Check, Column, Note, Report, Table
 from passk_cli.report.words import plural, series_name
@@ -47,7 +48,25 @@ def gate_report(trial: Trial, on_undecided: str) -> Report:
         caption=_caption(trial, lines),
         notes=(*_reading_notes(trial), *_notes(trial, lines, on_undecided)),
     )
-    return replace(report, checks=checks)
+    return replace(report, checks=checks, listed=_flips(trial))
+
+
+def _flips(trial: Trial) -> tuple[str, ...]:
+    """The tasks that flipped against the baseline, where outcomes are known."""
+    sides = trial.sides
+    if sides.baseline is None or trial.study.bounded:
+        return ()
+    bases = {sides.baseline.series[s]: s for s in sides.bases}
+    pairs = []
+    for s in sides.candidates:
+        series = sides.counts.series[s]
+        base = sides.base(series)
+        if base is not None:
+            name = sides.label if sides.apart else base[0]
+            first = Side(sides.counts, s, series_name(series))
+            pairs.append((first, Side(sides.baseline, bases[base], name)))
+    every = find_flips(pairs, trial.study.confidence.level)
+    return changes_listed([flips for flips in every if flips.tasks])
 
 
 def _judged(trial: Trial) -> list[Judgement]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.errors import ParameterError
-from passk_cli.option import Option
-from passk_cli.report.words import plural
+from passk_cli.option import Option, split
+from passk_cli.report.words import first_few, plural
 from passk_cli.study.rules import INTERVAL, SIGN_FLIP, SUISSA_SHUSTER
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from passk_cli.commands.gate.judgement import Judgement
     from passk_cli.commands.gate.trial import Trial
     from passk_cli.inference.intervals import Sample
@@ -25,6 +30,9 @@ if TYPE_CHECKING:
 
     # A candidate's series at a metric, and the verdict on each.
     Line = tuple[Series, Metric]
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Booleans = NDArray[np.bool_]
     Outcomes = dict[Line, str]
 
 _Data = TypeVar("_Data")
@@ -52,6 +60,31 @@ def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
             raise ParameterError(f"{option} {metric.name} is given twice")
         limits[metric] = number
     return limits
+
+
+def parse_tasks(value: Any) -> tuple[str, ...]:
+    """Names of tasks from texts as "a,b", or from files with one on each line.
+
+    Errors: ParameterError for a file that cannot be read or names no task.
+    """
+    names: list[str] = []
+    for text in value:
+        if not os.path.isfile(text):
+            names += split(text)
+            continue
+        try:
+            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise ParameterError(
+                f"--must-pass {text}: not a text file; write a task a line"
+            ) from None
+        tasks = [line.strip() for line in lines if line.strip()]
+        if not tasks:
+            raise ParameterError(f"--must-pass {text}: it names no task; write one on each line")
+        names += tasks
+    if not names:
+        raise ValueError
+    return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True)
@@ -329,6 +362,199 @@ class MaxDrop(GateRule):
             [[((c.first.series, c.first.metric), c) for c in one if not c.reason]
              for one in matched], judged,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EachRule(GateRule):
+    """Base of the rules about single tasks, which look at the passes of every candidate."""
+
+    @property
+    def named(self) -> Sequence[Metric]:
+        """pass@1, whose tasks and attempts it looks at."""
+        from passk_cli.metrics.registry import Metric
+
+        return (Metric("pass@", 1),) if self.wanted else ()
+
+    def candidates(self, trial: Trial) -> list[TaskValues]:
+        """The candidates' tasks."""
+        return [rates for rates in trial.candidates if rates.metric in self.named]
+
+    def line(self, trial: Trial, rates: TaskValues, rule: str, *details: str) -> Judgement:
+        """A line about a candidate, yet without verdict."""
+        from passk_cli.commands.gate.judgement import Judgement
+
+        fact = replace(trial.fact(rates.series), name=rates.metric.name, k=rates.metric.k)
+        cover = trial.coverages[rates.series]
+        more = (*details, *trial.left_out(rates, "baseline"))
+        return Judgement(rule, fact, details=more, covered=cover)
+
+
+@dataclass(frozen=True)
+class MustPass(EachRule):
+    """Every named task passes all its attempts, or a share of them."""
+
+    must_pass: Annotated[
+        tuple[str, ...],
+        Option(
+            "--must-pass",
+            "TASKS|FILE",
+            "Fails unless these tasks pass all attempts.",
+            parse=parse_tasks,
+            several=True,
+            detail="Names as a,b or a file with one per line. Repeatable.",
+        ),
+    ] = ()
+    must_pass_rate: Annotated[
+        float,
+        Option(
+            "--must-pass-rate", "RATE", "Share of attempts that --must-pass asks for.",
+            low=0.0, high=1.0,
+        ),
+    ] = 1.0  # fmt: skip
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it was asked for."""
+        return bool(self.must_pass)
+
+    def about(self, metric: Metric) -> tuple[str, float | None]:
+        """As "5 named tasks pass"."""
+        return f"{plural(len(self.must_pass), 'named task')} pass", self.must_pass_rate
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """A line per candidate's series."""
+        names = trial.sides.counts.tasks
+        places = {task: place for place, task in enumerate(names)}
+        unknown = [task for task in self.must_pass if task not in places]
+        share = (
+            "all attempts"
+            if self.must_pass_rate == 1
+            else f"{self.must_pass_rate:g} of their attempts"
+        )
+        few = len(self.must_pass) == 1
+        rule = f"{plural(len(self.must_pass), 'named task')} pass{'es' * few} {share}"
+        for rates in self.candidates(trial):
+            line = replace(self.line(trial, rates, rule), limit=self.must_pass_rate)
+            if unknown:
+                yield line.unchecked(f"no task {first_few(unknown)} in the data")
+                continue
+            at, gone = self._places(rates, [places[task] for task in self.must_pass])
+            failing = at[~self._passing(rates.n[at], rates.c[at])]
+            passed = len(at) - len(failing)
+            lost = [f"no attempts at {first_few([names[t] for t in gone])}"] * bool(gone)
+            words = [f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
+                     for i in failing.tolist()]  # fmt: skip
+            below = [first_few(words)] * bool(words)
+            line = replace(line, counted=f"{passed:,} of {len(self.must_pass):,}")
+            shows = [_what_it_shows(rates.n[at], trial)] * bool(len(at))
+            yield line.judged(FAIL if words or gone else PASS, *lost, *below, *shows)
+
+    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
+        """As `judge`."""
+        places = {task: place for place, task in enumerate(trials[0].sides.counts.tasks)}
+        if not all(task in places for task in self.must_pass):
+            return [{} for _ in trials]
+        wanted = [places[task] for task in self.must_pass]
+        outcomes: list[Outcomes] = [{} for _ in trials]
+        for into, trial in zip(outcomes, trials, strict=True):
+            for rates in self.candidates(trial):
+                at, gone = self._places(rates, wanted)
+                holds = not gone and self._passing(rates.n[at], rates.c[at]).all()
+                into[rates.series, rates.metric] = PASS if holds else FAIL
+        return outcomes
+
+    def _places(self, rates: TaskValues, wanted: Sequence[int]) -> tuple[Ints, list[int]]:
+        """Where the named tasks stand among the candidate's, and those it has no attempts at."""
+        import numpy as np
+
+        gone = sorted(set(wanted) - set(rates.tasks.tolist()))
+        there = np.array(sorted(set(wanted) - set(gone)), dtype=np.int64)
+        return np.searchsorted(rates.tasks, there), gone
+
+    def _passing(self, n: Ints, c: Ints) -> Booleans:
+        passing: Booleans = c >= self.must_pass_rate * n - 1e-9
+        return passing
+
+
+@dataclass(frozen=True)
+class MinEach(EachRule):
+    """No task's pass rate is significantly below a number."""
+
+    min_each: Annotated[
+        float | None,
+        Option(
+            "--min-each",
+            "RATE",
+            "Fails when a task's pass rate is significantly below RATE.",
+            low=0.0,
+            high=1.0,
+            detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
+            " task is shown to reach RATE, and is undecided otherwise.",
+        ),
+    ] = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it was asked for."""
+        return self.min_each is not None
+
+    def about(self, metric: Metric) -> tuple[str, float | None]:
+        """As "each task ≥ 0.5"."""
+        return f"each task ≥ {self.min_each:g}", self.min_each
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """A line per candidate's series."""
+        names = trial.sides.counts.tasks
+        for rates in self.candidates(trial):
+            line = self.line(trial, rates, self.about(rates.metric)[0])
+            verdict, p, below = self._judged(rates, trial)
+            shown = [
+                f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,} (p = {p[i]:.4f})"
+                for i in below
+            ]
+            under = int((rates.c < self._rate * rates.n).sum())
+            counted = f"{len(rates.n) - under:,} of {len(rates.n):,} as observed"
+            line = replace(line, counted=counted, limit=self.min_each)
+            details = [first_few(shown)] * bool(shown)
+            details += [_what_it_shows(rates.n, trial)] * (verdict != PASS)
+            yield line.judged(verdict, *details)
+
+    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
+        """As `judge`."""
+        return [
+            {(r.series, r.metric): self._judged(r, trial)[0] for r in self.candidates(trial)}
+            for trial in trials
+        ]
+
+    @property
+    def _rate(self) -> float:
+        return self.min_each or 0.0
+
+    def _judged(self, rates: TaskValues, trial: Trial) -> tuple[str, Floats, list[int]]:
+        """The verdict, p of every task by Holm, and the places of those shown to be below."""
+        import numpy as np
+
+        from passk_cli.inference.adjust import holm
+        from passk_cli.inference.single import below_tests, lower_limits
+
+        level = trial.study.confidence.level
+        p = holm(below_tests(rates.n, rates.c, self._rate))
+        below = np.flatnonzero(p <= 1 - level + 1e-12)
+        if len(below):
+            return FAIL, p, below[np.argsort(p[below], kind="stable")].tolist()
+        reached = np.all(lower_limits(rates.n, rates.c, level) >= self._rate - 1e-12)
+        return (PASS if reached else UNDECIDED), p, []
+
+
+def _what_it_shows(n: Ints, trial: Trial) -> str:
+    """As "4 of 4 passes show a rate of at least 0.473"."""
+    from passk_cli.inference.single import lower_limits
+
+    fewest, level = int(n.min()), trial.study.confidence.level
+    least = float(lower_limits(fewest, fewest, level))
+    if fewest == 1:
+        return f"1 pass of 1 shows a rate of at least {least:.3f}"
+    return f"{fewest:,} of {fewest:,} passes show a rate of at least {least:.3f}"
 
 
 def _by_line(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.option import Option
+from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
 
 if TYPE_CHECKING:
+    from passk_cli.commands.command import Read
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
     from passk_cli.report.model import Report
@@ -34,7 +35,8 @@ class EachTask(Question):
     """Each task: flaky, changed, suspicious.
 
     A task passes always, never or sometimes so far, with the pass rates that its attempts do not
-    rule out. --suspects shows tasks that weaker models pass more often than better ones.
+    rule out. --against shows which tasks changed, and how many change by chance alone. --suspects
+    shows tasks that weaker models pass more often than better ones.
 
     Example: passk tasks sample_data/tau_airline.csv
 
@@ -53,6 +55,18 @@ class EachTask(Question):
             "Which tasks are shown to pass above this rate.",
             parse=parse_rate,
             detail="And how many more attempts the others need, if all of them pass.",
+        ),
+    ] = None
+    against: Annotated[
+        DATA,
+        Option(
+            "--against",
+            "FILE|NAME",
+            "Which tasks changed against another run or model.",
+            file="read",
+            of_models=True,
+            detail="A file, label=path, or a model in the data. Models of a file are compared with"
+            " those of the same name, or with its only one.",
         ),
     ] = None
     suspects: Annotated[
@@ -84,13 +98,43 @@ class EachTask(Question):
         """None: it is about each task."""
         return ()
 
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data, and what it is compared with, where that is another file."""
+        self._require_one_view()
+        if self.against is None:
+            return super().study(options, read)
+        from passk_cli.study.baseline import Runs, only_models
+
+        runs = Runs.apart(options.files, self.against)
+        if runs.baseline is None:
+            named = self.against if isinstance(self.against, str) else None
+            return super().study(
+                options, lambda request, source=None: read(request.keeping(named), source)
+            )
+        study = super().study(options, lambda request, source=None: read(request, runs.files))
+        request = self.request(options)
+        other = only_models(read(request.of_all_models(), runs.baseline), request)
+        return replace(study, baseline=other, reading=runs.notes)
+
+    def _require_one_view(self) -> None:
+        views = {
+            "--against": self.against is not None,
+            "--suspects": self.suspects,
+            "--always": self.always is not None,
+        }
+        asked = [name for name, given in views.items() if given]
+        if len(asked) > 1:
+            raise ParameterError(f"{' and '.join(asked)} are views of their own; give one of them")
+
     def report(self, study: Study) -> Report:
         """The view that was asked for."""
+        if self.against is not None:
+            from passk_cli.commands.tasks.flips import flips_report
+
+            return flips_report(study, self.against, self.rows)
         if self.suspects:
             from passk_cli.commands.tasks.suspects import suspects_report
 
-            if self.always is not None:
-                raise ParameterError("--always is about each model's tasks; leave out --suspects")
             return suspects_report(study, self.rows)
         from passk_cli.commands.tasks.rows import rows_report
 

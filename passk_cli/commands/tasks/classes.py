@@ -73,7 +73,7 @@ def rates_by_task(
     (['always so far', 'sometimes'], [0.368, 0.008])
     """
     low, high = rate_limits(counts.n, counts.c, level)
-    strips = _strips(counts)
+    strips = strips_of(counts)
     of_group = _tasks_of_groups(counts)
     every = []
     for s in range(len(counts.series)) if order is None else order:
@@ -101,7 +101,7 @@ def _tasks_of_groups(counts: Counts) -> dict[Series, Ints]:
     }
 
 
-def _strips(counts: Counts) -> NDArray[np.object_]:
+def strips_of(counts: Counts) -> NDArray[np.object_]:
     """Per cell "++-+", by the order of the attempts; "" where it is not known, or two attempts at
     one time have different outcomes."""
     strips = np.full(len(counts.n), "", dtype=object)

@@ -1,0 +1,98 @@
+"""Rules of the gate about single tasks, and the flips it lists for pipelines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.conftest import SAMPLES, Passk
+
+TAU = SAMPLES / "tau_airline.csv"
+AGENTS = SAMPLES / "agents.jsonl"
+
+
+@pytest.fixture
+def rules(passk: Passk) -> Any:
+    """rules(arguments) → exit code, and the rows of the gate."""
+
+    def run(*arguments: object) -> tuple[int, list[dict[str, Any]]]:
+        done = passk("gate", *arguments, "-f", "json", "-q")
+        return done.code, json.loads(done.out)["rows"]
+
+    return run
+
+
+def test_named_tasks_must_pass_all_attempts(rules: Any) -> None:
+    code, (row,) = rules(TAU, "--must-pass", "12,18")
+    assert (code, row["verdict"], row["limit"]) == (0, "pass", 1.0)
+    assert row["note"] == "4 of 4 passes show a rate of at least 0.473"
+    code, (row,) = rules(TAU, "--must-pass", "12", "--must-pass", "13,15")
+    assert (code, row["verdict"]) == (1, "fail")
+    assert row["note"].startswith("13 passed 2 of 4, 15 passed 2 of 4; ")
+    assert rules(TAU, "--must-pass", "12,13", "--must-pass-rate", "0.5")[0] == 0
+
+
+def test_names_come_from_a_file(rules: Any, passk: Passk, tmp_path: Path) -> None:
+    names = tmp_path / "must.txt"
+    names.write_text("12\n\n18\n13\n")
+    code, (row,) = rules(TAU, "--must-pass", names)
+    assert (code, row["rule"]) == (1, "3 named tasks pass all attempts")
+    names.write_text("\n")
+    assert "it names no task" in passk("gate", TAU, "--must-pass", names).err
+    names.write_bytes(b"\xff\xfe\x00")
+    assert "not a text file" in passk("gate", TAU, "--must-pass", names).err
+
+
+def test_a_task_that_is_not_there_cannot_be_checked(rules: Any, tmp_path: Path) -> None:
+    code, (row,) = rules(TAU, "--must-pass", "12,nothing")
+    assert (code, row["verdict"]) == (3, "error") or code == 1
+    assert "no task nothing in the data" in row["note"]
+    path = tmp_path / "a.csv"
+    path.write_text("model,task,n,c\nx,a,2,2\nx,b,2,2\ny,a,2,2\n")
+    code, lines = rules(path, "--must-pass", "a,b")
+    assert [line["verdict"] for line in lines] == ["pass", "fail"]
+    assert "no attempts at b" in lines[1]["note"]
+
+
+def test_a_rate_without_tasks_is_refused(passk: Passk) -> None:
+    done = passk("gate", TAU, "--must-pass-rate", "0.5", "--min", "pass@1=0.1")
+    assert (done.code, "--must-pass-rate is about --must-pass" in done.err) == (2, True)
+
+
+def test_every_task_has_to_reach_a_rate(rules: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("task,n,c\na,60,60\nb,60,59\n")
+    assert [rules(path, "--min-each", rate)[1][0]["verdict"] for rate in (0.9, 0.95)] == [
+        "pass", "undecided",
+    ]  # fmt: skip
+    path.write_text("task,n,c\na,60,60\nb,60,40\n")
+    code, (row,) = rules(path, "--min-each", "0.9")
+    assert (code, row["verdict"]) == (1, "fail")
+    assert row["note"].startswith("b passed 40 of 60 (p = 0.0000)")
+    code, (row,) = rules(TAU, "--min-each", "0.5")
+    assert (code, row["verdict"]) == (0, "undecided")
+
+
+def test_both_rules_can_be_rehearsed(rules: Any) -> None:
+    code, rows = rules(TAU, "--must-pass", "12", "--min-each", "0.99", "--rehearse")
+    assert code == 0
+    assert rows[0]["false_alarm"] is not None
+    assert rows[1]["false_alarm"] is not None
+
+
+def test_pipelines_see_the_flips(passk: Passk) -> None:
+    base = [
+        "gate", AGENTS, "--baseline", "gpt-5.5", "--model", "claude-fable-5",
+        "--max-drop", "pass@1=0.9",
+    ]  # fmt: skip
+    github = passk(*base, "-f", "github").out
+    notice = next(line for line in github.splitlines() if "passk%3A flips" in line)
+    assert "8 of 18 tasks flipped, 0 to passing and 8 to failing" in notice
+    assert "%0A02-lru-cache: 3 of 3 passed, now 0 of 3 (not significant" in notice
+    suite = ElementTree.fromstring(passk(*base, "-f", "junit").out)
+    assert "02-lru-cache: 3 of 3 passed" in str(suite.findtext("system-out"))
+    assert "flipped" not in passk(*base).out
