@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.option import DeclaredOption, declared, filled, named_files, sections_of
 from passk_cli.study.confidence import Confidence
@@ -72,6 +72,8 @@ class Question:
     tolerant: ClassVar[bool] = False
     # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
     unbounded: ClassVar[str] = ""
+    # Whether it looks itself for temperatures where there is no column of them.
+    finds_temperatures: ClassVar[bool] = False
 
     @property
     def exports(self) -> list[str]:
@@ -192,6 +194,26 @@ def _bounded(question: Question, read: Read) -> Read:
     return checked
 
 
+def _with_names(options: SharedOptions, read: Read) -> Read:
+    """The same reading, with temperatures from the models' names where there is no column."""
+
+    def named(request: Request, source: Any = None) -> Counts:
+        try:
+            return read(request, source)
+        except DataError as error:
+            from passk_cli.study.temperature_names import COLUMNS, by_names
+
+            wanted = [name for name in request.by if name in COLUMNS]
+            absent = len(wanted) == 1 and error.problem == f"no column {wanted[0]!r}"
+            # What comes through a pipe cannot be read a second time; what is converted is rows.
+            if not absent or options.once or request.conversion:
+                raise
+            others = tuple(name for name in request.by if name not in COLUMNS)
+            return by_names(read(replace(request, by=others), source), request.by)
+
+    return named
+
+
 def answer(question: Question, options: SharedOptions, read: Read) -> Report:
     """The report of a question about what `read` finds; its exports are written."""
     if question.exports:
@@ -200,6 +222,7 @@ def answer(question: Question, options: SharedOptions, read: Read) -> Report:
         for path in question.exports:
             export_form(Path(path))
     read = _bounded(question, read)
+    read = read if question.finds_temperatures else _with_names(options, read)
     report = question.alone(options) or question.report(question.study(options, read))
     if report.exports:
         from passk_cli.files.export import write_columns

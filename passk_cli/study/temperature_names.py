@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.report.model import Note
 from passk_cli.report.words import first_few, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from passk_cli.outcomes.counts import Counts
 
@@ -20,7 +20,7 @@ TEMPERATURE = "temperature"
 COLUMNS = (TEMPERATURE, "temp")
 _REMEDY = (
     "a name can contain it as T0.2, gpt-4@T1, gpt-4_T0.2, gpt-4-t0.2 (with a decimal point) or"
-    " gpt-4_temp0.2; name the column with --temperature COLUMN, or label the files, as"
+    " gpt-4_temp0.2; name the column with {option} COLUMN, or label the files, as"
     " gpt-4@T0.2=cold.jsonl"
 )
 # "T1" alone or after an @ ("flan-T5" is no temperature); "t0.2" and "temp1" between separators,
@@ -51,19 +51,36 @@ def in_name(name: str) -> tuple[str, float] | None:
     return model or "model", float(match[1])
 
 
-def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Note]]:
+def by_names(counts: Counts, groups: Sequence[str]) -> Counts:
+    """The counts split by the temperatures in the models' names.
+
+    groups : the groups in their order, one of them, of `COLUMNS`, for the temperature.
+    Errors: DataError for a name without one temperature.
+    """
+    split = by_temperature(counts, None, "--by")
+    others = [name for name in groups if name not in COLUMNS]
+    places = [1 + others.index(name) + 1 if name in others else 1 for name in groups]
+    series = [(one[0], *(one[place] for place in places)) for one in split.series]
+    return split.regrouped(series, tuple(groups))
+
+
+def by_temperature(counts: Counts, column: str | None, option: str = "--temperature") -> Counts:
     """The counts split by model and temperature, with the temperature as the first group.
 
     column : the group that holds temperatures; None to take them from the models' names.  Where
     names say the same temperature as the column, they are shortened to the model's.
-    Temperatures are written shortly, "0.20" as "0.2"; what is then equal adds up.
+    Temperatures are written shortly, "0.20" as "0.2"; what is then equal adds up.  What was read
+    from names stands in the counts' facts.
+    option : what names a column, for the error.
     Errors: DataError for a temperature that is no number ≥ 0, or names without one; ParameterError
     when another group is called temperature.
     """
     names = {series[0]: in_name(series[0]) for series in counts.series}
     place = None if column is None else 1 + counts.group_names.index(column)
     values = [
-        _from_name(names, series[0]) if place is None else _number(str(column), series[place])
+        _number(str(column), series[place])
+        if place is not None
+        else _from_name(names, series[0], option)
         for series in counts.series
     ]
     # As text as well: 0.2 of a label and of a column are the same number.
@@ -84,17 +101,17 @@ def by_temperature(counts: Counts, column: str | None) -> tuple[Counts, list[Not
         series.append((model, degrees(value), *(old[i] for i in others)))
     others_named = (counts.group_names[i - 1] for i in others)
     split = counts.regrouped(series, (TEMPERATURE, *others_named))
-    notes = [_naming_note(names, place is None)] if in_names else []
+    facts = split.facts
+    if in_names:
+        remark = _naming_remark(names, place is None)
+        facts = replace(facts, remarks=(*facts.remarks, remark))
     if len(split.series) < len(counts.series):
-        merged = len(counts.series) - len(split.series)
-        notes.append(
-            Note(
-                f"{plural(merged, 'model')} with the same name and temperature as another:"
-                " their attempts are pooled",
-                "warning",
-            )
+        merged = plural(len(counts.series) - len(split.series), "model")
+        warning = (
+            f"{merged} with the same name and temperature as another: their attempts are pooled"
         )
-    return split, notes
+        facts = replace(facts, warnings=(*facts.warnings, warning))
+    return replace(split, facts=facts)
 
 
 def degrees(temperature: float) -> str:
@@ -106,23 +123,23 @@ def degrees(temperature: float) -> str:
     return repr(temperature).removesuffix(".0")
 
 
-def _naming_note(names: Mapping[str, tuple[str, float] | None], only: bool) -> Note:
+def _naming_remark(names: Mapping[str, tuple[str, float] | None], only: bool) -> str:
     source = "temperatures are read from the names" if only else "names contain the temperature too"
     readings = [
         f"{name!r} is model {says[0]!r} at temperature {degrees(says[1])}"
         for name, says in names.items()
         if says is not None
     ]
-    return Note(f"{source}: {first_few(readings)}")
+    return f"{source}: {first_few(readings)}"
 
 
-def _from_name(names: Mapping[str, tuple[str, float] | None], name: str) -> float:
+def _from_name(names: Mapping[str, tuple[str, float] | None], name: str, option: str) -> float:
     says = names[name]
     if says is None:
         raise DataError(
             name,
             f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this name",
-            _REMEDY,
+            _REMEDY.format(option=option),
         )
     return says[1]
 
