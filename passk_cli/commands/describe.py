@@ -113,7 +113,8 @@ def _about(counts: Counts) -> list[tuple[Cell, ...]]:
     facts, n = counts.facts, counts.n
     about = [row for file in facts.inputs for row in _about_input(file)]
     about += [
-        ("models", f"{len(counts.series):,}"),
+        *(("read as", remark) for remark in facts.remarks),
+        ("models", f"{len({model for model, *_ in counts.series}):,}"),
         ("tasks", f"{len(counts.tasks):,}"),
         ("attempts", f"{int(n.sum()):,} in all; per task {_spread(n)}"),
         ("outcomes", _outcomes(counts)),

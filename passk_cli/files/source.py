@@ -17,7 +17,7 @@ from passk_cli.errors import DataError
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED = ("", ".gz", ".zst")
 # What ends a file's name and is no part of the model's: human-eval's `samples.jsonl_results.jsonl`.
-_RESULTS = re.compile(r"(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
+_RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
 _PLACES, _PLACE_BYTES, _LINE_BYTES = 64, 1 << 11, 1 << 20
 

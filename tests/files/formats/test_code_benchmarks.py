@@ -24,7 +24,7 @@ def test_evalplus_plus_needs_both(outcome: str) -> None:
     tasks = json.loads(NEW.read_text())["eval"]
     keys = ["base_status", "plus_status"][: 1 if outcome == "base" else 2]
     expected = {
-        ("new_eval_results", task): (1, int(all(one[0][key] == "pass" for key in keys)))
+        ("new", task): (1, int(all(one[0][key] == "pass" for key in keys)))
         for task, one in tasks.items()
     }
     assert cells(NEW, outcome=outcome) == expected
