@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from passk_cli.commands.curve.curves import AT, HAT, UNEVEN, Curves
+from passk_cli.commands.curve.curves import AT, CURVES, HAT, UNEVEN, Curves
 from passk_cli.commands.curve.stretches import Stretch
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.report.model import Estimate, Note, Sentence
@@ -49,33 +49,39 @@ def curve_answer(every: Sequence[Curves], group_names: Sequence[str]) -> Sentenc
     """What further attempts change: of one model, or from the least to the largest gain.
 
     Models are compared at the largest k that all have; where missing outcomes make numbers ranges,
-    by their pass@k there.
+    by their pass@k there.  Where pass^k alone is shown, it is about pass^k.
     """
-    shared = set.intersection(*({point.k for point in model.points[AT]} for model in every))
+    name = AT if AT in every[0].shown else HAT
+    shared = set.intersection(*({point.k for point in model.points[name]} for model in every))
     k = max(at for at in shared if at is not None)
-    numbers = [{point.k: point for point in model.points[AT]} for model in every]
+    numbers = [{point.k: point for point in model.points[name]} for model in every]
     if len(every) == 1:
         return _of_one(every[0], group_names)
     last = [points[k] for points in numbers]
     if k == 1 or any(point.estimate.upper is not None for point in last):
         return range_of(last, group_names)
-    return range_of([_gain(points[1], points[k]) for points in numbers], group_names)
+    return range_of([_gain(name, points[1], points[k]) for points in numbers], group_names)
 
 
 def _of_one(model: Curves, group_names: Sequence[str]) -> Sentence:
-    first, last, hat = model.points[AT][0], model.points[AT][-1], model.points[HAT][-1]
+    name = AT if AT in model.shown else HAT
+    first, last, hat = model.points[name][0], model.points[name][-1], model.points[HAT][-1]
     whom = named(model.series, group_names)
     if last.k == 1:
-        return (f"pass@1 of {whom} is ", bare(first.estimate), "; one attempt makes no curve.")
+        return (
+            f"{name[:-1]}1 of {whom} is ",
+            bare(first.estimate),
+            "; one attempt makes no curve.",
+        )
     rises, falls = (_number(fact) - _number(first) for fact in (last, hat))
+    both = len(model.shown) == len(CURVES)
     if max(abs(rises), abs(falls)) <= _EQUAL and last.estimate.upper is None:
-        return (f"pass@k and pass^k of {whom} are ", _plain(first), f" at every k up to {last.k}:"
+        subject = f"pass@k and pass^k of {whom} are" if both else f"{name} of {whom} is"
+        return (f"{subject} ", _plain(first), f" at every k up to {last.k}:"
                 " no task passes only sometimes.")  # fmt: skip
-    begin = f"From 1 to {last.k} attempts of {whom}, pass@k {_verb(rises)} from "
-    return (
-        begin, _plain(first), " to ", _plain(last),
-        f", and pass^k {_verb(falls)} to ", _plain(hat), ".",
-    )  # fmt: skip
+    begin = f"From 1 to {last.k} attempts of {whom}, {name} {_verb(rises)} from "
+    further = (f", and pass^k {_verb(falls)} to ", _plain(hat)) if both else ()
+    return (begin, _plain(first), " to ", _plain(last), *further, ".")
 
 
 def _verb(change: float) -> str:
@@ -83,10 +89,11 @@ def _verb(change: float) -> str:
     return "rises" if change > _EQUAL else "falls" if change < -_EQUAL else "stays"
 
 
-def _gain(first: Fact, last: Fact) -> Fact:
-    """How much pass@k gains from the first to the last, without an interval."""
-    name = f"The gain in pass@k from {first.k} to {last.k} attempts"
-    return Fact(first.series, name, last.k, Estimate(_number(last) - _number(first)))
+def _gain(name: str, first: Fact, last: Fact) -> Fact:
+    """How much a curve changes from the first to the last, without an interval."""
+    change = f"{'gain' if name == AT else 'change'} in {name}"
+    whole = f"The {change} from {first.k} to {last.k} attempts"
+    return Fact(first.series, whole, last.k, Estimate(_number(last) - _number(first)))
 
 
 def _plain(fact: Fact) -> Estimate:
