@@ -231,7 +231,7 @@ def test_attempts_stay_in_order(tmp_path: Path) -> None:
         own = [
             {"task": f"{part}{i // 8}", "attempt": i % 8, "passed": i % 3 == 0}
             | ({} if part == "a" else {"model": f"m{i % 2}"})
-            for i in range(8_000)
+            for i in range(2_400)
         ]
         (tmp_path / f"{part}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in own))
         every += [(r.get("model", "a"), r["task"], r["attempt"]) for r in own]

@@ -254,11 +254,11 @@ def test_these_are_metrics_like_all_others(crux: Counts) -> None:
 
 def test_intervals_of_distinct_solutions_cover() -> None:
     """Attempts have their task's favourite solution with a chance uniform on [0.4, 0.8], else one
-    that nobody else has; 500 repetitions: Monte-Carlo error 1 point."""
+    that nobody else has; 200 repetitions: Monte-Carlo error 1.5 points."""
     rng = np.random.default_rng(5)
     tasks, n, covered = 30, 6, 0
     truth = 2 - (0.8**3 - 0.4**3) / (3 * 0.4)
-    for _ in range(500):
+    for _ in range(200):
         favourite = rng.binomial(n, rng.uniform(0.4, 0.8, tasks))
         rows = [[m] * (m > 0) + [1] * (n - m) for m in favourite.tolist()]
         count = np.array([m for row in rows for m in row])
@@ -266,4 +266,4 @@ def test_intervals_of_distinct_solutions_cover() -> None:
         values = distinct_at_k(start, count, count, count, 2)
         found = interval(Sample(values, 1.0, 2.0))
         covered += found.low <= truth <= found.high
-    assert covered / 500 >= 0.93
+    assert covered / 200 >= 0.92

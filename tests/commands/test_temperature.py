@@ -310,16 +310,18 @@ def test_many_pairs_are_listed_where_they_flip(flips: bool) -> None:
 
 def test_names_and_column_say_the_same(passk: Passk) -> None:
     """A file per temperature, by label, by its own name, and the column: the same rows."""
+    few = ["-k", "1", "--resamples", "200", "-f", "csv"]
     files = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
-    column = passk("temperature", SAMPLES / "cruxeval.jsonl.gz", "--model", "codellama-7b", "-f",
-                   "csv").out  # fmt: skip
-    by_name = passk("temperature", *files, "-f", "csv")
+    column = passk(
+        "temperature", SAMPLES / "cruxeval.jsonl.gz", "--model", "codellama-7b", *few
+    ).out
+    by_name = passk("temperature", *files, *few)
     assert by_name.out == column
     assert "'codellama-7b_temp0.2' is model 'codellama-7b' at temperature 0.2" in by_name.err
     labels = [f"codellama-7b@T{t}={path}" for t, path in zip((0.2, 0.8), files, strict=True)]
-    assert passk("temperature", *labels, "--by", "temperature", "-f", "csv").out == column
+    assert passk("temperature", *labels, "--by", "temperature", *few).out == column
     bare = [label.replace("codellama-7b@", "", 1) for label in labels]
-    assert passk("temperature", *bare, "-f", "csv").out == column.replace("codellama-7b", "model")
+    assert passk("temperature", *bare, *few).out == column.replace("codellama-7b", "model")
     signature = json.loads(passk("temperature", *bare, "-f", "json").out)["signature"]
     assert signature["temperature"] == "names"
 

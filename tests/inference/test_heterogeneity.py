@@ -102,7 +102,7 @@ def test_standard_errors_against_simulation() -> None:
     for population in POPULATIONS:
         setting = Setting(population, level=None)
         values, errors = [], []
-        for _ in range(300):
+        for _ in range(120):
             p = rng.beta(1.2, 0.8, 60) if population == NEW_TASKS else fixed
             n, c = np.full(60, 10), rng.binomial(10, p)
             found = gains(n, c, ks, setting)
@@ -110,9 +110,9 @@ def test_standard_errors_against_simulation() -> None:
             values.append([*found.estimate, sd.value])
             errors.append([*found.se, sd.se])
         ratio = np.mean(errors, axis=0) / np.std(values, axis=0)
-        # The spread of 300 values is itself known to 4 %.
-        assert np.all(ratio > 0.88)
-        assert np.all(ratio < (1.12 if population == NEW_TASKS else 1.35))
+        # The spread of 120 values is itself known to 6.5 %.
+        assert np.all(ratio > 0.84)
+        assert np.all(ratio < (1.18 if population == NEW_TASKS else 1.45))
 
 
 def test_equal_sizes_make_units_of_cluster_means() -> None:
@@ -125,14 +125,14 @@ def test_equal_sizes_make_units_of_cluster_means() -> None:
 
 def test_coverage_of_delta_for_new_tasks() -> None:
     """The long table is benchmarks/heterogeneity.md; here its hardest kind and an easy one."""
-    runs, k = 250, np.array([5])
+    runs, k = 100, np.array([5])
     for place, (a, b) in enumerate(((5.0, 0.5), (0.3, 0.5))):
         rng = np.random.default_rng([3, place])
         moments = np.cumprod((a + np.arange(5)) / (a + b + np.arange(5)))
         truth, covered = moments[4] - moments[0] ** 5, 0
         for seed in range(runs):
             c = rng.binomial(10, rng.beta(a, b, 30))
-            found = gains(np.full(30, 10), c, k, Setting(resamples=500, seed=seed))
+            found = gains(np.full(30, 10), c, k, Setting(resamples=300, seed=seed))
             covered += bool(found.low[0] <= truth <= found.high[0])
         assert covered / runs >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / runs)
 
@@ -140,7 +140,7 @@ def test_coverage_of_delta_for_new_tasks() -> None:
 def test_coverage_of_delta_for_these_tasks() -> None:
     """Near 0 with 30 tasks, where the jackknife covers 3 to 50 %, and at k = n: it has none."""
     for place, (a, b, n, k) in enumerate(((0.5, 5.0, 20, 10), (0.1, 1.0, 5, 5), (2.0, 2.0, 10, 5))):
-        rng, covered, runs = np.random.default_rng([4, place]), 0, 60
+        rng, covered, runs = np.random.default_rng([4, place]), 0, 30
         for _ in range(runs):
             p = rng.beta(a, b, 30)
             c = rng.binomial(n, p)
