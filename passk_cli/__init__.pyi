@@ -372,7 +372,7 @@ def plan(
     tasks: int | str | Iterable[int | str] = (),
     attempts: int | str | Iterable[int | str] = (),
     budget: float | None = None,
-    max_tasks: int | None = None,
+    max_tasks: str | int | None = None,
     cluster: str | None = None,
     detect: float = 0.05,
     power: float = 0.8,

@@ -130,7 +130,7 @@ def test_one_attempt_at_as_many_tasks_as_there_are_is_best() -> None:
     best = {str(r["best_for"]): (r["tasks"], r["n_min"]) for r in rows(report, fact="split")}
     assert best == {"pass@1": (3000, 1), "pass@10, all": (300, 10)}
     assert "k = 1: an attempt at a new task narrows the interval more" in said(report)
-    limited = rows(assumed(budget=3000, max_tasks=100), fact="split")
+    limited = rows(assumed(budget=3000, max_tasks="100"), fact="split")
     assert limited[0]["tasks"] == 100
     assert limited[0]["se"] == pytest.approx(math.sqrt((0.09 + 0.15 / 30) / 100), rel=0.01)
 
@@ -138,7 +138,7 @@ def test_one_attempt_at_as_many_tasks_as_there_are_is_best() -> None:
 @pytest.mark.parametrize("rates", [RATES, BetaRates(0.5, 0.02), BetaRates(0.1, 0.2)])
 def test_best_split_against_every_split(rates: BetaRates) -> None:
     names = "pass@1,pass@5,pass^3"
-    report = assumed(names, rates, budget=600, max_tasks=90)
+    report = assumed(names, rates, budget=600, max_tasks="90")
     for metric in parse_list(names):
         values = Assumed(metric, rates)
         every = [math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)]
@@ -605,3 +605,18 @@ def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk:
     with pytest.raises(passk_cli.ParameterError, match="one cluster does not show how clusters"):
         passk_cli.plan({**pilot, "repo": ["u"] * 16}, k=[1], cluster="repo")
     assert passk(*ASSUMED, "--cluster", "repo").code == 2
+
+
+def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None:
+    pilot = {"task": list("abcdefghijklmnop"), "n": [4] * 16, "c": [0, 1, 2, 4] * 4}
+    limited = passk_cli.plan(pilot, k=[1], budget=640, max_tasks="pilot")
+    assert limited.signature["max-tasks"] == 16
+    assert "over at most 16 tasks" in str(limited)
+    split = limited.frame[limited.frame["fact"] == "split"]
+    assert split["tasks"].tolist() == [16]
+    assert str(passk_cli.plan(pilot, k=[1], budget=640, max_tasks=16)) == str(limited)
+    for given, problem in (("pilot", "there is no pilot; name its FILE"), ("1", "at least 2"),
+                           ("x", "must be a whole number")):  # fmt: skip
+        refused = passk(*ASSUMED, "--max-tasks", given)
+        assert (refused.code, f"--max-tasks {given}: " in refused.err) == (2, True)
+        assert problem in refused.err

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
-from passk_cli.commands.plan.aims import Aims
+from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_PLANNED_K
@@ -55,6 +55,10 @@ class Plan(Aims, Question):
             raise ParameterError(
                 "nothing to plan from; give the FILE of a pilot, or --mean and --spread, as"
                 " --mean 0.6 --spread 0.3"
+            )
+        if self.max_tasks == PILOT:
+            raise ParameterError(
+                "--max-tasks pilot: there is no pilot; name its FILE, or give a number"
             )
         read = self.cluster or options.metrics.short_tasks != "empty"
         if read or changed(options.request):

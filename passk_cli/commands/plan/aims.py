@@ -12,6 +12,8 @@ from passk_cli.option import Option
 
 # Tasks and attempts per task that a design can have.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
+# The number of tasks of the pilot.
+PILOT = "pilot"
 
 
 def parse_tasks(given: Any) -> tuple[int, ...]:
@@ -26,6 +28,16 @@ def parse_tasks(given: Any) -> tuple[int, ...]:
 def parse_attempts(given: Any) -> tuple[int, ...]:
     """Numbers of attempts per task, likewise."""
     return _sizes("--attempts", given, *_ATTEMPTS)
+
+
+def parse_most_tasks(given: Any) -> str:
+    """A number of tasks as text, or "pilot" for those of the pilot.
+
+    >>> parse_most_tasks(115), parse_most_tasks("pilot")
+    ('115', 'pilot')
+    """
+    text = str(given).strip()
+    return text if text == PILOT else str(whole_number(f"--max-tasks {text}:", text, *_TASKS))
 
 
 def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
@@ -91,13 +103,13 @@ class Aims:
         Option("--budget", "N", "Attempts to split; money with --cost-per-attempt."),
     ] = None
     max_tasks: Annotated[
-        int | None,
+        str | None,
         Option(
             "--max-tasks",
-            "N",
+            "N|pilot",
             "The most tasks there are.",
-            low=2,
-            detail="The budget is split on so many at most.",
+            parse=parse_most_tasks,
+            detail="The budget is split on so many at most; pilot: as many as the pilot has.",
         ),
     ] = None
     cluster: Annotated[
@@ -135,6 +147,11 @@ class Aims:
             raise ParameterError(f"--cost-per-attempt {cost:g}: it must be above 0")
         if budget is not None and not 1.0 <= budget / (cost or 1.0) < 1e12:
             raise ParameterError(f"--budget {budget:g}: it must pay for 1 to 10¹² attempts")
+
+    @property
+    def most_tasks(self) -> int | None:
+        """That the budget is split on, once "pilot" is a number (`with_usual`); None for any."""
+        return None if self.max_tasks is None else int(self.max_tasks)
 
     @property
     def spend(self) -> int:

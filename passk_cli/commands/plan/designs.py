@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from passk_cli.commands.plan.aims import Aims
+from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.commands.plan.outlook import Outlook
 from passk_cli.inference.budget import splits
 from passk_cli.inference.intervals import DEFAULT
@@ -71,18 +71,20 @@ def with_usual(aims: Aims, outlooks: Sequence[Outlook]) -> Aims:
     pilots = [outlook.pilot for outlook in outlooks if outlook.pilot is not None]
     ks = [outlook.metric.k for outlook in outlooks]
     tasks: tuple[int, ...] = _USUAL_TASKS
-    attempts, spent = 2 * max(ks), _USUAL_TASKS[1] * max(ks)
+    attempts, spent, most = 2 * max(ks), _USUAL_TASKS[1] * max(ks), aims.max_tasks
     if pilots:
         own = max(len(pilot.n) for pilot in pilots)
         tasks = tuple(sorted({max(own // 4, 2), own, 4 * own}))
         attempts = min(pilot.fewest for pilot in pilots)
         spent = max(int(pilot.n.sum()) for pilot in pilots)
+        most = str(own) if most == PILOT else most
     usual = {min(ks), max(ks), attempts, 2 * attempts}
     return replace(
         aims,
         tasks=aims.tasks or tasks,
         attempts=aims.attempts or tuple(sorted(usual)),
         budget=spent * (aims.cost_per_attempt or 1.0) if aims.budget is None else aims.budget,
+        max_tasks=most,
     )
 
 
@@ -155,7 +157,7 @@ def best_splits(outlooks: Sequence[Outlook], aims: Aims) -> list[Fact]:
     Every split that is best for something comes with all metrics; none that cannot be afforded.
     """
     ks = sorted({outlook.metric.k for outlook in outlooks})
-    options = sorted({s for k in ks for s in splits(aims.spend, k, aims.max_tasks)})
+    options = sorted({s for k in ks for s in splits(aims.spend, k, aims.most_tasks)})
     best: dict[tuple[int, int], list[str]] = {}
     excess = [0.0] * len(options)
     for outlook in outlooks:

@@ -103,7 +103,7 @@ def _decisions(designs: Designs) -> dict[str, object]:
         "difference": aims.detect,
         "correlation": correlation_words(designs.outlooks),
         "budget": aims.spend,
-        "max_tasks": aims.max_tasks,
+        "max_tasks": aims.most_tasks,
         "cluster": aims.cluster,
         "cost": aims.cost_per_attempt,
     }

@@ -80,7 +80,7 @@ def _split_table(designs: Designs) -> Table:
                Column("se", "share"), Column("width", "share"),
                Column("detects", "share"))  # fmt: skip
     money = f"{aims.budget:,.2f}: " if aims.cost_per_attempt else ""
-    most = "" if aims.max_tasks is None else f" over at most {plural(aims.max_tasks, 'task')}"
+    most = "" if aims.most_tasks is None else f" over at most {plural(aims.most_tasks, 'task')}"
     title = f"Best split of {money}{plural(aims.spend, 'attempt')}{most}"
     return Table(
         columns,
