@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 # Statistics that fall short of an observed one by this share or less are ties.
 _SLACK = 1e-9
+# Columns multiplied by a block of signs at once.  It bounds memory and changes no number.
+_COLUMNS_AT_ONCE = 1 << 13
 
 
 def max_t(
@@ -47,43 +50,104 @@ def max_t(
     >>> max_t([[1, 1], [1, 1], [1, 0], [1, 0], [1, 0]]).tolist()
     [0.0625, 0.5]
     """
-    columns = np.asarray(differences, dtype=np.float64)
-    columns = columns[:, None] if columns.ndim == 1 else columns
-    if columns.ndim != 2 or not np.isfinite(columns).all():
-        raise ValueError("differences must be finite, (tasks,) or (tasks × columns)")
-    adjusted = np.ones(columns.shape[1])
-    moving = np.flatnonzero(columns.any(axis=0))
-    if not len(moving):
-        return adjusted
-    whole = whole_numbers(columns[:, moving])
-    norms = np.sqrt((whole**2).sum(axis=0))
-    z = np.abs(whole.sum(axis=0)) / norms
-    order = np.argsort(-z, kind="stable")
-    adjusted[moving[order]] = _stepped_down(
-        whole[:, order], norms[order], z[order], (resamples, seed, enumerate_up_to)
+    (adjusted,) = max_t_of_each(
+        [differences], resamples=resamples, seed=seed, enumerate_up_to=enumerate_up_to
     )
     return adjusted
 
 
-def _stepped_down(whole: Floats, norms: Floats, z: Floats, draws: tuple[int, int, int]) -> Floats:
-    """Adjusted p of columns in order of falling z."""
-    resamples, seed, enumerate_up_to = draws
-    differing = whole[whole.any(axis=1)]
-    exact = len(differing) <= enumerate_up_to
-    reached, patterns = np.zeros(len(z)), 0
-    every = _all_signs(len(differing)) if exact else _drawn_signs(len(whole), resamples, seed)
-    for signs in every:
-        sums = np.abs(signs @ (differing if exact else whole))
+def max_t_of_each(
+    families: Iterable[ArrayLike],
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    enumerate_up_to: int = 13,
+) -> list[Floats]:
+    """`max_t` of each of many families, whose signs are drawn once: that is what takes time.
+
+    families : (tasks,) or (tasks × columns) each.  The rest is as for `max_t`.
+
+    >>> [p.tolist() for p in max_t_of_each([[1, 1, 1], [[1, 1], [1, -1], [1, 0]]])]
+    [[0.25], [0.25, 1.0]]
+    """
+    each = [_Descending.of(differences, enumerate_up_to) for differences in families]
+    shapes: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
+    for number, family in enumerate(each):
+        shapes.setdefault((family.exact, family.whole.shape), []).append(number)
+    stepped = [family.z for family in each]
+    for (_, shape), numbers in shapes.items():
+        at_once = max(1, _COLUMNS_AT_ONCE // max(shape[1], 1))
+        for first in range(0, len(numbers), at_once):
+            part = numbers[first : first + at_once]
+            p = _stepped_down([each[number] for number in part], resamples, seed)
+            for number, of_one in zip(part, p, strict=True):
+                stepped[number] = of_one
+    return [family.in_place(p) for family, p in zip(each, stepped, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Descending:
+    """The columns that are not all 0, in order of falling z.
+
+    whole : (tasks × columns) whole numbers; only of tasks that differ where all patterns count,
+        which `exact` says.  norms, z : (columns,).  places : where each column was, of `columns`.
+    """
+
+    whole: Floats
+    norms: Floats
+    z: Floats
+    places: NDArray[np.intp]
+    columns: int
+    exact: bool
+
+    @classmethod
+    def of(cls, differences: ArrayLike, enumerate_up_to: int) -> _Descending:
+        given = np.asarray(differences, dtype=np.float64)
+        given = given[:, None] if given.ndim == 1 else given
+        if given.ndim != 2 or not np.isfinite(given).all():
+            raise ValueError("differences must be finite, (tasks,) or (tasks × columns)")
+        moving = np.flatnonzero(given.any(axis=0))
+        whole = whole_numbers(given[:, moving])
+        norms = np.sqrt((whole**2).sum(axis=0))
+        z = np.abs(whole.sum(axis=0)) / norms
+        order = np.argsort(-z, kind="stable")
+        differ = whole.any(axis=1)
+        exact = int(differ.sum()) <= enumerate_up_to
+        whole = whole[differ] if exact else whole
+        return cls(
+            whole[:, order], norms[order], z[order], moving[order], given.shape[1], exact
+        )  # fmt: skip
+
+    def in_place(self, p: Floats) -> Floats:
+        """Adjusted p as the columns stood; 1 for those of zeros."""
+        adjusted = np.ones(self.columns)
+        adjusted[self.places] = p
+        return adjusted
+
+
+def _stepped_down(families: Sequence[_Descending], resamples: int, seed: int) -> Floats:
+    """Adjusted p, (families × columns), of families of one shape, in order of falling z."""
+    tasks, columns = families[0].whole.shape
+    if not columns:
+        return np.ones((len(families), 0))
+    exact = families[0].exact
+    whole = np.concatenate([family.whole for family in families], axis=1)
+    norms = np.concatenate([family.norms for family in families])
+    z = np.stack([family.z for family in families])
+    reached, patterns = np.zeros(z.shape), 0
+    for signs in _all_signs(tasks) if exact else _drawn_signs(tasks, resamples, seed):
+        sums = np.abs(signs @ whole)
         sums /= norms
         # The largest of each column and those behind it.
-        largest = np.maximum.accumulate(sums[:, ::-1], axis=1)[:, ::-1]
+        behind = sums.reshape(len(signs), *z.shape)[:, :, ::-1]
+        largest = np.maximum.accumulate(behind, axis=2)[:, :, ::-1]
         reached += np.count_nonzero(largest >= z * (1 - _SLACK), axis=0)
         patterns += len(signs)
     p = reached / patterns if exact else (reached + 1) / (patterns + 1)
     if not exact:
-        bound = 2 * np.exp(-(z**2) / 2) * np.arange(len(z), 0, -1)
+        bound = 2 * np.exp(-(z**2) / 2) * np.arange(columns, 0, -1)
         p = np.where(bound < 1 / (patterns + 1), bound, p)
-    stepped: Floats = np.minimum(np.maximum.accumulate(p), 1.0)
+    stepped: Floats = np.minimum(np.maximum.accumulate(p, axis=1), 1.0)
     return stepped
 
 

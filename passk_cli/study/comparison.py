@@ -219,7 +219,8 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
 
     Where outcomes are missing that may pass or fail, the values are those where all fail.
     """
-    shared = np.intersect1d(first.tasks, second.tasks)
+    same = np.array_equal(first.tasks, second.tasks)
+    shared = first.tasks if same else np.intersect1d(first.tasks, second.tasks)
     only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
     if any(only) and unpaired == "error":
         raise DataError(
@@ -240,10 +241,17 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if first.passing is not None or second.passing is not None:
         (low, high), (other_low, other_high) = first.ends, second.ends
         ends = match(low, other_high), match(high, other_low)
-    at = (np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared))
+    at = (np.arange(len(shared)),) * 2 if same else _places(first, second, shared)
     values = first.values[at[0]], second.values[at[1]]
     clusters = _codes(first, at[0])
     return Comparison(first, second, shared, values, at, *only, clusters, ends=ends)
+
+
+def _places(
+    first: TaskValues, second: TaskValues, shared: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each has the shared tasks."""
+    return np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
 
 
 def _codes(first: TaskValues, at: NDArray[np.int64]) -> NDArray[np.int64] | None:

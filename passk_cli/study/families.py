@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.paired import FLIPPED, Answer
+from passk_cli.study.paired import FLIPPED
 from passk_cli.study.rules import ALL, HOLM, MAX_T, PRIMARY, SECONDARY, Rules
 
 if TYPE_CHECKING:
@@ -20,52 +20,71 @@ if TYPE_CHECKING:
 
 
 def adjust(
-    answers: Sequence[Answer],
-    comparisons: Sequence[Comparison],
-    confidence: Confidence,
-    rules: Rules,
-) -> list[Comparison]:
-    """The comparisons with their tests, each p adjusted with those of its family.
+    groups: Sequence[Sequence[Comparison]], confidence: Confidence, rules: Rules
+) -> list[list[Comparison]]:
+    """The tested comparisons of each group, each p adjusted with those of its family in the group.
 
     Errors: ParameterError for max-T where signs may not be flipped together, with the reason.
     """
-    tested = [
-        replace(c, p=answer.p, smallest=answer.smallest, test=answer.name, untested=answer.reason)
-        for c, answer in zip(comparisons, answers, strict=True)
-    ]
-    name = rules.adjust or (HOLM if _why_not_flipped(tested) else MAX_T)
-    if name == MAX_T and (reason := _why_not_flipped(tested)):
+    families = [family for group in groups for family in _families(group, rules)]
+    adjusted: dict[int, Comparison] = {}
+    for family, p in zip(families, _together(families, confidence), strict=True):
+        for c, each in zip(family.comparisons, p.tolist(), strict=True):
+            adjusted[id(c)] = replace(
+                c, adjusted=each, adjustment=family.adjustment, family=family.name
+            )
+    return [[adjusted[id(c)] for c in group] for group in groups]
+
+
+@dataclass(frozen=True)
+class _TestFamily:
+    """Comparisons that are adjusted together, and how."""
+
+    name: str
+    adjustment: str
+    comparisons: Sequence[Comparison]
+
+
+def _families(tested: Sequence[Comparison], rules: Rules) -> list[_TestFamily]:
+    if not tested:
+        return []
+    reason = _why_not_flipped(tested)
+    adjustment = rules.adjust or (HOLM if reason else MAX_T)
+    if adjustment == MAX_T and reason:
         raise ParameterError(f"--adjust {MAX_T}: it flips signs of differences, and {reason}")
-    families: dict[object, list[int]] = {}
-    for place, comparison in enumerate(tested):
-        together = None if rules.family == ALL else comparison.first.metric
-        families.setdefault(together, []).append(place)
-    for number, places in enumerate(families.values()):
-        family = ALL if rules.family == ALL else SECONDARY if number else PRIMARY
-        adjusted = _together([tested[i] for i in places], name, confidence)
-        for i, p in zip(places, adjusted.tolist(), strict=True):
-            tested[i] = replace(tested[i], adjusted=p, adjustment=name, family=family)
-    return tested
+    if rules.family == ALL:
+        return [_TestFamily(ALL, adjustment, tested)]
+    metrics: dict[object, list[Comparison]] = {}
+    for c in tested:
+        metrics.setdefault(c.first.metric, []).append(c)
+    return [
+        _TestFamily(SECONDARY if number else PRIMARY, adjustment, of_one)
+        for number, of_one in enumerate(metrics.values())
+    ]
 
 
-def _together(
-    family: Sequence[Comparison], name: str, confidence: Confidence
-) -> NDArray[np.float64]:
-    """The p of one family, adjusted."""
+def _together(families: Sequence[_TestFamily], confidence: Confidence) -> list[NDArray[np.float64]]:
+    """The p of each family, adjusted."""
     from passk_cli.inference.adjust import ADJUSTMENTS
+    from passk_cli.inference.max_t import max_t_of_each
 
-    p = np.array([c.p for c in family])
-    smallest = np.array([c.smallest for c in family])
-    if name != MAX_T:
-        return ADJUSTMENTS[name](p, smallest)
-    if len(family) < 2:
-        return p
-    from passk_cli.inference.max_t import max_t
-
-    adjusted = max_t(_differences(family), resamples=confidence.resamples, seed=confidence.seed)
-    # Suissa and Shuster's p may be larger than that of flips.
-    larger: NDArray[np.float64] = np.maximum(adjusted, p)
-    return larger
+    many = [family.adjustment == MAX_T and len(family.comparisons) > 1 for family in families]
+    flipped = iter(
+        max_t_of_each(
+            [_differences(f.comparisons) for f, several in zip(families, many, strict=True)
+             if several],
+            resamples=confidence.resamples, seed=confidence.seed,
+        )
+    )  # fmt: skip
+    adjusted: list[NDArray[np.float64]] = []
+    for family, several in zip(families, many, strict=True):
+        p = np.array([c.p for c in family.comparisons])
+        smallest = np.array([c.smallest for c in family.comparisons])
+        if family.adjustment != MAX_T:
+            p = ADJUSTMENTS[family.adjustment](p, smallest)
+        # Suissa and Shuster's p may be larger than that of flips.
+        adjusted.append(np.maximum(next(flipped), p) if several else p)
+    return adjusted
 
 
 def _differences(family: Sequence[Comparison]) -> NDArray[np.float64]:
@@ -75,6 +94,9 @@ def _differences(family: Sequence[Comparison]) -> NDArray[np.float64]:
     if family[0].clusters is not None:
         d = np.stack([c.d for c in family], axis=1)
         return cluster_totals(d, family[0].clusters)[0]
+    first = family[0].tasks
+    if all(np.array_equal(c.tasks, first) for c in family):
+        return np.stack([c.d for c in family], axis=1)
     tasks = np.unique(np.concatenate([c.tasks for c in family]))
     differences = np.zeros((len(tasks), len(family)))
     for column, c in enumerate(family):

@@ -48,18 +48,16 @@ def test_pairs(
     every = [[match(first, second, rules.unpaired) for first, second in pairs] for pairs in groups]
     estimable = [[c for c in comparisons if not c.reason] for comparisons in every]
     answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
-    tested = []
-    for comparisons, each in zip(every, estimable, strict=True):
-        judged = iter(adjust([next(answers) for _ in each], each, confidence, rules))
-        tested.append(
-            [
-                c
-                if c.reason
-                else replace(d := next(judged), verdict=_verdict(d, confidence.level, 0.0))
-                for c in comparisons
-            ]
-        )
-    return tested
+    tested = [[_answered(c, next(answers)) for c in each] for each in estimable]
+    adjusted = adjust(tested, confidence, rules)
+    judged = (replace(c, verdict=_verdict(c, confidence.level, 0.0)) for g in adjusted for c in g)
+    return [[c if c.reason else next(judged) for c in comparisons] for comparisons in every]
+
+
+def _answered(comparison: Comparison, answer: Answer) -> Comparison:
+    return replace(
+        comparison, p=answer.p, smallest=answer.smallest, test=answer.name, untested=answer.reason
+    )
 
 
 def _tested(
