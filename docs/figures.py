@@ -49,6 +49,7 @@ COMMANDS: dict[str, Callable[[], passk_cli.Findings]] = {
     "order": lambda: passk_cli.order(
         **_crux(where="temperature < 0.5", models=["codellama-7b"], k=[1, 4])
     ),
+    "tasks": lambda: passk_cli.tasks(**_crux(where="temperature < 0.5", matrix=True)),
     "diversity": lambda: passk_cli.diversity(
         **_crux(by="temperature", models=["codellama-7b"], k=[5, 10])
     ),

@@ -222,6 +222,7 @@ def tasks(
     always: float | None = None,
     against: Any = None,
     suspects: bool = False,
+    matrix: bool = False,
     rows: int = 30,
     order_from_lines: bool = False,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,

@@ -15,6 +15,8 @@ R = TypeVar("R", bound=Row)
 
 # Width and height in pixels of a plot that stands alone, and of a panel.
 WHOLE, PANEL = (480, 300), (220, 190)
+# Width of a heat map that stands alone.
+WIDE = 640
 # Letters of a subtitle that fit on a line, and what its parts are joined by.
 _LETTERS, _LETTERS_A_PANEL, _BETWEEN = 92, 44, " · "
 _COLUMNS = 3

@@ -23,6 +23,8 @@ _MARKS = "●■▲◆✚▼▶◀"
 _STROKES = dict(zip(layout.DASHES, ("───", "╌╌╌", "┈┈┈", "─·─", "━ ━"), strict=True))
 # A band is shaded only where few lines could be meant; dots of a braille cell across and down.
 _MOST_BANDS, _ACROSS, _DOWN = 4, 2, 4
+# Shades of a heat map, and what they mean.
+_SHADES, _SHADE_WORDS = " ░▒▓█", ("0", "below 1/3", "below 2/3", "below 1", "1")
 # Dots per pixel of a dash.
 _DOTS = 0.6
 
@@ -265,7 +267,50 @@ class _DensityDrawing(_Drawing):
         return self.frame(canvas, left, across)
 
 
-_DRAWINGS = {"curves": _CurveDrawing, "forest": _ForestDrawing, "densities": _DensityDrawing}
+@dataclass
+class _HeatDrawing(_Drawing):
+    """A text row per label: a column per cell, or several cells, the darker the larger."""
+
+    def panel(self, panel: Any) -> list[str]:
+        rows = _of(self.plot.rows, panel)
+        by_label: dict[Any, list[Row]] = {}
+        for row in rows:
+            by_label.setdefault(row["label"], []).append(row)
+        margin = min(max(map(cells_of, map(_name, by_label))), self.width // 2)
+        most = max(row["high"] for row in rows)
+        columns = min(self.width - margin - 1, most * max(1, (self.width - margin - 1) // most))
+        lines = []
+        for label, own in by_label.items():
+            shades = "".join(self._shade(own, most, at, columns) for at in range(columns))
+            name = _name(label)
+            lines.append(name + " " * (margin - cells_of(name) + 1) + shades)
+        ends = f"{1:,}{f'{most:,}'.rjust(columns - 1)}" if columns > 1 else "1"
+        return [*lines, " " * (margin + 1) + ends, " " * (margin + 1) + self.plot.x_title]
+
+    def legend(self) -> list[str]:
+        """What the shades are."""
+        words = [f"{sign} {text}" for sign, text in zip(_SHADES, _SHADE_WORDS, strict=True)]
+        return ["", f"{self.plot.names['y']}: {'  '.join(words)}   · none"]
+
+    def _shade(self, cells: Sequence[Row], most: int, at: int, columns: int) -> str:
+        """The sign of a column: the mean of the cells below it."""
+        low, high = at * most / columns, (at + 1) * most / columns
+        own = [row["y"] for row in cells
+               if row["high"] > low + 1e-9 and row["low"] < high - 1e-9
+               and row["y"] is not None]  # fmt: skip
+        if not own:
+            return "·"
+        mean = sum(own) / len(own)
+        # The ends mean what they say: none of the attempts, and all of them.
+        return _SHADES[0 if mean == 0 else 4 if mean == 1 else 1 + min(int(3 * mean), 2)]
+
+
+_DRAWINGS = {
+    "heat": _HeatDrawing,
+    "curves": _CurveDrawing,
+    "forest": _ForestDrawing,
+    "densities": _DensityDrawing,
+}
 
 
 def _of(rows: Sequence[Row], panel: Any) -> list[Row]:

@@ -28,6 +28,8 @@ _SHAPES = (
 _MOST_BANDS, _FAINT = 4, 0.06
 # Width of a letter and height of the word of a reference line, with its margin, in pixels.
 _LETTER, _WORD = 6.5, 17
+# Rows of a heat map that stand apart; more are lower.  Names of so many cells stand below it.
+_ROOMY, _NAMED = 40, 40
 # Points of a line that carry its shape.
 _MARKERS = 12
 
@@ -52,7 +54,12 @@ def spec(plot: Plot, percent: bool = False, hover: bool = True) -> Spec:
     layers = _LAYERS[plot.kind](plot, _PERCENT if percent else _SHARES, hover)
     panels = layout.panels(plot)
     width, height = layout.PANEL if len(panels) > 1 else layout.WHOLE
-    by_label = {"forest": {"step": 18}, "densities": 44 * len(distinct(plot.rows, "label"))}
+    labels = len(distinct(plot.rows, "label"))
+    by_label = {
+        "forest": {"step": 18}, "densities": 44 * labels,
+        "heat": {"step": 18 if labels <= _ROOMY else 11},
+    }  # fmt: skip
+    width = layout.WIDE if plot.kind == "heat" and len(panels) == 1 else width
     size = {
         "width": plot.width or width,
         "height": plot.height or by_label.get(plot.kind, height),
@@ -107,7 +114,9 @@ class _Layers:
     def tooltip(self, roles: Iterable[str]) -> list[Spec]:
         """What hovering shows: each value under its name."""
         measured = "y" if self.plot.kind == "curves" else "x"
-        shares = (measured, "low", "high") if self.plot.unit == "share" else ()
+        shares: tuple[str, ...] = ()
+        if self.plot.unit == "share":
+            shares = ("y",) if self.plot.kind == "heat" else (measured, "low", "high")
         tips: list[Spec] = []
         for role in roles:
             tip = {"field": role, "title": printable(self.plot.names[role]), "type": "nominal"}
@@ -310,7 +319,51 @@ class _DensityLayers(_Layers):
         ]
 
 
-_LAYERS = {"curves": _CurveLayers, "forest": _ForestLayers, "densities": _DensityLayers}
+@dataclass
+class _HeatLayers(_Layers):
+    """Cells in rows, coloured by a share; a cell without one shows the paper."""
+
+    def values(self) -> list[Spec]:
+        return _data((row for row in self.plot.rows if row["y"] is not None), "cell")
+
+    def layers(self) -> list[Spec]:
+        rows = self.plot.rows
+        most = max(row["high"] for row in rows)
+        axis: Spec = {"grid": False, "tickCount": 6, "format": ",~r"}
+        # Words are of one cell each where cells are few, and the same in every row.
+        names = {row["low"]: row["words"] for row in rows}
+        if most == len(names) <= _NAMED and not self.plot.has("panel"):
+            words = json.dumps([str(names[at]) for at in sorted(names)], ensure_ascii=False)
+            axis = {
+                "grid": False, "values": [at + 0.5 for at in sorted(names)], "labelAngle": -60,
+                "labelExpr": f"{words}[floor(datum.value)]", "labelLimit": 160,
+                "labelOverlap": False,
+            }  # fmt: skip
+        x: Spec = {
+            "field": "low", "type": "quantitative", "title": self.plot.x_title or None,
+            "axis": axis, "scale": {"domain": [0, most], "nice": False},
+        }  # fmt: skip
+        labels = distinct(rows, "label")
+        font = {"labelFontSize": 9} if len(labels) > _ROOMY else {}
+        up: Spec = {
+            "field": "label", "type": "nominal", "title": None, "axis": {"grid": False} | font,
+            "scale": {"domain": labels},
+        }  # fmt: skip
+        colour: Spec = {
+            "field": "y", "type": "quantitative", "scale": {"domain": [0, 1], "scheme": "viridis"},
+            "legend": {"title": printable(self.plot.names["y"]), "format": self.shares,
+                       "values": [0, 0.25, 0.5, 0.75, 1]},
+        }  # fmt: skip
+        tips = self.tooltip(("label", "words", "y"))
+        return [_layer("cell", "rect", x=x, x2={"field": "high"}, y=up, color=colour, tooltip=tips)]
+
+
+_LAYERS = {
+    "heat": _HeatLayers,
+    "curves": _CurveLayers,
+    "forest": _ForestLayers,
+    "densities": _DensityLayers,
+}
 
 
 def _data(rows: Iterable[Row], way: str) -> list[Spec]:

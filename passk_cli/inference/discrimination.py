@@ -99,12 +99,13 @@ def _rests(rates: Floats) -> Floats:
 
 def _ranked(values: Floats) -> Floats:
     """Mean ranks within each column, centred; 0 where there is no value."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(values, axis=0, nan_policy="omit")
-    there = ~np.isnan(values)
-    middle = (there.sum(axis=0) + 1) / 2
-    return np.where(there, ranks - middle, 0.0)
+    ranks = np.zeros(values.shape)
+    for column, out in zip(values.T, ranks.T, strict=True):
+        there = ~np.isnan(column)
+        if there.any():
+            _, place, ties = np.unique(column[there], return_inverse=True, return_counts=True)
+            out[there] = (np.cumsum(ties) - (ties - 1) / 2)[place] - (there.sum() + 1) / 2
+    return ranks
 
 
 def _limits(correlation: Floats, count: Integers, level: float) -> tuple[Floats, Floats]:

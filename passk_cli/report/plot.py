@@ -1,6 +1,7 @@
 """Charts as plain data: what is shown, and nothing of how it is drawn.
 
-`curves`, `forest` and `densities` make a `Plot` from a command's rows; `passk_cli.charts` draws it.
+`curves`, `forest`, `densities` and `heat` make a `Plot` from a command's rows; `passk_cli.charts`
+draws it.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ class Rule:
 class Plot:
     """A picture of a result as data.
 
-    kind : "curves", "forest" or "densities".
+    kind : "curves", "forest", "densities" or "heat".
     rows : one per point, in the order they are shown: role → value.  Curves have x, y, series
         (whose line), kind (which of its lines); the others x, label, told (whether it stands out),
-        draws (an array); all low, high and panel.  x or y always, the rest where the plot `has` it.
+        draws (an array); all low, high and panel.  A heat map has cells from low to high in the
+        row of a label, y (their colour) and words.  x or y always, the rest where the plot `has`
+        it.
         Texts are printable, numbers are Python's, and undefined ones are None.
     names : role → what its values are called.
     points : of curves, rows shown as points; they may lack some of the roles.
@@ -170,6 +173,35 @@ def densities(rows: Sequence[Row], *, draws: str, **names: str) -> Plot:
     return replace(
         points, kind="densities", rows=tuple({**one, "draws": row[draws]} for one, row in values)
     )
+
+
+def heat(
+    rows: Sequence[Row],
+    *,
+    label: str,
+    low: str,
+    high: str,
+    value: str,
+    words: str,
+    facet: str = "",
+    title: str = "",
+    subtitle: str = "",
+    x_title: str = "",
+) -> Plot:
+    """Cells in rows, coloured by a share.
+
+    rows : one per cell; label names its row, low and high where it begins and ends, value its
+        share or None, words what it is called.
+
+    >>> row = {"model": "m", "from": 0, "to": 1, "pass rate": 0.5, "tasks": "a"}
+    >>> heat([row], label="model", low="from", high="to", value="pass rate", words="tasks").rows
+    ({'label': 'm', 'low': 0, 'high': 1, 'y': 0.5, 'words': 'a'},)
+    """
+    names = _named(label=label, low=low, high=high, y=value, words=words, panel=facet)
+    return Plot(
+        "heat", _tidy(rows, names), names, (), (), printable(title), printable(subtitle),
+        printable(x_title),
+    )  # fmt: skip
 
 
 def distinct(rows: Iterable[Row], role: str) -> list[Any]:

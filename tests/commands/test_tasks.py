@@ -12,6 +12,7 @@ import passk_cli
 from passk_cli import ParameterError
 from passk_cli.commands.tasks.classes import CLASSES, rates_by_task
 from passk_cli.commands.tasks.flips import Side, find_flips
+from passk_cli.commands.tasks.matrix import matrices
 from passk_cli.commands.tasks.suspects import find_suspects
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import SAMPLES, Golden, Passk
@@ -23,6 +24,7 @@ GOLDENS: dict[str, list[object]] = {
     "tasks-always": ["tasks", TAU, "--always", "0.95", "--rows", "5", "-f", "table"],
     "tasks-flips": ["tasks", AGENTS, "--against", "gpt-5.5", "--model", "claude-fable-5"],
     "tasks-suspects": ["tasks", AGENTS, "--suspects", "--rows", "5"],
+    "tasks-matrix": ["tasks", AGENTS, "--matrix", "--rows", "3", "--chart", "terminal"],
     "tasks-models": ["tasks", AGENTS, "--rows", "12"],
 }
 
@@ -212,3 +214,50 @@ def test_few_models_show_little() -> None:
     four = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abcd" for t in "xyz"]
     notes = passk_cli.tasks(four, suspects=True).notes
     assert any("with 4 models the smallest p is 0.17" in str(note) for note in notes)
+
+
+def test_a_matrix_is_sorted_so_that_structure_shows() -> None:
+    passed = {"strong": "111110", "middle": "111000", "weak": "100001"}
+    cells = [(m, f"t{t}", 1, int(p)) for m, row in passed.items() for t, p in enumerate(row)]
+    (matrix,) = matrices(Counts.from_cells(cells))
+    assert matrix.models == ("strong", "middle", "weak")
+    assert matrix.tasks == ("t0", "t1", "t2", "t3", "t4", "t5")
+    assert matrix.rates[:, 0].tolist() == [1, 1, 1, 1, 1, 0]
+
+
+def test_a_matrix_has_a_column_per_model_and_all_tasks(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("model,task,n,c\ntask,a,4,1\ntask,b,4,4\nother,a,2,1\n")
+    out = passk("tasks", path, "--matrix", "--rows", "1", "-f", "csv").out
+    assert out.splitlines() == ["task,task (model),other", "b,1.0,", "a,0.25,0.5"]
+    markdown = passk("tasks", path, "--matrix", "-f", "markdown").out
+    assert "| b | 1.000 | 1.000 | – |" in markdown
+
+
+def test_thousands_of_tasks_share_cells(passk: Passk, tmp_path: Path) -> None:
+    cells = [(f"m{i}", f"t{t:04d}", 1, int(t % 7 > i % 5)) for i in range(3) for t in range(4000)]
+    findings = passk_cli.tasks(Counts.from_cells(cells), matrix=True)
+    (plot,) = findings.report.plots
+    assert len(plot.rows) == 3 * 160
+    assert sum(row["high"] - row["low"] for row in plot.rows) == 3 * 4000
+    assert "about 25 tasks share a cell" in plot.subtitle
+    findings.save(tmp_path / "heat.svg")
+    assert (tmp_path / "heat.svg").stat().st_size < 400_000
+
+
+def test_groups_are_panels_of_the_heat_map(tmp_path: Path) -> None:
+    rows = [
+        {"model": m, "task": t, "kind": k, "passed": int(m < t)}
+        for m in "ab" for t in "abc" for k in "xy"
+    ]  # fmt: skip
+    findings = passk_cli.tasks(rows, by="kind", matrix=True)
+    (plot,) = findings.report.plots
+    assert {row["panel"] for row in plot.rows} == {"x", "y"}
+    findings.save(tmp_path / "heat.html")
+    assert findings.frame.columns.tolist() == ["kind", "task", "a", "b"]
+
+
+def test_every_view_can_be_drawn(tmp_path: Path) -> None:
+    for view in ({}, {"against": "gpt-5.5"}, {"suspects": True}, {"always": 0.5}):
+        findings = passk_cli.tasks(str(AGENTS), **view)
+        assert findings.report.plots

@@ -36,7 +36,7 @@ class EachTask(Question):
 
     A task passes always, never or sometimes so far, with the pass rates that its attempts do not
     rule out. --against shows which tasks changed, and how many change by chance alone. --suspects
-    shows tasks that weaker models pass more often than better ones.
+    shows tasks that weaker models pass more often than better ones; --matrix all tasks and models.
 
     Example: passk tasks sample_data/tau_airline.csv
 
@@ -75,6 +75,9 @@ class EachTask(Question):
             "--suspects",
             help="Tasks that weaker models pass more often; tasks that separate no models.",
         ),
+    ] = False
+    matrix: Annotated[
+        bool, Option("--matrix", help="Pass rates, a row per task and a column per model.")
     ] = False
     rows: Annotated[
         int, Option("--rows", "N", "Rows of a table; csv has all.", low=1, high=1_000_000)
@@ -120,6 +123,7 @@ class EachTask(Question):
         views = {
             "--against": self.against is not None,
             "--suspects": self.suspects,
+            "--matrix": self.matrix,
             "--always": self.always is not None,
         }
         asked = [name for name, given in views.items() if given]
@@ -136,6 +140,10 @@ class EachTask(Question):
             from passk_cli.commands.tasks.suspects import suspects_report
 
             return suspects_report(study, self.rows)
+        if self.matrix:
+            from passk_cli.commands.tasks.matrix import matrix_report
+
+            return matrix_report(study, self.rows)
         from passk_cli.commands.tasks.rows import rows_report
 
         return rows_report(study, self.rows, self.always)
@@ -145,4 +153,5 @@ COMMAND = Command(
     EachTask,
     (Request, Confidence),
     without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
+    charts=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.flips import Chances, boschloo, chances, flipped, number_law, range_of
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
+from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import plural, series_name, span
 from passk_cli.study.baseline import label_of
 from passk_cli.study.fact import Fact, Size
@@ -160,9 +161,8 @@ def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[
     >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
     ([1, 0], [1, 0], 0.019)
     """
-    strips: dict[int, NDArray[np.object_]] = {}
-    for side in (side for pair in pairs for side in pair):
-        strips.setdefault(id(side.counts), strips_of(side.counts))
+    both = {id(side.counts): side.counts for pair in pairs for side in pair}
+    strips = {key: strips_of(counts) for key, counts in both.items()}
     every = [_matched(first, second, strips, level) for first, second in pairs]
     if not every:
         return []
@@ -267,6 +267,7 @@ def flips_report(study: Study, against: object, rows: int) -> Report:
         answer=flips_answer(every),
         caption=flips_caption(every),
         notes=flips_notes(every),
+        plots=partial(_changes, every, order[:rows]),
         against=against if study.baseline is None else label_of(against),
         test="boschloo",
         adjust="bh",
@@ -284,6 +285,23 @@ def _order(every: Sequence[Flips]) -> list[tuple[int, int]]:
         np.concatenate([flips.verdicts == 0 for flips in every]),
     ]
     return [places[i] for i in np.lexsort(keys)]
+
+
+def _changes(every: Sequence[Flips], order: Sequence[tuple[int, int]]) -> tuple[Plot, ...]:
+    """The changes of the rows that people see."""
+    rows = []
+    for i, t in order:
+        flips = every[i]
+        name = f"{flips.name} · {flips.tasks[t]}" if len(every) > 1 else flips.tasks[t]
+        rows.append({"task": name, "change": float(flips.change[t]), "low": None, "high": None,
+                     "told": bool(flips.verdicts[t])})  # fmt: skip
+    names = f"{every[0].name} − {every[0].against}" if len(every) == 1 else ""
+    chart = forest(
+        rows, label="task", value="change", low="low", high="high", told="told",
+        title="Change of the pass rate at each task",
+        subtitle=" · ".join(filter(None, (names, "○ not significant"))), x_title="change",
+    )  # fmt: skip
+    return (chart,)
 
 
 def flips_tables(study: Study, every: Sequence[Flips], rows: int) -> list[Table]:

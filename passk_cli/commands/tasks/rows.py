@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from passk_cli.commands.tasks.classes import (
     rates_by_task,
 )
 from passk_cli.commands.tasks.listing import Listing, listing_report, strip_cell, table_of
+from passk_cli.commands.tasks.matrix import heat_maps
 from passk_cli.inference.single import MOST_NEEDED, lower_limits, passes_needed
 from passk_cli.report.model import Cell, Column, Estimate, Report, Sentence, Table
 from passk_cli.report.words import plural, span
@@ -76,6 +78,7 @@ def rows_report(study: Study, rows: int, always: float | None = None) -> Report:
         answer=_answer(rates, study, shown),
         interval="clopper-pearson",
         level=level,
+        plots=partial(heat_maps, study),
         population="these-tasks",
         always=always,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from passk_cli.commands.tasks.classes import TaskRates, rates_by_task
 from passk_cli.commands.tasks.listing import Listing, listing_report
+from passk_cli.commands.tasks.matrix import heat_maps
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED, ItemRest, item_rest
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
@@ -122,6 +124,7 @@ def suspects_report(study: Study, rows: int) -> Report:
         notes=_notes(groups, level),
         correlation="spearman",
         level=level,
+        plots=partial(heat_maps, study),
         adjust="bh",
     )
 
