@@ -142,6 +142,7 @@ _ASKED = {
     "plan": "--mean 0.6 --spread 0.3 --tasks 200 --attempts 10",
     "describe": "sample_data/tau_airline.csv",
     "formats": "",
+    "report": "sample_data/tau_airline.csv -k 1",
 }
 
 

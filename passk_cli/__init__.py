@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 from passk_cli.commands import COMMANDS
@@ -37,6 +39,22 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+
+
+class _Package(ModuleType):
+    """This module, whose `report` is the command also once the folder of that name is imported."""
+
+    @property
+    def report(self) -> Any:
+        """The function of `passk report`."""
+        return __getattr__("report")
+
+    @report.setter
+    def report(self, folder: ModuleType) -> None:
+        """Importing `passk_cli.report.model` would put the folder here."""
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

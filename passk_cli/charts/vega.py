@@ -10,7 +10,7 @@ from typing import Any
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis
 from passk_cli.charts.placing import word_places
-from passk_cli.charts.theme import FONT, THEMES
+from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.report.plot import Plot, Row, Rule, distinct
 from passk_cli.text import printable
 
@@ -46,12 +46,13 @@ def stack(plots: Sequence[Plot], theme: str, percent: bool = False, hover: bool 
     return {"$schema": SCHEMA, "vconcat": specs, "spacing": 36, "resolve": own, "config": look}
 
 
-def spec(plot: Plot, percent: bool = False, hover: bool = True) -> Spec:
+def spec(plot: Plot, percent: bool = False, hover: bool = True, *, described: bool = False) -> Spec:
     """The specification of a plot, without a theme.
 
     percent : shares as percentages.  hover : whether lines answer the mouse.
+    described : whether each mark carries what hovering shows, for pictures inside a page.
     """
-    layers = _LAYERS[plot.kind](plot, _PERCENT if percent else _SHARES, hover)
+    layers = _LAYERS[plot.kind](plot, _PERCENT if percent else _SHARES, hover, described)
     panels = layout.panels(plot)
     width, height = layout.PANEL if len(panels) > 1 else layout.WHOLE
     labels = len(distinct(plot.rows, "label"))
@@ -86,11 +87,13 @@ class _Layers:
     """What the drawings of all kinds of plots share.
 
     shares : the number format of shares.  hover : whether lines answer the mouse.
+    described : whether marks carry what hovering shows.
     """
 
     plot: Plot
     shares: str
     hover: bool
+    described: bool = False
 
     def values(self) -> list[Spec]:
         """The data; `drawn` says which layers a row is for."""
@@ -110,6 +113,12 @@ class _Layers:
             "axis": {"format": form, **ticks},
             "scale": {"domain": [axis.low, axis.high], "nice": False, **kind},
         }  # fmt: skip
+
+    def hovering(self, roles: Iterable[str]) -> Spec:
+        """The encodings of what hovering shows."""
+        tips = self.tooltip(roles)
+        words = {"description": {"value": {"expr": _described(tips)}}} if self.described else {}
+        return {"tooltip": tips, **words}
 
     def tooltip(self, roles: Iterable[str]) -> list[Spec]:
         """What hovering shows: each value under its name."""
@@ -210,15 +219,15 @@ class _CurveLayers(_Layers):
         roles = [role for role in self.plot.names if role in points[0]]
         if {"low", "high"} <= set(roles):
             layers.append(self._layer("interval", "rule", "low", "color", y2={"field": "high"}))
-        tips = self.tooltip(roles)
-        layers.append(self._layer("estimate", "point", "y", "color", "shape", tooltip=tips))
+        tips = self.hovering(roles)
+        layers.append(self._layer("estimate", "point", "y", "color", "shape", **tips))
         return [each | _POINTS for each in layers]
 
     def _markers(self) -> list[Spec]:
         """A few points of each line in the shape of its series; unseen ones under the mouse."""
         marker = self._layer("marker", "point", "y", "color", "shape") | _only("datum.marked")
-        tips = self.tooltip(self.plot.names)
-        hover = self._layer("hover", "point", "y", "color", tooltip=tips) | _LINES
+        tips = self.hovering(self.plot.names)
+        hover = self._layer("hover", "point", "y", "color", **tips) | _LINES
         return [marker] * self.marks + [hover] * self.hover
 
     def _labels(self) -> list[Spec]:
@@ -278,12 +287,12 @@ class _ForestLayers(_Layers):
             "field": "label", "type": "nominal", "title": None, "axis": {"grid": False},
             "scale": {"domain": distinct(self.plot.rows, "label")},
         }  # fmt: skip
-        tips = self.tooltip(role for role in self.plot.names if role != "told")
+        tips = self.hovering(role for role in self.plot.names if role != "told")
         low, x = self.channel(across, "low"), self.channel(across, "x")
-        interval = _layer("interval", "rule", x=low, x2={"field": "high"}, y=up, tooltip=tips)
-        points = [_layer("estimate", "point", x=x, y=up, tooltip=tips)]
+        interval = _layer("interval", "rule", x=low, x2={"field": "high"}, y=up, **tips)
+        points = [_layer("estimate", "point", x=x, y=up, **tips)]
         if self.plot.has("told"):
-            hollow = _layer("open", "point", x=x, y=up, tooltip=tips)
+            hollow = _layer("open", "point", x=x, y=up, **tips)
             points = [points[0] | _only("datum.told"), hollow | _only("!datum.told")]
         return [*self.rules(x=across), interval, *points]
 
@@ -310,12 +319,12 @@ class _DensityLayers(_Layers):
             "axis": {"tickCount": 4, "format": self.shares},
         }  # fmt: skip
         low, high, label = x | {"field": "low"}, {"field": "high"}, {"field": "label"}
-        tips = self.tooltip(self.plot.names)
+        tips = self.hovering(self.plot.names)
         area = _layer("density", "area", x=x, y=up, y2={"field": "top"}, detail=label)
         return [
             area | _only("datum.drawn == 'area'"),
             _layer("interval", "rule", x=low, x2=high, y=up) | _POINTS,
-            _layer("estimate", "point", x=x, y=up, tooltip=tips) | _POINTS,
+            _layer("estimate", "point", x=x, y=up, **tips) | _POINTS,
         ]
 
 
@@ -389,9 +398,24 @@ def _scale(field: str, legend: Spec | None, **scale: list[Any]) -> Spec:
     return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
+def _described(tips: Sequence[Spec]) -> str:
+    """What hovering shows as an expression: "name: value" of each that is defined."""
+    words = []
+    for tip in tips:
+        value = f"datum[{json.dumps(tip['field'])}]"
+        shown = f"format({value}, {json.dumps(tip['format'])})" if "format" in tip else value
+        title = json.dumps(f"{tip['title']}: ", ensure_ascii=False)
+        words.append(f"(isValid({value}) ? {title} + {shown} + '; ' : '')")
+    return " + ".join(words)
+
+
 def config(theme: str) -> Spec:
     """How every layer looks, by its style."""
-    look = THEMES[theme]
+    return configured(THEMES[theme])
+
+
+def configured(look: Theme) -> Spec:
+    """The same in these colours."""
     accent = look.series[0]
     return {
         "background": look.paper,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, ClassVar
 
+from passk_cli import pages
 from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, write_whole
 from passk_cli.cli.progress import working
@@ -165,10 +166,13 @@ class Output:
         inputs: Sequence[str] = (),
         others: Sequence[str] = (),
         charting: Charting | None = None,
+        *,
+        paged: bool = False,
     ) -> None:
         """Refuse before any work is done what could not, or must not, be written afterwards.
 
         inputs : the files that are read.  others, charting : further outputs of the same command.
+        paged : whether it can be a page.
         """
         from passk_cli.files.arguments import read_paths
 
@@ -190,8 +194,9 @@ class Output:
             if places.count(place) > 1:
                 raise ParameterError(f"{target} is named for two outputs")
         guessed = self._target is not None and self.form is None
-        if guessed and stat.S_ISREG(mode_of(targets[0])) and self._suffix not in SUFFIXES:
-            suffixes = ", ".join(SUFFIXES)
+        fitting = dict.fromkeys((*(pages.SUFFIXES if paged else ()), *SUFFIXES))
+        if guessed and stat.S_ISREG(mode_of(targets[0])) and self._suffix not in fitting:
+            suffixes = ", ".join(fitting)
             raise ParameterError(
                 f"{targets[0]}: no format has this suffix; add -f, or use {suffixes}"
             )
@@ -231,8 +236,12 @@ class Output:
         if self.no_signature:
             report = replace(report, signature={})
         terminal = self._target is None and sys.stdout.isatty()
-        name = self.form or SUFFIXES.get(self._suffix) or ("table" if terminal else "plain")
+        suffixes = {**SUFFIXES, **(pages.SUFFIXES if report.page else {})}
+        name = self.form or suffixes.get(self._suffix) or ("table" if terminal else "plain")
         style = self._style(name == "table", terminal)
+        if report.page is not None and name in pages.FORMATS:
+            self._write_page(report, name, style)
+            return
         text = renderer(name)(report, style)
         if self._target is None:
             _to_stdout(text)
@@ -243,6 +252,14 @@ class Output:
         summary = os.environ.get("GITHUB_STEP_SUMMARY")
         if report.checks and self.form == "github" and summary:
             self.append(report, "markdown", summary)
+
+    def _write_page(self, report: Report, name: str, style: Style) -> None:
+        """The whole page, with its pictures beside a file of Markdown."""
+        if self._target is None:
+            _to_stdout(pages.document(report, name, style)[""].decode())
+            return
+        with working("drawing"):
+            pages.write(report, name, Path(self._target), style)
 
     def write_notes(self, report: Report) -> None:
         """What qualifies the numbers, to stderr: all warnings, and the first three notes."""
@@ -309,10 +326,12 @@ def edge_options(declaration: Command) -> Iterator[DeclaredOption]:
 
 
 def _for(declaration: Command, field: str, option: Option) -> Option:
-    """An option as this command has it: formats of verdicts are for commands that give one."""
+    """An option as this command has it: formats of verdicts are for commands that give one, html
+    for those that make a page."""
     if field != "form" or declaration.judges:
         return option
-    return replace(option, choices=tuple(name for name in FORMATS if name not in OF_VERDICTS))
+    names = tuple(name for name in FORMATS if name not in OF_VERDICTS)
+    return replace(option, choices=(*names, *["html"] * declaration.paged))
 
 
 def _to_stdout(text: str) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import temporary_folder
@@ -48,7 +51,8 @@ def _run(
     output, charting = filled(Output, edge), filled(Charting, edge)
     with _visible_failure(declaration, output, file=False):
         named, written = (named_files(declaration.question, given, f) for f in ("read", "written"))
-        output.check([*files, *filter(is_file_argument, named)], written, charting)
+        inputs = [*files, *filter(is_file_argument, named)]
+        output.check(inputs, written, charting, paged=declaration.paged)
     with _visible_failure(declaration, output, file=True):
         question, options = declaration.ask(given, files or None)
 
@@ -60,6 +64,9 @@ def _run(
                 return load(chosen, request, tolerant=question.tolerant)
 
         report = answer(question, options, read)
+    if report.page is not None:
+        command = shlex.join(["passk", *sys.argv[1:]])
+        report = replace(report, page=replace(report.page, command=command))
     if notes_only:
         output.write_notes(report)
     else:

@@ -30,6 +30,7 @@ COMMANDS = {
     "describe": "Files",
     "convert": "Files",
     "formats": "Files",
+    "report": "Files",
 }
 
 

@@ -120,8 +120,9 @@ class Command:
     files : whether it takes files: "needed", "optional" or "none".
     streams : whether its answer is a table of any length, in the file that its option `output`
         names, and the report only about it.
-    charts : whether its report can be drawn.  judges : whether its report is a verdict, so that an
-        error, which keeps it from one, has to show where pipelines look.
+    charts : whether its report can be drawn.  paged : whether it is a page.
+    judges : whether its report is a verdict, so that an error, which keeps it from one, has to show
+        where pipelines look.
     """
 
     question: type[Question]
@@ -130,6 +131,7 @@ class Command:
     files: str = "needed"
     streams: bool = False
     charts: bool = False
+    paged: bool = False
     judges: bool = False
 
     @property

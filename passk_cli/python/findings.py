@@ -83,13 +83,14 @@ class Findings:
         """Write it in the format of the suffix, whole or not at all.
 
         path : .csv, .tsv, .json and .jsonl hold the tidy rows, .md, .tex and .txt the tables; .png,
-            .svg, .pdf and .html are pictures.
+            .svg, .pdf and .html are pictures.  Of `report`, .html and .md are the whole page.
         digits : decimals shown in tables.  percent : shares as percentages.
         theme : of a picture, "light" or "dark"; html follows its reader.
         width, height : of a panel of a picture, in pixels.
         title : whether a picture has its title.  bands : whether its lines have their intervals.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
         """
+        from passk_cli import pages
         from passk_cli.charts import PICTURES
         from passk_cli.charts.look import Look
         from passk_cli.charts.theme import THEMES
@@ -99,6 +100,9 @@ class Findings:
 
         path = Path(path)
         suffix = path.suffix.lower()
+        if self.report.page is not None and suffix in pages.SUFFIXES:
+            pages.write(self.report, pages.SUFFIXES[suffix], path, Style(digits, percent))
+            return
         known = (*SUFFIXES, *(name for name in PICTURES if name not in SUFFIXES))
         if suffix not in known:
             raise ParameterError(f"{path}: no format has this suffix; use {', '.join(known)}")

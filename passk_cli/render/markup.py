@@ -37,13 +37,13 @@ _LATEX = {
 def markdown(report: Report, style: Style) -> str:
     """The answer above GitHub tables, numbers right-aligned, names escaped."""
     style = style.typeset
-    blocks = [_escape(answer(report, style))] if report.answer else []
+    blocks = [escaped(answer(report, style))] if report.answer else []
     for table in report.tables:
         if table.title:
-            blocks.append(f"**{_escape(table.title)}**")
-        blocks.append(_markdown_table(table, style))
-    blocks += [_escape(report.caption)] if report.caption else []
-    blocks += [_code(signature_line(report))] if report.signature else []
+            blocks.append(f"**{escaped(table.title)}**")
+        blocks.append(markdown_table(table, style))
+    blocks += [escaped(report.caption)] if report.caption else []
+    blocks += [code(signature_line(report))] if report.signature else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -90,14 +90,14 @@ def tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in printable(text))
 
 
-def _markdown_table(table: Table, style: Style) -> str:
+def markdown_table(table: Table, style: Style) -> str:
     lines = [
-        "| " + " | ".join(map(_escape, _headings(table, style))) + " |",
+        "| " + " | ".join(map(escaped, _headings(table, style))) + " |",
         "| " + " | ".join("--:" if c.numeric else "---" for c in table.columns) + " |",
     ]
     for row in table.rows:
         cells = [
-            _text_of(c, col, style, _escape) for c, col in zip(row, table.columns, strict=True)
+            _text_of(c, col, style, escaped) for c, col in zip(row, table.columns, strict=True)
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -146,12 +146,12 @@ def _row(cells: Sequence[str]) -> str:
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
-def _escape(text: str) -> str:
+def escaped(text: str) -> str:
     """Text in which nothing is Markdown, HTML or a formula, on one line."""
     return re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Text as a span of code; its fence is longer than any in it."""
     runs = re.findall("`+", text)
     if not runs:

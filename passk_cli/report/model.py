@@ -125,6 +125,44 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Panel:
+    """A part of a page: what one command found, and how to read it.
+
+    name : its address on the page; title : above it.
+    how : how to read it, in two sentences.  limits : what of the data it leaves out, in one.
+    """
+
+    name: str
+    title: str
+    how: str
+    report: Report
+    limits: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """The panels about one group of tasks, such as a benchmark; title "" where there is one."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    answer: tuple[Sentence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """Panels to be read as one document.
+
+    absent : what is not shown and why, in sentences.
+    command : the command line that made it; "" where none did.
+    """
+
+    title: str
+    sections: tuple[Section, ...]
+    absent: tuple[str, ...] = ()
+    command: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """What a command found.
 
@@ -139,6 +177,7 @@ class Report:
     answer : what was found, in a sentence or two above the tables.
     listed : lines that a gate's formats for pipelines show besides its checks.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
+    page : what other commands found of the same data, where it is all shown as one document.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
@@ -153,6 +192,7 @@ class Report:
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
     listed: tuple[str, ...] = ()
+    page: Page | None = None
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:

@@ -1,0 +1,215 @@
+"""The page: every part that the data gives, in reading order; a sentence on each other one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from passk_cli.commands.report.averages import macro_panel
+from passk_cli.commands.report.gathered import Gathered, only_models
+from passk_cli.commands.report.leaderboard import leaderboard, without_ranking
+from passk_cli.commands.report.parts import (
+    DIVERSITY,
+    FEW,
+    MANY,
+    OF_A_GROUP,
+    QUALITY,
+    SEPARATION,
+    TEMPERATURE,
+    Part,
+    first_metric,
+)
+from passk_cli.errors import PasskError
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Note, Page, Panel, Report, Section, Sentence
+from passk_cli.report.words import plural, series_name
+
+_LEADERBOARD = (
+    "Each number is an estimate with its confidence interval. Models that share a letter in the"
+    " column tied do not differ significantly; rank holds the places that the tests leave open."
+)
+_DIFFERENCES = (
+    "Each line is the difference of two models on the tasks they share, with its interval. A"
+    " filled point is a significant difference after adjustment; a hollow one is a tie."
+)
+_ALONE = (
+    "Each number is an estimate with its confidence interval. A narrow interval means that another"
+    " sample of tasks would give nearly the same number."
+)
+
+
+@dataclass
+class _Absent:
+    """What is not shown, and why; each reason with the sections it holds for."""
+
+    reasons: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def add(self, title: str, reason: str, section: str) -> None:
+        self.reasons.setdefault((title, reason), []).append(section)
+
+    def sentences(self, sections: int) -> Iterator[str]:
+        for (title, reason), names in self.reasons.items():
+            where = f" ({', '.join(names)})" if names[0] and len(names) < sections else ""
+            yield f"{title}{where}: {reason}."
+
+
+def page_report(study: Gathered, title: str, baseline: str | None) -> Report:
+    """The estimates of all models, with the page of everything.
+
+    title : of the page.  baseline : the model that every other is compared with; None for all
+    pairs.
+    """
+    absent = _Absent()
+    groups = list(dict.fromkeys(series[1:] for series in study.counts.series))
+    whole = study.ask("estimate", study.counts, **_metrics_of_many(study))
+    sections = [_section(study, values, baseline, absent) for values in groups]
+    overall = list(_overall(study, whole, groups, absent))
+    sections.append(Section("All groups" if study.counts.group_names else "", tuple(overall)))
+    if not study.counts.group_names:
+        sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
+    panels = [panel for section in sections for panel in section.panels]
+    notes = dict.fromkeys(note for panel in panels for note in panel.report.notes)
+    page = Page(title, tuple(sections), tuple(absent.sentences(len(groups))))
+    first = sections[0].panels[0].report
+    return replace(
+        whole,
+        tables=whole.tables if study.counts.group_names else first.tables,
+        answer=tuple(_finding(sections, len(groups))),
+        notes=tuple(notes),
+        draw=tuple,
+        page=page,
+    )
+
+
+def _metrics_of_many(study: Gathered) -> dict[str, object]:
+    """The first and the last metric alone where there are many models."""
+    if len(study.models) <= MANY:
+        return {}
+    return {"metrics": tuple(dict.fromkeys((study.metrics[0], study.metrics[-1])))}
+
+
+def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
+    """What the first sections find, each under its name where there are several."""
+    if groups == 1:
+        yield from sections[0].answer
+        return
+    for section in sections[: min(groups, 3)]:
+        first, *_ = section.answer
+        yield (f"{section.title}: ", *first)
+    if groups > 3:
+        yield (f"{plural(groups - 3, 'more group')} below.",)
+
+
+def _section(
+    study: Gathered, values: tuple[str, ...], baseline: str | None, absent: _Absent
+) -> Section:
+    """The panels about one group of tasks."""
+    name = series_name(values)
+    counts = study.group(values)
+    estimates = study.ask("estimate", counts, **_metrics_of_many(study))
+    panels: list[Panel] = []
+    answer = estimates.answer
+    differences = _differences(study, counts, baseline, name, absent)
+    board, how = estimates, _ALONE
+    if differences is not None:
+        board, how = leaderboard(estimates, differences.report), _LEADERBOARD
+        answer = differences.report.answer
+        differences = replace(differences, report=without_ranking(differences.report))
+    panels.append(Panel("leaderboard", "Leaderboard", how, board))
+    panels += [differences] if differences is not None else []
+    for part in OF_A_GROUP:
+        panel = _panel(study, part, _counts_for(study, part, values, counts), name, absent)
+        panels += [panel] if panel is not None else []
+    return Section(name, tuple(panels), answer)
+
+
+def _counts_for(
+    study: Gathered, part: Part, values: tuple[str, ...], counts: Counts
+) -> Counts | str:
+    """What a part is about: the group's counts, read with more where that was needed."""
+    if part is not DIVERSITY:
+        return counts
+    further = study.further.get(part.command)
+    if further is None and "solution" not in counts.attempts:
+        return "the data holds no solutions"
+    if further is None or isinstance(further, str):
+        return further or counts
+    return study.group(values, further)
+
+
+def _panel(
+    study: Gathered, part: Part, counts: Counts | str, section: str, absent: _Absent
+) -> Panel | None:
+    """A part filled; None, with the reason among those of what is absent, where it cannot be."""
+    reason = counts if isinstance(counts, str) else part.lacks(study, counts)
+    if isinstance(counts, str) or reason:
+        absent.add(part.title, reason, section)
+        return None
+    models = study.models
+    limits = ""
+    if part is SEPARATION:
+        there = {series[0] for series in counts.series}
+        chosen = [model for model in models if model in there][:2]
+        counts, limits = only_models(counts, chosen), f"About {chosen[0]} and {chosen[1]}."
+    elif part.most is not None and len(models) > MANY:
+        chosen = models[: part.most]
+        counts = only_models(counts, chosen)
+        limits = f"About the first {len(chosen)} of {len(models):,} models; --model chooses others."
+    try:
+        report = study.ask(part.command, counts, **part.given(study, counts))
+    except PasskError as error:
+        absent.add(part.title, str(error), section)
+        return None
+    return Panel(_address(part.name, section), part.title, part.how, report, limits)
+
+
+def _differences(
+    study: Gathered, counts: Counts, baseline: str | None, section: str, absent: _Absent
+) -> Panel | None:
+    """The comparison of the models; of the first few where there are many and no baseline."""
+    models = list(dict.fromkeys(counts.series[s][0] for s in range(len(counts.series))))
+    ordered = [model for model in study.models if model in models]
+    if len(ordered) < 2:
+        absent.add("Differences", f"the data has {plural(len(ordered), 'model')}", section)
+        return None
+    limits = ""
+    if len(ordered) > MANY:
+        chosen = ordered[:FEW]
+        chosen += [baseline] if baseline is not None and baseline not in chosen else []
+        counts = only_models(counts, chosen)
+        limits = (
+            f"The first {len(chosen)} of {len(ordered):,} models are compared;"
+            " --model chooses others."
+        )
+    try:
+        report = study.ask("compare", counts, baseline=baseline, **first_metric(study, counts))
+    except PasskError as error:
+        absent.add("Differences", str(error), section)
+        return None
+    return Panel(_address("differences", section), "Differences", _DIFFERENCES, report, limits)
+
+
+def _overall(
+    study: Gathered, whole: Report, groups: Sequence[tuple[str, ...]], absent: _Absent
+) -> Iterator[Panel]:
+    """What is about all groups together."""
+    if len(groups) > 1:
+        yield macro_panel(study, whole)
+    further = study.further.get("temperature", study.counts)
+    try:
+        if isinstance(further, str):
+            absent.add(TEMPERATURE.title, further, "")
+        else:
+            report = study.ask("temperature", further, **first_metric(study, further))
+            yield Panel(TEMPERATURE.name, TEMPERATURE.title, TEMPERATURE.how, report)
+    except PasskError:
+        absent.add(TEMPERATURE.title, "the data does not name several temperatures", "")
+    report = study.ask("describe", study.counts)
+    notes = tuple(note for note in study.notes(()) if isinstance(note, Note))
+    report = replace(report, notes=tuple(dict.fromkeys((*report.notes, *notes))))
+    yield Panel(QUALITY.name, QUALITY.title, QUALITY.how, report)
+
+
+def _address(name: str, section: str) -> str:
+    """The address of a panel; that of several sections ends in a number that is theirs."""
+    return name if not section else f"{name}-{section}"

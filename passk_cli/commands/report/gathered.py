@@ -1,0 +1,85 @@
+"""What a page is made of: the data, the options, and what some commands need besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.commands import command_of
+from passk_cli.commands.command import SharedOptions, answer
+from passk_cli.errors import DataError
+from passk_cli.files.request import Request
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
+
+
+def _no_options() -> SharedOptions:
+    return SharedOptions(Request(), Metrics(), Confidence(), Rules())
+
+
+@dataclass(frozen=True)
+class Gathered(Study):
+    """A study that other commands' questions can be asked of.
+
+    options : the shared ones.
+    further : command → counts that it needs apart, or why there are none.
+    """
+
+    options: SharedOptions = field(default_factory=_no_options)
+    further: Mapping[str, Counts | str] = field(default_factory=dict)
+
+    @property
+    def models(self) -> list[str]:
+        """Models by their pass rate, the best first; of several groups, by their best."""
+        return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
+
+    def ask(self, command: str, counts: Counts, **given: Any) -> Report:
+        """What a command finds of these counts.
+
+        given : its own options; `metrics` stands for the shared one.
+        Errors: PasskError where it finds nothing.
+        """
+        declaration = command_of(command)
+        metrics = given.pop("metrics", None)
+        options = replace(self.options, source=counts)
+        if metrics is not None:
+            options = replace(options, metrics=replace(options.metrics, k=(), metrics=metrics))
+
+        def read(request: Request, source: Any = None) -> Counts:
+            for column in request.by:
+                if column not in counts.group_names and column not in self.counts.group_names:
+                    raise DataError("Counts", f"no column {column!r}", "name another with --by")
+            return counts
+
+        return answer(declaration.question(**given), options, read)
+
+    def group(self, values: tuple[str, ...], counts: Counts | None = None) -> Counts:
+        """The counts of one group, no longer split by it; the whole where there are no groups."""
+        counts = self.counts if counts is None else counts
+        names = self.counts.group_names
+        if not names:
+            return counts
+        places = [1 + counts.group_names.index(name) for name in names]
+        kept = [place for place in range(1, 1 + len(counts.group_names)) if place not in places]
+        series = [
+            (one[0], *(one[place] for place in kept))
+            if tuple(one[place] for place in places) == values
+            else None
+            for one in counts.series
+        ]
+        return counts.regrouped(series, tuple(counts.group_names[place - 1] for place in kept))
+
+
+def only_models(counts: Counts, models: list[str]) -> Counts:
+    """The counts of these models alone."""
+    if {series[0] for series in counts.series} <= set(models):
+        return counts
+    series = [one if one[0] in models else None for one in counts.series]
+    return counts.regrouped(series, counts.group_names)

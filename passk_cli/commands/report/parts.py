@@ -1,0 +1,146 @@
+"""The parts of a page: which command answers each, what it is asked, and how to read the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.commands.report.gathered import Gathered
+from passk_cli.report.words import plural
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.counts import Counts
+
+# More models than MANY make a page slow to compute and long to read: the first few are looked at.
+MANY, FEW, FEWEST = 16, 5, 2
+
+
+@dataclass(frozen=True)
+class Part:
+    """A panel before it is filled.
+
+    name, title, how : of the panel.  command : that answers it.
+    given : the options of that command, from what was gathered and the counts.
+    most : models it is about where there are MANY more; None for all.
+    lacks : why these counts cannot give it; "" where they can.
+    """
+
+    name: str
+    title: str
+    how: str
+    command: str
+    given: Callable[[Gathered, Counts], Mapping[str, Any]] = lambda study, counts: {}
+    most: int | None = None
+    lacks: Callable[[Gathered, Counts], str] = lambda study, counts: ""
+
+
+def first_metric(study: Gathered, counts: Counts) -> dict[str, Any]:
+    """The first metric alone where there are many models."""
+    many = len(study.models) > MANY
+    return {"metrics": study.metrics[:1]} if many else {}
+
+
+def without_order(study: Gathered, counts: Counts) -> str:
+    """Why the order of attempts cannot be tested."""
+    if "attempt" not in counts.attempts:
+        return "the data does not say in which order attempts were made"
+    if int(counts.n.max()) < 2:
+        return "no task has a second attempt"
+    return ""
+
+
+def one_attempt(study: Gathered, counts: Counts) -> str:
+    """Why there is nothing over k."""
+    return "" if int(counts.n.max()) > 1 else "no task has a second attempt"
+
+
+def few_models(least: int) -> Callable[[Gathered, Counts], str]:
+    """Why models cannot be compared."""
+
+    def lacks(study: Gathered, counts: Counts) -> str:
+        number = len({model for model, *_ in counts.series})
+        return "" if number >= least else f"the data has {plural(number, 'model')}"
+
+    return lacks
+
+
+CURVES = Part(
+    "curves",
+    "Curves over k",
+    "pass@k rises with k: at least one of k attempts passes. pass^k falls with k: all of them"
+    " pass; a wide gap between the two means many tasks that pass only sometimes.",
+    "curve",
+    most=FEW,
+    lacks=one_attempt,
+)
+RELIABILITY = Part(
+    "reliability",
+    "Reliability",
+    "Δ_k is what uneven tasks add to pass^k, compared with tasks that all have the same success"
+    " rate. Near its maximum, tasks are solved always or never; near 0, all are solved equally"
+    " often.",
+    "curve",
+    lambda study, counts: {"delta": True, "points": "4"},
+    most=FEWEST,
+    lacks=one_attempt,
+)
+SEPARATION = Part(
+    "separation",
+    "Tasks needed",
+    "The plan takes these results as a pilot of the first two models. It says how many tasks of"
+    " this kind would show a difference between them.",
+    "plan",
+    first_metric,
+    lacks=few_models(2),
+)
+ORDER = Part(
+    "order",
+    "Order of attempts",
+    "A trend means that later attempts pass more, or less, often than earlier ones. Where the"
+    " order matters, pass@k does not describe how the attempts were made.",
+    "order",
+    most=FEW,
+    lacks=without_order,
+)
+DIVERSITY = Part(
+    "diversity",
+    "Diversity",
+    "distinct@k counts the different solutions among k attempts. Few different solutions mean that"
+    " more attempts bring little that is new.",
+    "diversity",
+    most=FEW,
+)
+TASKS = Part(
+    "tasks",
+    "Tasks",
+    "A task passes always, never or sometimes so far; the interval holds the pass rates that its"
+    " attempts do not rule out. Three passes of three still allow a task that fails every other"
+    " time.",
+    "tasks",
+)
+SUSPECTS = Part(
+    "suspects",
+    "Suspicious tasks",
+    "A suspicious task is passed more often by models that do worse on the other tasks. Look at"
+    " the task's checker first.",
+    "tasks",
+    lambda study, counts: {"suspects": True},
+    lacks=few_models(3),
+)
+TEMPERATURE = Part(
+    "temperature",
+    "Temperature",
+    "A low temperature is often best for one attempt, a higher one for many. For each k the best"
+    " temperature is tested against the others.",
+    "temperature",
+)
+QUALITY = Part(
+    "quality",
+    "Data quality",
+    "This is what was understood of the files before anything was computed. Missing or repeated"
+    " attempts and assumptions stand here and in the notes.",
+    "describe",
+)
+# In reading order, after leaderboard and differences.
+OF_A_GROUP = (CURVES, RELIABILITY, SEPARATION, ORDER, DIVERSITY, TASKS, SUSPECTS)

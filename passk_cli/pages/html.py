@@ -1,0 +1,72 @@
+"""A page as one html file: text, tables, drawings and a short script; it asks for nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.charts.inline import drawing, variables
+from passk_cli.pages.layout import sections
+from passk_cli.render.style import answer
+from passk_cli.report.model import signature_line
+from passk_cli.text import printable
+
+if TYPE_CHECKING:
+    from passk_cli.render.style import Style
+    from passk_cli.report.model import Report
+    from passk_cli.report.plot import Plot
+
+# Tables of a panel that are open; further ones are a click away.
+_TABLES = 2
+# The browser is told to load nothing.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+
+
+def html(report: Report, style: Style) -> str:
+    """The document.
+
+    Errors: ValueError for a report without a page.
+    """
+    from markupsafe import Markup
+
+    page = report.page
+    if page is None:
+        raise ValueError("this report has no page")
+
+    def drawn(plot: Plot) -> Markup:
+        return Markup(drawing(replace(plot, title="", subtitle=""), style.percent))
+
+    style = style.typeset
+    text: str = _template().render(
+        policy=_POLICY,
+        title=printable(page.title),
+        finding=answer(report, style),
+        sections=sections(page.sections, style),
+        absent=[printable(text) for text in page.absent],
+        notes=[(note.level, printable(note.text)) for note in report.notes],
+        signature=signature_line(report) if report.signature else "",
+        command=printable(page.command),
+        css=Markup(_beside("page.css")),
+        light=Markup(variables("light")),
+        dark=Markup(variables("dark")),
+        script=Markup(_beside("page.js")),
+        drawn=drawn,
+        TABLES=_TABLES,
+    )
+    return text
+
+
+@cache
+def _template() -> Any:
+    import jinja2
+
+    surroundings = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    return surroundings.from_string(_beside("page.html.jinja"))
+
+
+def _beside(name: str) -> str:
+    return files("passk_cli.pages").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,112 @@
+"""What the templates fill in: the panels of a page with their words, cells and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from passk_cli.charts.look import Look, prepared
+from passk_cli.render.style import Style, answer, heading, parts
+from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Section, Table
+from passk_cli.report.plot import Plot, distinct
+from passk_cli.text import printable
+
+# A picture with more lines, panels or rows than these is no picture any more.
+_MOST_ROWS, _MOST_PANELS = 150, 30
+
+
+@dataclass(frozen=True)
+class CellView:
+    """A cell: its text in two parts, what it is sorted by, and what hovering adds."""
+
+    value: str
+    error: str
+    key: str
+    why: str
+    marked: bool
+    verdict: str
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table: heading and kind of each column, and its rows."""
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[CellView, ...], ...]
+
+
+@dataclass(frozen=True)
+class PanelView:
+    """A panel with its text ready.
+
+    anchor : its address, of plain letters.  finding : what was found, rounded.
+    tables_first : whether its first table stands above its pictures.
+    """
+
+    panel: Panel
+    anchor: str
+    finding: str
+    tables: tuple[TableView, ...]
+    plots: tuple[Plot, ...]
+    tables_first: bool = False
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """A section with its panels."""
+
+    title: str
+    anchor: str
+    finding: str
+    panels: tuple[PanelView, ...]
+
+
+def sections(page: Sequence[Section], style: Style) -> tuple[SectionView, ...]:
+    """The sections, with addresses that no name from the data is part of."""
+    views = []
+    for place, section in enumerate(page):
+        end = f"-{place + 1}" if len(page) > 1 else ""
+        panels = tuple(_panel(panel, end, style) for panel in section.panels)
+        words = Report((), Table((), ()), answer=section.answer)
+        anchor = f"section{end}" if section.title else ""
+        views.append(SectionView(printable(section.title), anchor, answer(words, style), panels))
+    return tuple(views)
+
+
+def _panel(panel: Panel, end: str, style: Style) -> PanelView:
+    report = panel.report
+    anchor = panel.name.split("-")[0] + end
+    tables = tuple(table_view(table, style) for table in report.tables)
+    first = panel.name.startswith("leaderboard") and bool(tables)
+    return PanelView(panel, anchor, answer(report, style), tables, _pictures(report), first)
+
+
+def _pictures(report: Report) -> tuple[Plot, ...]:
+    """The plots that can be looked at."""
+    plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
+    ready = prepared(plots, Look())
+    return tuple(plot for plot in ready if len(distinct(plot.rows, "panel")) <= _MOST_PANELS)
+
+
+def table_view(table: Table, style: Style) -> TableView:
+    """A table as text, with a key to sort each column by."""
+    kinds = ["text" if column.kind == "text" else "number" for column in table.columns]
+    columns = tuple((heading(table, place, style), kind) for place, kind in enumerate(kinds))
+    rows = tuple(tuple(_cells(row, table.columns, style)) for row in table.rows)
+    return TableView(printable(table.title), columns, rows)
+
+
+def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iterator[CellView]:
+    for cell, column in zip(row, columns, strict=True):
+        value, error = parts(cell, column, style)
+        why = cell.reason if isinstance(cell, Estimate) else ""
+        marked = isinstance(cell, Estimate) and cell.marked
+        verdict = cell.verdict if isinstance(cell, Estimate) else ""
+        yield CellView(value, error, _key(cell), printable(why), marked, verdict)
+
+
+def _key(cell: Cell) -> str:
+    """What a cell is sorted by; "" of text, which sorts as it is read."""
+    value = cell.value if isinstance(cell, Estimate) else cell
+    return repr(float(value)) if isinstance(value, int | float) else ""

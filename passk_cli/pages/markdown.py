@@ -1,0 +1,82 @@
+"""A page as Markdown, with its pictures as files: light and dark, as each reader has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from passk_cli.charts.picture import picture
+from passk_cli.charts.theme import THEMES
+from passk_cli.pages.layout import PanelView, sections
+from passk_cli.render.markup import code, escaped, markdown_table
+from passk_cli.render.style import answer
+from passk_cli.report.model import signature_line
+
+if TYPE_CHECKING:
+    from passk_cli.render.style import Style
+    from passk_cli.report.model import Report
+
+
+def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
+    """The document under "", and its pictures under their names.
+
+    pictures : the folder they will lie in; "" for none.
+    Errors: ValueError for a report without a page.
+    """
+    page = report.page
+    if page is None:
+        raise ValueError("this report has no page")
+    style = style.typeset
+    files: dict[str, bytes] = {}
+    blocks = [f"# {escaped(page.title)}", escaped(answer(report, style))]
+    for section in sections(page.sections, style):
+        if section.title:
+            blocks += [f"# {escaped(section.title)}", escaped(section.finding)]
+        for view in section.panels:
+            images = _images(view, style) if pictures else {}
+            files |= images
+            blocks += _panel(view, style, pictures, sorted(images))
+    blocks += ["## Notes", _listed([f"{note.level}: {note.text}" for note in report.notes])]
+    if page.absent:
+        blocks += ["## What is not shown", _listed(list(page.absent))]
+    lines = [page.command, signature_line(report) if report.signature else ""]
+    blocks += ["## How to reproduce it", *(code(line) for line in lines if line)]
+    text = "\n\n".join(filter(None, blocks)) + "\n"
+    return {"": text.encode(errors="backslashreplace"), **files}
+
+
+def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> Iterator[str]:
+    panel = view.panel
+    yield f"## {panel.title}"
+    if not view.anchor.startswith(("leaderboard", "differences")):
+        yield escaped(view.finding)
+    yield f"*How to read it:* {escaped(panel.how)}"
+    yield escaped(panel.limits)
+    for dark, light in zip(images[::2], images[1::2], strict=True):
+        folder = quote(pictures)
+        yield (
+            f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{dark}">\n'
+            f'  <img alt="{panel.title}" src="{folder}/{light}">\n</picture>'
+        )
+    for table in panel.report.tables:
+        yield f"**{escaped(table.title)}**" if table.title else ""
+        yield markdown_table(table, style)
+    yield escaped(panel.report.caption)
+
+
+def _images(view: PanelView, style: Style) -> dict[str, bytes]:
+    """Each picture in both themes: "curves-1-dark.svg", "curves-1-light.svg"."""
+    images = {}
+    for place, plot in enumerate(view.plots, 1):
+        alone = replace(view.panel.report, draw=partial(tuple, [plot]))
+        for theme in THEMES:
+            name = f"{view.anchor}-{place}-{theme}.svg"
+            images[name] = picture(alone, ".svg", theme, style.percent)
+    return images
+
+
+def _listed(texts: list[str]) -> str:
+    return "\n".join(f"- {escaped(text)}" for text in texts) or "There is nothing to note."
