@@ -39,6 +39,7 @@ __all__ = [
     "describe",
     "convert",
     "formats",
+    "report",
 ]
 
 def estimate(
@@ -442,3 +443,39 @@ def convert(
 def formats(
 ) -> Findings:
     """The formats and harnesses that are recognised."""
+
+def report(
+    data: Any,
+    metrics: str | Iterable[str] = (),
+    *,
+    baseline: str | None = None,
+    headline: str = 'Evaluation report',
+    fields: Mapping[str, Any] | str | Iterable[str] | None = None,
+    threshold: float | str | Iterable[float | str] = (),
+    missing: Literal['error', 'fail', 'drop', 'bounds'] = 'error',
+    duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',
+    skip_bad: bool = False,
+    by: str | Iterable[str] = (),
+    where: str | Iterable[str] | None = None,
+    models: str | Iterable[str] = (),
+    exclude_models: str | Iterable[str] = (),
+    outcome: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
+    records: str | None = None,
+    path: str | None = None,
+    k: int | str | Iterable[int | str] = (),
+    short_tasks: Literal['empty', 'drop'] = 'empty',
+    test: Literal['sign-flip', 'suissa-shuster', 'mid-p', 't', 'interval', 'within-tasks'] | None = None,
+    adjust: Literal['max-t', 'holm', 'bh', 'none'] | None = None,
+    family: Literal['primary', 'all'] = 'primary',
+    margin: float = 0.0,
+    unpaired: Literal['drop', 'error'] = 'drop',
+    interval: Literal['guard', 'gaffke', 'jeffreys', 'percentile', 'basic', 'bca', 't', 'wilson', 'clopper-pearson', 'tango', 'hull', 'jackknife', 'none'] | None = None,
+    level: float = 0.95,
+    population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
+    cluster: str | None = None,
+    resamples: int = 10000,
+    seed: int = 0,
+    bounds: tuple[float, float] | None = None,
+) -> Findings:
+    """One page of all that the data gives."""

@@ -40,7 +40,7 @@ def drawing(plot: Plot, percent: bool = False) -> str:
     spec = vega.spec(plot, percent, described=True)
     look = vega.configured(_PAGE)
     # Else legends are as faint as the bands.
-    look["legend"]["symbolOpacity"] = 1
+    look["legend"] |= {"symbolOpacity": 1, "symbolBaseStrokeColor": _PAGE.faint}
     body = {"$schema": vega.SCHEMA, **spec, "config": look}
     svg: str = vl_convert.vegalite_to_svg(body, allowed_base_urls=[])
     return _REPEATED.sub("", svg).replace(' aria-label="', ' data-say="')

@@ -91,7 +91,7 @@ def _pictures(report: Report) -> tuple[Plot, ...]:
 
 def table_view(table: Table, style: Style) -> TableView:
     """A table as text, with a key to sort each column by."""
-    kinds = ["text" if column.kind == "text" else "number" for column in table.columns]
+    kinds = ["text" if column.kind in ("text", "strip") else "number" for column in table.columns]
     columns = tuple((heading(table, place, style), kind) for place, kind in enumerate(kinds))
     rows = tuple(tuple(_cells(row, table.columns, style)) for row in table.rows)
     return TableView(printable(table.title), columns, rows)

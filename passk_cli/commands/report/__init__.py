@@ -29,9 +29,9 @@ class OnePage(Question):
     quality, as .html (one file, no network) or .md with its pictures beside it. With --by there is
     a section for each group, and a macro average.
 
-    Example: passk report sample_data/agents.jsonl -o report.html
+    Example: passk report sample_data/agents.jsonl -m pass@1 -o report.html
 
-    Example: passk report sample_data/cruxeval.jsonl.gz --by temperature -k 1,10 -o report.md
+    Example: passk report sample_data/tau_airline.csv -k 1,4 -o report.md
     """
 
     baseline: Annotated[

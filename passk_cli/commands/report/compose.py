@@ -62,7 +62,8 @@ def page_report(study: Gathered, title: str, baseline: str | None) -> Report:
     absent = _Absent()
     groups = list(dict.fromkeys(series[1:] for series in study.counts.series))
     whole = study.ask("estimate", study.counts, **_metrics_of_many(study))
-    sections = [_section(study, values, baseline, absent) for values in groups]
+    single = None if study.counts.group_names else whole
+    sections = [_section(study, values, baseline, absent, single) for values in groups]
     overall = list(_overall(study, whole, groups, absent))
     sections.append(Section("All groups" if study.counts.group_names else "", tuple(overall)))
     if not study.counts.group_names:
@@ -101,12 +102,19 @@ def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
 
 
 def _section(
-    study: Gathered, values: tuple[str, ...], baseline: str | None, absent: _Absent
+    study: Gathered,
+    values: tuple[str, ...],
+    baseline: str | None,
+    absent: _Absent,
+    estimates: Report | None,
 ) -> Section:
-    """The panels about one group of tasks."""
+    """The panels about one group of tasks.
+
+    estimates : of that group, where they are known; None to make them.
+    """
     name = series_name(values)
     counts = study.group(values)
-    estimates = study.ask("estimate", counts, **_metrics_of_many(study))
+    estimates = estimates or study.ask("estimate", counts, **_metrics_of_many(study))
     panels: list[Panel] = []
     answer = estimates.answer
     differences = _differences(study, counts, baseline, name, absent)

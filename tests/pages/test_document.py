@@ -1,0 +1,188 @@
+"""The page as a file: what stands in it, what names from data cannot do to it, Markdown."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import warnings
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passk_cli
+from passk_cli import pages
+from passk_cli.render.style import Style
+
+EVIL = (
+    "<script>alert(1)</script>", "a|b&c", "long" * 75, "שלום \u202eabc", '"><img src=x>',
+    "{{ 7 * 7 }}", "$(x) ; </style>",
+)  # fmt: skip
+
+
+def rows(models: tuple[str, ...]) -> list[dict[str, Any]]:
+    """A few tasks and attempts of each model; every other name is evil too."""
+    return [
+        {"model": model, "task": f"{EVIL[t % len(EVIL)]} {t}", "attempt": k,
+         "passed": (7 * m + 5 * t + 3 * k * t) % (m + 3) > 0}
+        for m, model in enumerate(models) for t in range(8) for k in range(3)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def evil() -> passk_cli.Findings:
+    """A page with few of its pictures, which take long to draw."""
+    with warnings.catch_warnings(action="ignore"):
+        found = passk_cli.report(rows(EVIL[:3]), metrics="pass@1", headline=EVIL[0], resamples=100)
+    page = found.report.page
+    assert page is not None
+    (section,) = page.sections
+    panels = tuple(
+        panel if panel.name in ("leaderboard", "curves")
+        else replace(panel, report=replace(panel.report, draw=tuple))
+        for panel in section.panels
+    )  # fmt: skip
+    page = replace(page, sections=(replace(section, panels=panels),))
+    return passk_cli.Findings(replace(found.report, page=page))
+
+
+@pytest.fixture(scope="module")
+def text(evil: passk_cli.Findings) -> str:
+    return pages.document(evil.report, "html", Style())[""].decode()
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the text of tables and headings."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, Mapping[str, str | None]]] = []
+        self.open: list[str] = []
+        self.cells: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "h1"} & set(self.open):
+            self.cells.append(data)
+
+
+def test_names_stay_text(text: str) -> None:
+    elements = Elements(text)
+    names = [tag for tag, _ in elements.tags]
+    assert names.count("script") == 1
+    assert "img" not in names
+    assert "alert(1)" not in text.split("<script>")[1]
+    assert {EVIL[0], "a|b&c", EVIL[2]} <= set(elements.cells)
+    assert not any(name.startswith("on") for _, attrs in elements.tags for name in attrs)
+    assert "49" not in re.findall(r"\b49\b", "".join(elements.cells))
+    assert "\u202e" not in text
+
+
+def test_it_asks_for_nothing(text: str) -> None:
+    for _, attributes in Elements(text).tags:
+        for name in ("src", "srcset", "action", "data"):
+            assert not attributes.get(name)
+        assert (attributes.get("href") or "#").startswith(("#", "data:,"))
+    assert "default-src &#39;none&#39;" in text
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_addresses_are_unique_and_links_lead_to_them(text: str) -> None:
+    tags = Elements(text).tags
+    places = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(places) == len(set(places))
+    links = [attributes["href"] or "" for tag, attributes in tags if tag == "a"]
+    assert {link[1:] for link in links} <= set(places)
+    assert {"leaderboard", "differences", "curves", "tasks", "quality", "notes"} <= set(places)
+
+
+def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
+    drawings = re.findall(r"<svg .*?</svg>", text, re.DOTALL)
+    assert len(drawings) == 2
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+        assert not re.findall(r'(?:fill|stroke)="#', drawing)
+    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
+    assert used <= set(re.findall(r"(--[a-z0-9-]+):", text))
+    assert "data-say=" in text
+
+
+def test_markdown_has_its_pictures_beside_it(evil: passk_cli.Findings, tmp_path: Path) -> None:
+    path = tmp_path / "my report.md"
+    evil.save(path)
+    page = path.read_text()
+    images = re.findall(r'(?:src|srcset)="([^"]+)"', page)
+    assert len(images) == 4
+    assert {image.split("/")[0] for image in images} == {"my%20report_images"}
+    there = {file.name for file in (tmp_path / "my report_images").iterdir()}
+    assert {image.split("/")[1] for image in images} == there
+    assert "<script>" not in page
+    assert page.startswith("# \\<script\\>alert(1)")
+    assert "a\\|b\\&c" in page
+
+
+def test_markdown_without_a_file_has_no_pictures(evil: passk_cli.Findings) -> None:
+    files = pages.document(evil.report, "markdown", Style())
+    assert list(files) == [""]
+    assert not re.search(rb"(?<!\\)<(?:img|picture)", files[""])
+
+
+def test_a_page_of_no_page() -> None:
+    report = passk_cli.estimate(rows(EVIL[:1])).report
+    for name in pages.FORMATS:
+        with pytest.raises(ValueError, match="no page"):
+            pages.document(report, name, Style())
+
+
+PROBE = """<script>
+window.onerror = (text) => { document.body.dataset.error = text; };
+addEventListener("load", () => {
+  const table = document.querySelector("#tasks .find").parentNode.querySelector("table");
+  const [head] = table.querySelectorAll("th.number button");
+  const keys = () => [...table.tBodies[0].rows].map(
+    (row) => Number(row.cells[head.closest("th").cellIndex].dataset.key));
+  head.click();
+  document.body.dataset.down = keys().every((key, i, all) => !i || all[i - 1] >= key);
+  head.click();
+  document.body.dataset.up = keys().every((key, i, all) => !i || all[i - 1] <= key);
+  const input = document.querySelector("#tasks .find input");
+  input.value = "A|B&C";
+  input.dispatchEvent(new Event("input"));
+  document.body.dataset.rows = document.querySelector("#tasks .find output").textContent;
+  const mark = document.querySelector("svg [data-say*='; ']");
+  mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
+  document.body.dataset.tip = document.getElementById("tip").textContent;
+});
+</script></head>"""
+
+
+def test_in_a_browser(text: str, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    page = tmp_path / "page.html"
+    page.write_text(text.replace("</head>", PROBE, 1))
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
+         f"--user-data-dir={tmp_path / 'profile'}"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    assert "data-error" not in body
+    assert body["data-down"] == body["data-up"] == "true"
+    assert re.fullmatch(r"\d+ of \d+ rows", body["data-rows"] or "")
+    assert "model: " in (body["data-tip"] or "")
