@@ -82,7 +82,7 @@ COMMAND = Command(OnePage, (Request, Metrics, Rules, Confidence), paged=True)
 def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
     """Command → counts that it needs apart, or why there are none; only of commands that need
     some."""
-    from passk_cli.commands.temperature.names import COLUMNS
+    from passk_cli.study.temperature_names import COLUMNS
 
     inputs = counts.facts.inputs
     apart: dict[str, Any] = {}
