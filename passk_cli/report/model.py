@@ -149,7 +149,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Page:
+class Document:
     """Panels to be read as one document.
 
     absent : what is not shown and why, in sentences.
@@ -192,7 +192,7 @@ class Report:
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
     listed: tuple[str, ...] = ()
-    page: Page | None = None
+    page: Document | None = None
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:

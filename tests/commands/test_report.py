@@ -12,7 +12,7 @@ import passk_cli
 from passk_cli.commands.report.parts import FEW, MANY
 from passk_cli.render.data import csv_text
 from passk_cli.render.style import Style
-from passk_cli.report.model import Page, Table
+from passk_cli.report.model import Document, Table
 from tests.conftest import SAMPLES, Passk
 
 TAU, AGENTS = SAMPLES / "tau_airline.csv", SAMPLES / "agents.jsonl"
@@ -23,7 +23,7 @@ def quiet(data: Any, **options: Any) -> passk_cli.Findings:
         return passk_cli.report(data, resamples=100, **options)
 
 
-def page_of(findings: passk_cli.Findings) -> Page:
+def page_of(findings: passk_cli.Findings) -> Document:
     page = findings.report.page
     assert page is not None
     return page

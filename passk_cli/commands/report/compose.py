@@ -21,7 +21,7 @@ from passk_cli.commands.report.parts import (
 )
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Note, Page, Panel, Report, Section, Sentence
+from passk_cli.report.model import Document, Note, Panel, Report, Section, Sentence
 from passk_cli.report.words import plural, series_name
 
 _LEADERBOARD = (
@@ -70,7 +70,7 @@ def page_report(study: Gathered, title: str, baseline: str | None) -> Report:
         sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
     panels = [panel for section in sections for panel in section.panels]
     notes = dict.fromkeys(note for panel in panels for note in panel.report.notes)
-    page = Page(title, tuple(sections), tuple(absent.sentences(len(groups))))
+    page = Document(title, tuple(sections), tuple(absent.sentences(len(groups))))
     first = sections[0].panels[0].report
     return replace(
         whole,
