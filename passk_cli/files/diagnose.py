@@ -46,7 +46,9 @@ _OF_EXPRESSIONS = tuple(
     for kind in ("Binder", "Catalog", "Conversion", "Out of Range", "Permission", "Not implemented")
 )
 _COUNTS = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
-REPEAT_REMEDY = "a resumed run? decide with --duplicates first, last or keep"
+REPEAT_REMEDY = (
+    "a copy, or a resumed run? leave one out, or decide: --duplicates first, last or keep"
+)
 
 
 def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> Exception:
@@ -150,10 +152,13 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
         both = ", or see what either end gives with --missing bounds"
         both = both if request.ends and not request.attempts else ""
         remedy = (
-            "boards disagree on what that means: count it as a failure with --missing fail,"
+            "benchmarks differ in what that means: count it as a failure with --missing fail,"
             f"{'' if both else ' or'} leave the attempt out with --missing drop{both}"
         )
-    problem = f'"{column}" has no value{reason} (so in {total} attempt{"s" * (total != 1)})'
+    # A format's outcomes stand in no column of that name.
+    own = bool(batch.layout.spool) and column == "outcome"
+    lacking = "no outcome" if own else f'"{column}" has no value'
+    problem = f"{lacking}{reason} (so in {total} attempt{'s' * (total != 1)})"
     return DataError(place, problem, remedy)
 
 

@@ -44,7 +44,7 @@ class Metrics:
             "pass@k and pass^k at these k, by default 1, 10, 100.",
             parse=parse_k,
             detail="Default: those that every task of some model supports; fewer"
-            " than two: 1, 2, 4, … and n.",
+            " than two: 1, 2, 4, … up to what every model has.",
         ),
     ] = ()
     # Metric stays unimported for the help's sake, so it is not named here.
@@ -96,11 +96,11 @@ def choose_metrics(
 
     Errors: ParameterError when a metric asked for is supported by no task at all.
     """
-    from passk_cli.metrics.registry import default_ks, standard_metrics
+    from passk_cli.metrics.registry import standard_metrics
 
     names = tuple(metrics)
     if ks or not names:
-        names = (*standard_metrics(ks or default_ks(supported_k(counts))), *names)
+        names = (*standard_metrics(ks or _usual_ks(counts)), *names)
     most = int(counts.n.max())
     for metric in names:
         if metric.k > most:
@@ -109,6 +109,14 @@ def choose_metrics(
                 f" the most any task has is {most}"
             )
     return tuple(dict.fromkeys(names))
+
+
+def _usual_ks(counts: Counts) -> tuple[int, ...]:
+    """Of few attempts, k goes as far as every model's: a column for one model says little."""
+    from passk_cli.metrics.registry import USUAL_K, default_ks
+
+    most, least = supported_k(counts), int(counts.n.min())
+    return default_ks(least if least > 1 and most < USUAL_K[1] else most)
 
 
 def supported_k(counts: Counts) -> int:

@@ -51,7 +51,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; elsewhere'),
     (
         "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
-        'a.jsonl:2: "passed" has no value (so in 2 attempts); boards disagree on what that means:'
+        'a.jsonl:2: "passed" has no value (so in 2 attempts); benchmarks differ in what that means:'
         " count it as a failure with --missing fail, leave the attempt out with --missing drop, or"
         " see what either end gives with --missing bounds",
     ),

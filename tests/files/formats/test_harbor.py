@@ -46,7 +46,7 @@ def test_an_outcome_that_no_trial_has_is_refused_though_some_were_never_judged()
 def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk: Passk) -> None:
     done = passk("estimate", HARBOR)
     assert done.code == 3
-    assert '"outcome" has no value: error (so in 1 attempt)' in done.err
+    assert "no outcome: error (so in 1 attempt)" in done.err
     facts = read(HARBOR, missing="drop").facts
     assert facts.reasons == {MODEL: {"error": 1}}
     # results.csv of the board, which is no attempts.

@@ -110,7 +110,7 @@ def test_evalscope() -> None:
 
 def test_openai_evals_an_error_is_missing() -> None:
     (path,) = (DATA / "openai_evals").glob("*.jsonl")
-    with pytest.raises(DataError, match="has no value"):
+    with pytest.raises(DataError, match="no outcome"):
         read(path)
     counts = read(path, missing="drop")
     assert counts.series == (("alpha",),)

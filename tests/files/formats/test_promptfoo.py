@@ -38,7 +38,7 @@ def test_repeats_are_attempts_and_an_error_is_no_failure(passk: Passk) -> None:
     assert pass_at(1, found, "large", SHORT) == Fraction(2, 3)
     done = passk("estimate", JSON, "--by", "prompt")
     assert done.code == 3
-    assert '"outcome" has no value: error (so in 1 attempt)' in done.err
+    assert "no outcome: error (so in 1 attempt)" in done.err
     assert "error" in str(read(JSON, missing="drop", by=["prompt"]).facts.reasons)
 
 
@@ -81,5 +81,5 @@ def test_tests_of_the_same_variables_and_other_assertions(tmp_path: Path) -> Non
 def test_a_result_without_success(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(LINES.read_text().replace('"success":true', '"success":null', 1))
-    with pytest.raises(DataError, match="has no value"):
+    with pytest.raises(DataError, match="no outcome"):
         read(path, by=["prompt"], where="reason IS NULL OR reason = 'unscored'")

@@ -44,7 +44,7 @@ def test_tau_bench_rounding_and_errors(tmp_path: Path) -> None:
     assert cells(path) == {("m", "0"): (3, 1)}
     assert cells(path, threshold=[0.5]) == {("m", "0"): (3, 3)}
     path.write_text(json.dumps(results(1.0) + results(0, 0.0, info={"error": "API"})[1:]))
-    with pytest.raises(DataError, match=r"m.json: attempt 2: \"outcome\" has no value"):
+    with pytest.raises(DataError, match=r"m.json: attempt 2: no outcome"):
         read(path)
     assert cells(path, missing="fail") == {("m", "0"): (2, 1)}
     assert read(path, missing="drop").facts.reasons == {"m": {"error": 1}}
