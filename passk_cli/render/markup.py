@@ -65,9 +65,10 @@ def latex(report: Report, style: Style) -> str:
                 _text_of(c, col, style, tex) for c, col in zip(row, table.columns, strict=True)
             ]
             lines.append(_row(cells))
-        lines += [r"\bottomrule", r"\end{tabular}"]
+        # A blank line, so that several stand below each other.
+        lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {printable(report.caption)}"] if report.caption else []
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def html(report: Report, style: Style) -> str:

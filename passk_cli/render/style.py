@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.text import cells_of, printable
@@ -42,7 +43,9 @@ class Style:
 
 def share(value: float, style: Style, *, signed: bool = False) -> str:
     """A share or a difference of two, in the chosen digits; −0.000 is 0.000."""
-    number = round(value * (100 if style.percent else 1), style.decimals) + 0.0
+    # A percentage is the share's text with the point moved: 0.7425 is 0.743 and 74.3 %, never 74.2.
+    shift = 2 if style.percent else 0
+    number = Decimal(f"{value:.{style.decimals + shift}f}").scaleb(shift) + 0
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
     return text.replace("-", style.minus)
 

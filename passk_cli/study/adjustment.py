@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from passk_cli.report.words import plural
+from passk_cli.report.words import plural, series_name
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.paired import MCNEMAR
 from passk_cli.study.rules import (
@@ -67,9 +67,12 @@ class Adjustment:
             words = f"one test{of}" if tests else "no test"
             return words + "; other metrics are secondary, each adjusted by itself" * secondary
         part = adjust == HOLM and could < tests
+        tests_made = {c.test for c in self.comparisons}
+        because = " (signs cannot be flipped in all of them: no max-T)"
+        because *= adjust == HOLM and self.rules.adjust is None and INTERVAL in tests_made
         words = (
             f"{ADJUSTED[adjust]} over {f'the {could} of ' * part}{plural(tests, 'test')}{of}"
-            f"{' that could reject' * part}"
+            f"{' that could reject' * part}{because}"
         )
         return words + "; other metrics are secondary, each adjusted by itself" * secondary
 
@@ -90,9 +93,12 @@ class Adjustment:
         if not apart:
             return ""
         adjusted = all(c.leaves_out_zero == self._rejects(c.p) for c in apart)
-        reason = "only p is adjusted" if adjusted else "the interval is made in another way"
-        many = len(apart) != 1
-        return f"p decides; {plural(len(apart), 'interval')} disagree{'s' * (not many)}: {reason}"
+        reason = "only p is adjusted" if adjusted else "it is made in another way"
+        if len(apart) > 1:
+            return f"p decides; {plural(len(apart), 'interval')} disagree: {reason}"
+        names = " − ".join(series_name(side.series) for side in (apart[0].first, apart[0].second))
+        where = f"{names} at {apart[0].first.metric.name}"
+        return f"p decides; the interval of {where} disagrees: {reason}"
 
     def _rejects(self, p: float) -> bool:
         return p <= 1 - self.level + 1e-12

@@ -106,9 +106,15 @@ def choose_metrics(
         if metric.k > most:
             raise ParameterError(
                 f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
-                f" the most any task has is {most}"
+                f" the most any task has is {most}{_beyond(metric)}"
             )
     return tuple(dict.fromkeys(names))
+
+
+def _beyond(metric: Metric) -> str:
+    """Where to ask for more attempts than were made."""
+    predicted = metric.family in ("pass@", "pass^")
+    return "; extrapolate predicts what lies beyond" if predicted else ""
 
 
 def _usual_ks(counts: Counts) -> tuple[int, ...]:

@@ -95,7 +95,7 @@ def test_p_decides_where_the_interval_disagrees(passk: Passk, write: Write) -> N
     )  # fmt: skip
     path = write("x.csv", text)
     assert "p decides" not in passk("compare", path).out
-    words = "p decides; 1 interval disagrees: the interval is made in another way"
+    words = "p decides; the interval of a − b at pass@1 disagrees: it is made in another way"
     assert words in passk("compare", path, "--test", "sign-flip").out
     more = text.replace("model,task,passed\n", "").replace("a,t", "c,t")
     path = write("y.csv", text + "".join(f"{line}\n" for line in more.split() if line[0] == "c"))

@@ -91,6 +91,17 @@ def test_missing_outcomes_leave_ranges(passk: Passk, write: Write) -> None:
     )
 
 
+def test_an_order_that_turns_is_said(passk: Passk, tmp_path: Path) -> None:
+    """wide solves many tasks half of the time, sure few tasks always."""
+    path = tmp_path / "x.csv"
+    rows = [("wide", t, 5 if t < 90 else 0) for t in range(100)]
+    rows += [("sure", t, 10 if t < 60 else 0) for t in range(100)]
+    path.write_text("model,task,n,c\n" + "".join(f"{m},t{t},10,{c}\n" for m, t, c in rows))
+    answer = passk("compare", path, "-m", "pass@1,pass@10").out.splitlines()[0]
+    assert "The order turns: at pass@10, wide is significantly better." in answer
+    assert "turns" not in passk("compare", path, "-m", "pass@1").out
+
+
 @pytest.mark.parametrize(
     "more",
     [(), ("--crossings",), ("--baseline", "gpt-4-0613"), ("--by", "temperature", "-v"),

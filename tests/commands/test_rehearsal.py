@@ -116,6 +116,18 @@ def test_a_rehearsal_exits_with_0_and_says_the_verdict(passk: Passk) -> None:
     assert (done.code, "fails unchanged" in done.out) == (0, True)
 
 
+def test_undecided_counts_as_the_gate_counts_it(passk: Passk) -> None:
+    ask = ["gate", TAU, "--baseline", TAU, "--max-drop", "pass@1=0.05", "--rehearse", "-f", "json"]
+    lenient, strict = (
+        json.loads(passk(*ask, "--on-undecided", verdict).out)["rows"][1:]
+        for verdict in ("pass", "fail")
+    )
+    assert lenient[0]["undecided"] == strict[0]["undecided"] > 0.5
+    for before, after in zip(lenient, strict, strict=True):
+        expected = before["false_alarm"] + lenient[0]["undecided"]
+        assert after["false_alarm"] == pytest.approx(expected)
+
+
 def test_rules_that_decide_nothing_are_said(passk: Passk, tmp_path: Path) -> None:
     path = tmp_path / "three.csv"
     path.write_text("task,n,c\na,1,1\nb,1,0\nc,1,1\n")

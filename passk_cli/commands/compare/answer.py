@@ -48,6 +48,7 @@ def compare_answer(
         sentences = list(_of_many(tested, ranked))
     else:
         sentences = [_of_pairs(tested)]
+    sentences += _turns(pairs, tested)
     if len(tested) < len(every):
         sentences.append((f"{plural(len(every) - len(tested), 'pair')} cannot be compared.",))
     if all(pair.comparison.smallest > 1 - study.confidence.level + 1e-12 for pair in tested):
@@ -56,6 +57,31 @@ def compare_answer(
                           f" {'test cannot' if len(tested) == 1 else tests + ' can'}"
                           " find a significant difference.",))  # fmt: skip
     return tuple(sentences)
+
+
+def _turns(pairs: Sequence[Pair], first: Sequence[Pair]) -> Iterator[Sentence]:
+    """Where another metric says the opposite of the first, both significantly."""
+    before = {frozenset(pair.models): _winner(pair) for pair in first}
+    turned = [
+        (pair, winner)
+        for pair in pairs
+        if pair.metric != first[0].metric
+        and (winner := _winner(pair))
+        and (before.get(frozenset(pair.models)) or winner) != winner
+    ]
+    names = ", ".join(dict.fromkeys(pair.metric.name for pair, _ in turned))
+    several = {frozenset(pair.models) for pair, _ in turned}
+    if len(several) == 1:
+        better = series_name(turned[0][1])
+        yield (f"The order turns: at {names}, {better} is significantly better.",)
+    elif several:
+        yield (f"The order of {plural(len(several), 'pair')} turns, significantly, at {names}.",)
+
+
+def _winner(pair: Pair) -> Series | None:
+    """The model that is significantly better."""
+    first, second = pair.models
+    return {BETTER: first, WORSE: second}.get(pair.fact.verdict)
 
 
 def _untested(pairs: Sequence[Pair]) -> Sentence:

@@ -166,9 +166,10 @@ def _check_reach(grid: Grid, most: int) -> None:
             f" {MOST_CURVE:,}"
         )
     if grid.max_k is not None and grid.max_k > most:
+        option = "-k" if grid.ks else "--max-k"
         raise ParameterError(
-            f"--max-k {grid.max_k} needs {plural(grid.max_k, 'attempt')} per task;"
-            f" the most any task has is {most}"
+            f"{option} {grid.max_k} needs {plural(grid.max_k, 'attempt')} per task;"
+            f" the most any task has is {most}; extrapolate predicts what lies beyond"
         )
 
 

@@ -51,8 +51,9 @@ def _predicted(predictions: Sequence[Prediction], aim: Aim, *, named: bool) -> S
     def number(one: Prediction) -> Cell:
         return one.numbers[k].estimate
 
-    def bound(one: Prediction) -> Cell:
-        return one.rare.low if family == "pass@" else one.rare.high
+    def bound(one: Prediction) -> float:
+        limit, none = (one.rare.low, 0.0) if family == "pass@" else (one.rare.high, 1.0)
+        return none if limit is None else limit
 
     ranked = sorted(predictions, key=lambda one: one.numbers[k].estimate.value or 0.0)
     shown = [ranked[0], ranked[-1]] if len(ranked) > _NAMED else ranked[::-1]
@@ -70,6 +71,10 @@ def _predicted(predictions: Sequence[Prediction], aim: Aim, *, named: bool) -> S
         return (*words, ".")
     rare, most = ("tasks", "least") if family == "pass@" else ("failures", "most")
     bounds = _joined([(cell,) for cell in dict.fromkeys(map(bound, shown))], len(shown))
+    if len(ranked) > _NAMED:
+        # Of many, what holds for all of them.
+        loosest = min if family == "pass@" else max
+        bounds = (loosest(map(bound, ranked)),)
     return (*words, f"; whatever the rare {rare} are, at {most} ", *bounds, ".")
 
 

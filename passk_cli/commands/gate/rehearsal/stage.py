@@ -184,7 +184,8 @@ class Stage:
         return min(len(self.new), max(_LEAST, len(self.new) * _PLANTED // _UNCHANGED))
 
     def _fails(self, verdict: str) -> bool:
-        return verdict in (FAIL, ERROR) or verdict == UNDECIDED == self.on_undecided
+        undecided_fails = self.on_undecided == FAIL
+        return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
     def _verdicts(self, place: int, lost: float, runs: int) -> list[dict[Line, str]]:
         """The verdicts of a rule on the first runs that lost this share of their passes."""
