@@ -95,6 +95,7 @@ class Adjustment:
         adjusted = all(c.leaves_out_zero == self._rejects(c.p) for c in apart)
         reason = "only p is adjusted" if adjusted else "it is made in another way"
         if len(apart) > 1:
+            reason = reason.replace("it is", "they are")
             return f"p decides; {plural(len(apart), 'interval')} disagree: {reason}"
         names = " − ".join(series_name(side.series) for side in (apart[0].first, apart[0].second))
         where = f"{names} at {apart[0].first.metric.name}"
