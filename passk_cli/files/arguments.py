@@ -111,15 +111,33 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
 
 
 def is_file_argument(argument: str) -> bool:
-    """Whether an argument means a file that is there, rather than a name."""
-    return os.path.isfile(argument) or (
-        "=" in argument and os.path.isfile(argument.split("=", 1)[1])
-    )
+    """Whether an argument means files that are there (a folder, a glob), rather than a name."""
+    paths = [argument, *argument.split("=", 1)[1:]]
+    return any(os.path.exists(p) or (glob.has_magic(p) and bool(glob.glob(p))) for p in paths)
 
 
 def base_name(argument: str) -> str:
     """The name of the file that an argument means, without its folders and label."""
-    return os.path.basename(_split_label(argument)[1])
+    return os.path.basename(_split_label(argument)[1].rstrip("/"))
+
+
+def name_beside(argument: str, others: Sequence[str]) -> str:
+    """What a run is called beside others: by its label, else by as much of its path as differs.
+
+    >>> name_beside("old=a/x.csv", []), name_beside("a/x.csv", ["b/y.csv"])
+    ('old', 'x.csv')
+    >>> name_beside("a/x.csv", ["b/x.csv"])
+    'a/x.csv'
+    """
+    label, path = _split_label(argument)
+    if label is not None:
+        return label
+    parts = Path(path).parts
+    paths = [Path(_split_label(other)[1]).parts for other in others]
+    for size in range(1, len(parts) + 1):
+        if all(other[-size:] != parts[-size:] for other in paths):
+            return "/".join(parts[-size:])
+    return path
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:

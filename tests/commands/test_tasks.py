@@ -208,9 +208,10 @@ def test_a_task_with_a_wrong_key_is_found() -> None:
 
 def test_few_models_show_little() -> None:
     rows = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abc" for t in "xyz"]
-    with pytest.warns(passk_cli.PasskWarning, match="needs 4 models; there are 3"):
-        frame = passk_cli.tasks(rows, suspects=True).frame
-    assert frame["estimate"].isna().all()
+    with pytest.raises(ParameterError, match="it needs 4 models"):
+        passk_cli.tasks(rows, suspects=True)
+    same = [{"model": m, "task": t, "n": 2, "c": 1} for m in "abcd" for t in "xyz"]
+    assert "No task could be tested" in str(passk_cli.tasks(same, suspects=True).report.answer)
     four = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abcd" for t in "xyz"]
     notes = passk_cli.tasks(four, suspects=True).notes
     assert any("with 4 models the smallest p is 0.17" in str(note) for note in notes)
@@ -261,3 +262,30 @@ def test_every_view_can_be_drawn(tmp_path: Path) -> None:
     for view in ({}, {"against": "gpt-5.5"}, {"suspects": True}, {"always": 0.5}):
         findings = passk_cli.tasks(str(AGENTS), **view)
         assert findings.report.plots
+
+
+def test_runs_are_folders_and_keep_apart_by_name(passk: Passk, tmp_path: Path) -> None:
+    for run, c in (("run1", 0), ("run2", 9)):
+        (tmp_path / run).mkdir()
+        (tmp_path / run / "res.csv").write_text(f"model,task,n,c\nx,t28,9,{c}\nx,t3,9,{c}\n")
+    new, old = tmp_path / "run2", tmp_path / "run1"
+    for against in (old, old / "res.csv", f"{old}/*.csv"):
+        files = new if against == old else new / "res.csv"
+        out = passk("tasks", files, "--against", against, "-f", "jsonl").out
+        rows = [json.loads(line) for line in out.splitlines()]
+        assert [row["task"] for row in rows] == ["t3", "t28"]
+        assert rows[0]["verdict"] == "improved"
+    done = passk("tasks", new / "res.csv", "--against", old / "res.csv")
+    assert "x (run1/res.csv)" in done.out
+    assert "against=run1/res.csv" in done.out
+    assert "against=old " in passk("tasks", new, "--against", f"old={old}").out
+
+
+def test_of_several_pairs_the_ones_beyond_chance_are_named() -> None:
+    cells = [("a", f"t{t}", 4, 4 * (t > 5)) for t in range(12)]
+    cells += [(m, f"t{t}", 4, 4) for m in ("b", "base") for t in range(12)]
+    findings = passk_cli.tasks(Counts.from_cells(cells), against="base")
+    first, second = (part for sentence in findings.report.answer for part in sentence)
+    assert first.startswith("2 pairs of models at 12 tasks each: 6 flips; ")
+    assert second.startswith("More flips than chance explains: a against base (6 where ")
+    assert second.endswith("are expected) (Holm over 2 pairs).")

@@ -35,8 +35,9 @@ class EachTask(Question):
     """Each task: flaky, changed, suspicious.
 
     A task passes always, never or sometimes so far, with the pass rates that its attempts do not
-    rule out. --against shows which tasks changed, and how many change by chance alone. --suspects
-    shows tasks that weaker models pass more often than better ones; --matrix all tasks and models.
+    rule out; those that pass sometimes, the flaky ones, come first. --against shows which tasks
+    changed, and how many change by chance alone; --suspects tasks that weaker models pass more
+    often than better ones; --matrix all tasks and models.
 
     Example: passk tasks sample_data/tau_airline.csv
 
@@ -65,8 +66,8 @@ class EachTask(Question):
             "Which tasks changed against another run or model.",
             file="read",
             of_models=True,
-            detail="A file, label=path, or a model in the data. Models of a file are compared with"
-            " those of the same name, or with its only one.",
+            detail="A file or folder, label=path, or a model in the data. Models of another run are"
+            " compared with those of the same name, or with its only one.",
         ),
     ] = None
     suspects: Annotated[
@@ -106,18 +107,22 @@ class EachTask(Question):
         self._require_one_view()
         if self.against is None:
             return super().study(options, read)
-        from passk_cli.study.baseline import Runs, only_models
+        from passk_cli.files.arguments import name_beside, paths_of
+        from passk_cli.study.baseline import Runs, label_of, only_models
 
         runs = Runs.apart(options.files, self.against)
         if runs.baseline is None:
             named = self.against if isinstance(self.against, str) else None
-            return super().study(
+            study = super().study(
                 options, lambda request, source=None: read(request.keeping(named), source)
             )
+            return replace(study, decided={"against": named})
         study = super().study(options, lambda request, source=None: read(request, runs.files))
         request = self.request(options)
         other = only_models(read(request.of_all_models(), runs.baseline), request)
-        return replace(study, baseline=other, reading=runs.notes)
+        names = [name_beside(path, options.files) for path in paths_of(self.against)]
+        label = ", ".join(names) or label_of(self.against)
+        return replace(study, baseline=other, reading=runs.notes, decided={"against": label})
 
     def _require_one_view(self) -> None:
         views = {
@@ -135,7 +140,7 @@ class EachTask(Question):
         if self.against is not None:
             from passk_cli.commands.tasks.flips import flips_report
 
-            return flips_report(study, self.against, self.rows)
+            return flips_report(study, self.rows)
         if self.suspects:
             from passk_cli.commands.tasks.suspects import suspects_report
 

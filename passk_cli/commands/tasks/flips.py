@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from passk_cli.commands.tasks.classes import strips_of
-from passk_cli.commands.tasks.listing import Listing, listing_report, strip_cell, table_of
+from passk_cli.commands.tasks.listing import Listing, listing_report, natural, strip_cell, table_of
 from passk_cli.errors import ParameterError
-from passk_cli.inference.adjust import benjamini_hochberg
+from passk_cli.inference.adjust import benjamini_hochberg, holm
 from passk_cli.inference.flips import Chances, boschloo, chances, flipped, number_law, range_of
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
-from passk_cli.report.words import plural, series_name, span
-from passk_cli.study.baseline import label_of
+from passk_cli.report.words import first_few, plural, series_name, span
 from passk_cli.study.fact import Fact, Size
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def _matched(
         {side.counts.tasks[t]: i for i, t in enumerate(side.counts.task_codes[own].tolist())}
         for side, own in zip((first, second), rows, strict=True)
     ]
-    tasks = sorted(places[0].keys() & places[1].keys())
+    tasks = sorted(places[0].keys() & places[1].keys(), key=natural)
     at = [np.array([place[task] for task in tasks], dtype=np.int64) for place in places]
     n, c, n_base, c_base = (
         values[own][where]
@@ -206,12 +205,14 @@ def _matched(
     )  # fmt: skip
 
 
-def pairs_of(study: Study, against: object) -> list[tuple[Side, Side]]:
-    """Every model against one of the same data, or against the same one in another file.
+def pairs_of(study: Study) -> list[tuple[Side, Side]]:
+    """Every model against one of the same data, or against the same one in another run.
+
+    study : its `decided` names what is compared with, as "against".
 
     Errors: ParameterError where there is nothing to compare with.
     """
-    counts, base = study.counts, study.baseline
+    counts, base, against = study.counts, study.baseline, str(study.decided["against"])
     order = study.best_first
     if base is None:
         models = sorted({series[0] for series in counts.series})
@@ -220,13 +221,12 @@ def pairs_of(study: Study, against: object) -> list[tuple[Side, Side]]:
                 f"--against {against}: no such file, and no such model; there are"
                 f" {', '.join(models)}"
             )
-        pairs = _partners(counts, order, counts, lambda series: (str(against), *series[1:]))
+        pairs = _partners(counts, order, counts, lambda series: (against, *series[1:]))
         return [pair for pair in pairs if pair[0].series[0] != against]
-    label = label_of(against)
     alone = sorted({series[0] for series in base.series})
     if len(alone) == 1:
-        return _partners(counts, order, base, lambda s: (alone[0], *s[1:]), label)
-    return _partners(counts, order, base, lambda series: series, label)
+        return _partners(counts, order, base, lambda s: (alone[0], *s[1:]), against)
+    return _partners(counts, order, base, lambda series: series, against)
 
 
 def _partners(
@@ -248,17 +248,16 @@ def _partners(
     return pairs
 
 
-def flips_report(study: Study, against: object, rows: int) -> Report:
+def flips_report(study: Study, rows: int) -> Report:
     """A row per pair and shared task: significant changes first, then flips, then the rest."""
-    pairs = pairs_of(study, against)
+    pairs, against = pairs_of(study), study.decided["against"]
     if not pairs:
         raise ParameterError(
-            f"--against {label_of(against)}: no model of the data is there as well, in the same"
-            " groups"
+            f"--against {against}: no model of the data is there as well, in the same groups"
         )
     every = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in every):
-        raise ParameterError(f"--against {label_of(against)}: no task that both have")
+        raise ParameterError(f"--against {against}: no task that both have")
     order = _order(every)
     tables = [*_summary(every), _table(study, every, order[:rows], several=len(every) > 1)]
     return listing_report(
@@ -268,7 +267,6 @@ def flips_report(study: Study, against: object, rows: int) -> Report:
         caption=flips_caption(every),
         notes=flips_notes(every),
         plots=partial(_changes, every, order[:rows]),
-        against=against if study.baseline is None else label_of(against),
         test="boschloo",
         adjust="bh",
         level=study.confidence.level,
@@ -381,20 +379,20 @@ def flips_answer(every: Sequence[Flips]) -> tuple[Sentence, ...]:
                 strict=True,
             )
         )
-        more = [flips for flips in every if _beyond(flips)]
         return (
-            (f"{plural(len(every), 'pair')}: {plural(flipped_, 'task')} flipped;"
-             f" {_significant(improved, regressed)}.",),
-            (f"{plural(len(more), 'pair')} {'has' if len(more) == 1 else 'have'} more flips than"
-             " chance explains.",),
-        )  # fmt: skip
+            (
+                f"{plural(len(every), 'pair')} of models at {_tasks_words(every)}:"
+                f" {plural(flipped_, 'flip')}; {_significant(improved, regressed)}.",
+            ),
+            (_beyond_words(every),),
+        )
     (flips,) = every
     improved, regressed = (flips.count(flips.verdicts, sign) for sign in (1, -1))
     gains, losses = (flips.count(flips.signs, sign) for sign in (1, -1))
     first = (
         f"{flips.number:,} of {plural(len(flips.tasks), 'task')} flipped, {gains:,} to passing and"
         f" {losses:,} to failing; {_chance_words(flips)}."
-        f"{' Chance does not explain so many.' * _beyond(flips)}"
+        f"{' Chance does not explain so many.' * bool(_beyond(every))}"
     )
     return (first,), (f"{_significant(improved, regressed).capitalize()}.",)
 
@@ -428,9 +426,29 @@ def _significant(improved: int, regressed: int) -> str:
     )
 
 
-def _beyond(flips: Flips) -> bool:
-    """Whether there are more flips than chance explains, as far as the attempts tell."""
-    return flips.p_more <= (1 - flips.level) / 2
+def _tasks_words(every: Sequence[Flips]) -> str:
+    sizes = [len(flips.tasks) for flips in every]
+    return f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) != 1)} each"
+
+
+def _beyond(every: Sequence[Flips]) -> list[Flips]:
+    """Pairs with more flips than chance explains (Holm over the pairs), as far as attempts tell."""
+    adjusted = holm([flips.p_more for flips in every]).tolist()
+    return [flips for flips, p in zip(every, adjusted, strict=True) if p <= (1 - flips.level) / 2]
+
+
+def _beyond_words(every: Sequence[Flips]) -> str:
+    """Which pairs these are, with their numbers."""
+    over = f"Holm over {plural(len(every), 'pair')}"
+    beyond = sorted(_beyond(every), key=lambda flips: flips.p_more)
+    if not beyond:
+        return f"No pair has more flips than chance explains ({over})."
+    names = [
+        f"{flips.name} against {flips.against} ({flips.repeated:,} where {flips.expected:.1f} are"
+        " expected)"
+        for flips in beyond
+    ]
+    return f"More flips than chance explains: {first_few(names)} ({over})."
 
 
 def flips_caption(every: Sequence[Flips]) -> tuple[str, ...]:
@@ -468,8 +486,9 @@ def flips_notes(every: Sequence[Flips]) -> Iterator[Note]:
     elif least * tests > 1 - every[0].level:
         alone = int(np.ceil(least * tests / (1 - every[0].level)))
         yield Note(
-            f"the smallest p of {half} attempts each is {least:.2g}: a task becomes significant"
-            f" only if {alone:,} of {plural(tests, 'task')} have it"
+            f"{plural(tests, 'task')} with {half} attempts each: none is significant unless at"
+            f" least {alone:,} change from always to never, or back; more attempts, fewer models or"
+            " fewer tasks lower that number"
         )
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from passk_cli.report.model import Cell, Column, Note, Report, Sentence, Table
 from passk_cli.study.signature import signature
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from passk_cli.report.plot import Plot
     from passk_cli.study.study import Study
 
@@ -78,3 +83,22 @@ def table_of(columns: Sequence[tuple[str, Sequence[Cell]]]) -> Table:
     """A table of columns, each with its name; a name that comes twice is refused by the report."""
     rows = zip(*(values for _, values in columns), strict=True)
     return Table(tuple(Column(name) for name, _ in columns), tuple(rows))
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """What names are sorted by so that "task 3" comes before "task 28".
+
+    >>> sorted(["t28", "t3", "a10"], key=natural)
+    ['a10', 't3', 't28']
+    """
+    return [
+        (0, int(part), part) if part.isdecimal() else (1, 0, part)
+        for part in re.findall(r"\d+|\D+", name)
+    ]
+
+
+def natural_ranks(names: Sequence[str]) -> NDArray[np.int64]:
+    """The place of each name in that order."""
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[sorted(range(len(names)), key=lambda i: natural(names[i]))] = np.arange(len(names))
+    return ranks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.commands.tasks.classes import TaskRates, rates_by_task
-from passk_cli.commands.tasks.listing import Listing, listing_report
+from passk_cli.commands.tasks.listing import Listing, listing_report, natural_ranks
 from passk_cli.report.model import Cell, Column, Report, Table
 from passk_cli.report.plot import Plot, heat
 from passk_cli.report.words import plural, series_name
@@ -75,7 +75,8 @@ def _sorted(counts: Counts, groups: Series, models: Sequence[TaskRates]) -> Matr
     filled = np.nan_to_num(rates)
     # A pass of a better model weighs more, each model more than all that are worse together.
     pattern = filled @ 0.5 ** np.arange(min(rates.shape[1], 1000))[: rates.shape[1]]
-    hard = np.lexsort((models[0].tasks, -pattern, -np.round(np.nanmean(rates, axis=1), 12)))
+    ranks = natural_ranks(counts.tasks)[models[0].tasks]
+    hard = np.lexsort((ranks, -pattern, -np.round(np.nanmean(rates, axis=1), 12)))
     return Matrix(
         groups,
         tuple(models[i].series[0] for i in best.tolist()),

@@ -18,7 +18,13 @@ from passk_cli.commands.tasks.classes import (
     TaskRates,
     rates_by_task,
 )
-from passk_cli.commands.tasks.listing import Listing, listing_report, strip_cell, table_of
+from passk_cli.commands.tasks.listing import (
+    Listing,
+    listing_report,
+    natural_ranks,
+    strip_cell,
+    table_of,
+)
 from passk_cli.commands.tasks.matrix import heat_maps
 from passk_cli.inference.single import MOST_NEEDED, lower_limits, passes_needed
 from passk_cli.report.model import Cell, Column, Estimate, Report, Sentence, Table
@@ -95,6 +101,7 @@ def _columns(study: Study, rates: Sequence[TaskRates]) -> dict[str, NDArray[np.g
     columns["series"] = np.repeat(np.arange(len(rates)), sizes)
     columns["strip"] = np.array([strip for each in rates for strip in each.strips], dtype=object)
     columns["task"] = names[columns["tasks"]]
+    columns["place"] = natural_ranks(study.counts.tasks)[columns["tasks"]]
     for place, name in enumerate(("model", *study.counts.group_names)):
         values = np.array([each.series[place] for each in rates], dtype=object)
         columns[f"series.{name}"] = values[columns["series"]]
@@ -105,7 +112,7 @@ def _order(every: dict[str, NDArray[np.generic]], shown: Shown | None) -> Ints:
     """Rows as they are read: the ones that vary most first, or nearest to being shown."""
     away = np.nan_to_num(np.abs(every["rates"].astype(float) - 0.5), nan=1.0)
     # Of equal rates the one with more attempts says more.
-    keys = [every["series"], every["tasks"], -every["n"].astype(float), away, every["codes"]]
+    keys = [every["series"], every["place"], -every["n"].astype(float), away, every["codes"]]
     if shown is not None:
         keys.append(shown.needed)
     return np.lexsort(keys)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.commands.tasks.classes import TaskRates, rates_by_task
-from passk_cli.commands.tasks.listing import Listing, listing_report
+from passk_cli.commands.tasks.listing import Listing, listing_report, natural, natural_ranks
 from passk_cli.commands.tasks.matrix import heat_maps
+from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED, ItemRest, item_rest
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
@@ -113,8 +114,14 @@ def suspects_report(study: Study, rows: int) -> Report:
     """A row per task, the ones that weaker models pass more often first."""
     level = study.confidence.level
     groups = find_suspects(study.counts, level)
+    most = max(group.models for group in groups)
+    if most < FEWEST:
+        raise ParameterError(
+            f"--suspects: it needs {FEWEST} models, whose results at each task are compared with"
+            f" their results at all others; there {'is' if most == 1 else 'are'} {most}"
+        )
     total = sum(len(group.tasks) for group in groups)
-    order = _order(groups)
+    order = _order(study, groups)
     tables = [_table(study, groups, order[:rows]), *_agreed(study, groups, rows)]
     return listing_report(
         study,
@@ -129,13 +136,14 @@ def suspects_report(study: Study, rows: int) -> Report:
     )
 
 
-def _order(groups: Sequence[Suspects]) -> list[tuple[int, int]]:
+def _order(study: Study, groups: Sequence[Suspects]) -> list[tuple[int, int]]:
     """(group, task) of every row: smallest p, lowest correlation first, undefined last."""
     p = np.concatenate([group.items.p for group in groups])
     correlation = np.concatenate([group.items.correlation for group in groups])
     codes = np.concatenate([group.codes for group in groups])
     places = [(g, t) for g, group in enumerate(groups) for t in range(len(group.tasks))]
-    return [places[i] for i in np.lexsort((codes, correlation, p))]
+    ranks = natural_ranks(study.counts.tasks)[np.concatenate([group.tasks for group in groups])]
+    return [places[i] for i in np.lexsort((ranks, codes, correlation, p))]
 
 
 def _table(study: Study, groups: Sequence[Suspects], order: Sequence[tuple[int, int]]) -> Table:
@@ -143,7 +151,7 @@ def _table(study: Study, groups: Sequence[Suspects], order: Sequence[tuple[int, 
     columns = (
         *map(Column, names), Column("task"), Column("pass rate", "share"),
         Column("item–rest correlation", "score"), Column("p", "p"), Column("adjusted", "p"),
-        Column("says about models", "share"), Column("finding"),
+        Column("contribution", "share"), Column("finding"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for g, t in order:
@@ -172,7 +180,8 @@ def _agreed(study: Study, groups: Sequence[Suspects], rows: int) -> Iterator[Tab
     listed: list[tuple[Cell, ...]] = []
     for group, kind, places in every:
         if places:
-            shown = [study.counts.tasks[group.tasks[t]] for t in places[:rows]]
+            names_of = (study.counts.tasks[group.tasks[t]] for t in places)
+            shown = sorted(names_of, key=natural)[:rows]
             more = f" and {len(places) - rows:,} more" * (len(places) > rows)
             attempts = plural(int(group.n[places].sum()), "attempt")
             listed.append((*group.groups, kind, len(places), attempts, ", ".join(shown) + more))
@@ -198,6 +207,8 @@ def _answer(study: Study, groups: Sequence[Suspects]) -> tuple[Sentence, ...]:
         )
     else:
         first = "No task is passed significantly more often by weaker models."
+    if all(np.isnan(group.items.p).all() for group in groups):
+        first = "No task could be tested: at every task the models pass equally often."
     second = (
         f"Of {plural(total, 'task')}, {solved[NOBODY]:,} nobody solves and"
         f" {solved[EVERYBODY]:,} everybody solves."
@@ -213,7 +224,8 @@ def _caption(groups: Sequence[Suspects], level: float) -> tuple[str, ...]:
         "item–rest correlation: Spearman's, over models, of the pass rate at this task and at all"
         f" others; {100 * level:g} % limits",
         f"p: of 0 or more, from {orders}, Benjamini–Hochberg over {plural(tests, 'task')}",
-        "says about models: share of the variance between the models' means",
+        "contribution: of the task to the variance between the models' means; all add up to 1, and"
+        " it is negative where better models pass less often",
     )
 
 
@@ -247,7 +259,7 @@ def _data(study: Study, groups: Sequence[Suspects], order: Sequence[tuple[int, i
     level = study.confidence.level
     columns = (
         *names, "task", "metric", "estimate", "low", "high", "level", "p", "p_adjusted", "verdict",
-        "models", "n", "c", "mean_rate", "variance_share", "note",
+        "models", "n", "c", "mean_rate", "contribution", "note",
     )  # fmt: skip
     rows = []
     for g, t in order:
