@@ -7,12 +7,13 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
-from passk_cli.render.style import Style, joined, parts
-from passk_cli.report.model import Check, Column, Estimate, Report, signature_line
+from passk_cli.render.style import Style, said
+from passk_cli.report.model import Check, Estimate, Report, signature_line
 from passk_cli.report.words import plural
 from passk_cli.text import printable
 
-_SHARE = Column("evidence", "share")
+# The order in which the verdict names what shuts the gate.
+_FIRST = ("fail", "undecided", "error")
 
 
 def junit(report: Report, style: Style) -> str:
@@ -36,7 +37,7 @@ def junit(report: Report, style: Style) -> str:
     )
     for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
-        text = evidence(check, style)
+        text = finding(check, style)
         if check.failing:
             kind = "error" if check.verdict == "error" else "failure"
             ElementTree.SubElement(case, kind, message=text).text = text
@@ -70,7 +71,7 @@ def github(report: Report, style: Style) -> str:
     for check in _shutting(report):
         title = _property(f"passk: {check.rule}")
         would = "would " * report.rehearsal
-        message = _data(f"{check.model}: {would}{check.verdict}, {evidence(check, style)}")
+        message = _data(f"{would}{check.verdict}: {finding(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if report.listed:
@@ -94,27 +95,35 @@ def verdict(report: Report, style: Style) -> str:
     _require_checks(report)
     if report.rehearsal:
         return f"REHEARSAL: this run would {verdict(replace(report, rehearsal=False), style)}"
-    failing = [check for check in report.checks if check.failing]
+    failing = sorted(
+        (check for check in report.checks if check.failing),
+        key=lambda check: _FIRST.index(check.verdict),
+    )
+    total = len(report.checks)
     if failing:
-        first = failing[0]
-        more = f" (and {plural(len(failing) - 1, 'more rule')})" if len(failing) > 1 else ""
-        return f"FAIL: {first.model}: {first.rule}: {evidence(first, style)}{more}"
-    undecided = sum(check.verdict == "undecided" for check in report.checks)
-    holding = len(report.checks) - undecided
-    words = [f"{plural(holding, 'rule')} {'holds' if holding == 1 else 'hold'}"] * bool(holding)
-    words += [f"{plural(undecided, 'rule')} undecided, counted as pass"] * bool(undecided)
+        count = f"; {len(failing)} of {total} rules fail" if len(failing) > 1 else ""
+        return f"FAIL: {finding(failing[0], style)}{count}"
+    undecided = [check for check in report.checks if check.verdict == "undecided"]
     lost = [c for c in report.checks if (c.shared or 0) < (c.baseline_tasks or 0)]
-    words += [f"on {c.shared:,} of {plural(c.baseline_tasks or 0, 'baseline task')}" for c in lost][
-        :1
-    ]
-    return f"PASS: {', '.join(words)}"
+    on = [f" on {c.shared:,} of {plural(c.baseline_tasks or 0, 'baseline task')}" for c in lost]
+    where = "".join(on[:1])
+    if undecided:
+        are = "is undecided and counts" if len(undecided) == 1 else "are undecided and count"
+        holding = f"{total - len(undecided)} of {plural(total, 'rule')} hold{where}"
+        first = finding(undecided[0], style)
+        return f"PASS: {holding}; {len(undecided)} {are} as pass: {first}"
+    measured = [check for check in report.checks if isinstance(check.evidence, Estimate)]
+    if len(measured) == 1 and not where:
+        return f"PASS: {finding(measured[0], style)}"
+    return f"PASS: {'the rule holds' if total == 1 else f'all {total} rules hold'}{where}"
 
 
-def evidence(check: Check, style: Style) -> str:
-    """What speaks for the verdict, in words."""
-    nothing = isinstance(check.evidence, Estimate) and check.evidence.value is None
-    text = "" if nothing else joined(parts(check.evidence, _SHARE, style))
-    return "; ".join(filter(None, (text, check.detail)))
+def finding(check: Check, style: Style) -> str:
+    """What the evidence shows, and what else the reader has to know."""
+    text = said(check.finding, style)
+    # A finding names p and tasks that were lost itself.
+    further = [detail for detail in check.details if detail not in text]
+    return "; ".join(filter(None, (text, *further)))
 
 
 def _shutting(report: Report) -> Sequence[Check]:

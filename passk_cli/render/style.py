@@ -6,7 +6,16 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Report, Sentence, Table
+from passk_cli.report.model import (
+    Cell,
+    Column,
+    Estimate,
+    Limits,
+    Phrase,
+    Report,
+    Sentence,
+    Table,
+)
 from passk_cli.text import cells_of, printable
 
 # The minus sign of print; attempts that passed and failed, as they are printed beside it.
@@ -52,10 +61,11 @@ def share(value: float, style: Style, *, signed: bool = False) -> str:
 
 def answer(report: Report, style: Style) -> str:
     """What was found, in words: numbers rounded as in the tables, with a sign after percentages."""
-    return " ".join(_said(sentence, style) for sentence in report.answer)
+    return " ".join(said(sentence, style) for sentence in report.answer)
 
 
-def _said(sentence: Sentence, style: Style) -> str:
+def said(sentence: Sentence, style: Style) -> str:
+    """Words with their numbers in the chosen digits."""
     texts = []
     for piece in sentence:
         if isinstance(piece, str):
@@ -63,9 +73,15 @@ def _said(sentence: Sentence, style: Style) -> str:
             continue
         cell, column = piece if isinstance(piece, tuple) else (piece, _of_words(piece))
         value, error = parts(cell, column, style)
-        percent = style.percent and _is_share(cell, column)
-        texts.append(f"{value} {error}".strip() + (" %" if percent else ""))
+        unit = _unit(cell, column) if style.percent and _is_share(cell, column) else ""
+        texts.append(" ".join(filter(None, (value, error, unit))))
     return printable("".join(texts))
+
+
+def _unit(cell: Cell, column: Column) -> str:
+    """Of a difference of percentages, points: 20 % is not 20 points less than 25 %."""
+    signed = isinstance(cell, Estimate) and cell.signed
+    return column.name or ("points" if signed else "%")
 
 
 def _of_words(cell: Cell) -> Column:
@@ -78,6 +94,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return "–", ""
     if isinstance(cell, Estimate):
         return _estimate(cell, style if cell.share else replace(style, percent=False))
+    if isinstance(cell, Phrase):
+        return said(cell.pieces, style), ""
     if column.kind == "score":
         style = replace(style, percent=False)
     if isinstance(cell, Limits):
@@ -90,6 +108,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return printable(cell), ""
     if column.kind in ("share", "score"):
         return share(float(cell), style), ""
+    if column.kind == "given":
+        return f"{float(cell) * (100 if style.percent else 1):.12g}".replace("-", style.minus), ""
     if column.kind == "fine":
         return share(float(cell), replace(style, digits=style.decimals + 2)), ""
     if column.kind == "amount":
@@ -143,9 +163,9 @@ def heading(table: Table, place: int, style: Style) -> str:
 def _is_share(cell: Cell, column: Column) -> bool:
     if isinstance(cell, Estimate):
         return cell.share and cell.value is not None
-    if cell is None or isinstance(cell, str) or column.kind == "score":
+    if cell is None or isinstance(cell, str | Phrase) or column.kind == "score":
         return False
-    return isinstance(cell, Limits) or column.kind in ("share", "fine")
+    return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
 
 
 def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:

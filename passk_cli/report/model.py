@@ -52,7 +52,14 @@ class Limits:
     reason: str = ""
 
 
-Cell = str | int | float | Estimate | Limits | None
+@dataclass(frozen=True)
+class Phrase:
+    """Words with numbers between them, as a cell."""
+
+    pieces: Sentence
+
+
+Cell = str | int | float | Estimate | Limits | Phrase | None
 
 # What is said: words, and between them numbers, rounded as those of the tables.  A float is a
 # share; a number of another kind comes as a pair with its column.
@@ -69,7 +76,8 @@ class Column:
     """A column's name and how its values are shown.
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more), "score" (a number of no known
+        share of which small values matter: two decimals more), "given" (a share that was asked for, with
+        the digits it was given), "score" (a number of no known
         unit), "amount" (money or a ratio: two decimals), "number" (of any size: four significant
         digits), "p" (a p-value) or "strip" (attempts in their order, "+" passed and "-" failed).
     joined : belongs to the column before it; the two are never shown apart.
@@ -108,7 +116,8 @@ class Check:
 
     evidence : the number it is judged by, or what was counted, as "24 of 60".
     verdict : "pass", "fail", "undecided", or "error" when the rule cannot be checked.
-    detail : what else the reader has to know, such as what the verdict leaves out.
+    details : what else the reader has to know, such as what the verdict leaves out.
+    words : the rule as people read it.  finding : what the evidence shows, as a clause.
     failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
     shared, baseline_tasks : tasks with attempts in both runs, and in the baseline; None without
         baseline.
@@ -118,10 +127,17 @@ class Check:
     rule: str
     evidence: Estimate | str
     verdict: str
-    detail: str = ""
+    details: tuple[str, ...] = ()
     failing: bool = False
     shared: int | None = None
     baseline_tasks: int | None = None
+    words: Sentence = ()
+    finding: Sentence = ()
+
+    @property
+    def detail(self) -> str:
+        """The details in one line."""
+        return "; ".join(self.details)
 
 
 @dataclass(frozen=True)

@@ -169,14 +169,19 @@ class Confidence:
     @property
     def method_name(self) -> str:
         """The method's name for people: "guard", or "guard (bca for mean)"."""
+        method, *others = self._methods
+        return method + f" ({'; '.join(others)})" * bool(others)
+
+    @property
+    def _methods(self) -> list[str]:
+        """As ["guard", "bca for mean"]."""
         other = "jackknife" if self.method == "hull" else "bca"
         if self.lacking == ("all",):
-            return other
+            return [other]
         if self.tango == ("all",):
-            return "tango"
+            return ["tango"]
         pairs = ((other, self.lacking), ("tango", self.tango))
-        others = "; ".join(f"{name} for {', '.join(some)}" for name, some in pairs if some)
-        return self.method + f" ({others})" * bool(others)
+        return [self.method, *(f"{name} for {', '.join(some)}" for name, some in pairs if some)]
 
     @property
     def interval_level(self) -> float | None:
@@ -228,8 +233,11 @@ class Confidence:
             entries |= {"resamples": self.resamples, "seed": self.seed}
         return entries
 
-    def words(self) -> str:
-        """For a caption: "95 % guard intervals for new tasks"."""
+    def words(self, differences: Confidence | None = None) -> str:
+        """For a caption: "95 % confidence intervals for new tasks (guard)".
+
+        differences : the confidence of differences that are shown as well.
+        """
         if self.method == "none":
             over = "tasks" if self.population == NEW_TASKS else "repeated attempts"
             return f"± one standard error over {over}"
@@ -237,4 +245,8 @@ class Confidence:
         if clustered and self.population != NEW_TASKS:
             clustered = ", for which clusters do not matter"
         population = self.population.replace("-", " ")
-        return f"{100 * self.level:g} % {self.method_name} intervals for {population}{clustered}"
+        methods = "; ".join(self._methods)
+        if differences is not None and differences._methods != self._methods:
+            methods += f"; differences: {', '.join(differences._methods)}"
+        level = f"{100 * self.level:g} %"
+        return f"{level} confidence intervals for {population}{clustered} ({methods})"

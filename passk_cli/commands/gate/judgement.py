@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from passk_cli.commands.gate.sentences import of_both_ends, of_nothing
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
-from passk_cli.report.model import Check, Estimate
+from passk_cli.report.model import Check, Estimate, Sentence
 from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, across
 
@@ -23,6 +24,7 @@ class Judgement:
     limit : the rule's number.  covered : what the candidate has of the baseline's tasks.
     shut : whether it fails for some outcomes that are missing, so that it shuts the gate though
         the verdict is undecided.
+    words : the rule as people read it.  finding : what the number shows, as a clause.
     """
 
     rule: str
@@ -33,16 +35,21 @@ class Judgement:
     limit: float | None = None
     covered: Coverage | None = None
     shut: bool = False
+    words: Sentence = ()
+    finding: Sentence = ()
 
-    def judged(self, verdict: str, *details: str) -> Judgement:
-        """The same with a verdict, its reason before the other details."""
-        return replace(self, verdict=verdict, details=(*details, *self.details))
+    def judged(self, verdict: str, *details: str, finding: Sentence) -> Judgement:
+        """The same with a verdict and what it rests on, its reason before the other details."""
+        every = (*details, *self.details)
+        return replace(self, verdict=verdict, details=every, finding=finding)
 
     def unchecked(self, reason: str) -> Judgement:
         """The same where the rule cannot be checked."""
         nothing = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                           more={})  # fmt: skip
-        return replace(self, fact=nothing, counted="").judged(ERROR, f"cannot be checked: {reason}")
+        return replace(self, fact=nothing, counted="").judged(
+            ERROR, f"cannot be checked: {reason}", finding=of_nothing(self.fact, self.words)
+        )
 
     @property
     def detail(self) -> str:
@@ -59,7 +66,7 @@ class Judgement:
         failing = self.verdict in (FAIL, ERROR, *[UNDECIDED] * undecided)
         return Check(
             series_name(self.fact.series), self.rule, self.counted or self.fact.estimate,
-            self.verdict, self.detail, failing, *self._tasks,
+            self.verdict, tuple(filter(None, self.details)), failing, *self._tasks, self.words, self.finding,
         )  # fmt: skip
 
     @property
@@ -94,9 +101,13 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
         for case, line in (("worst case", worst), ("best case", best))
         if (details := [detail for detail in line.details if detail and detail not in same])
     ]
-    merged = replace(worst, fact=across(worst.fact, best.fact), details=(*own, *same))
+    fact = across(worst.fact, best.fact)
+    finding = of_both_ends(fact, (worst.verdict, worst.finding), (best.verdict, best.finding))
+    merged = replace(worst, fact=fact, details=(*own, *same), finding=finding)
     if worst.verdict == best.verdict:
         return merged
     verb = {PASS: "passes", FAIL: "fails", UNDECIDED: "is undecided"}
     words = f"{verb[worst.verdict]} in the worst case, {verb[best.verdict]} in the best"
-    return replace(merged.judged(UNDECIDED, words), shut=FAIL in (worst.verdict, best.verdict))
+    return replace(
+        merged.judged(UNDECIDED, words, finding=finding), shut=FAIL in (worst.verdict, best.verdict)
+    )

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from passk_cli.commands.gate.judgement import Judgement, at_both_ends
 from passk_cli.commands.gate.sides import coverage_of_rivals
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.commands.gate.verdicts import FAIL, PASS, UNDECIDED, VERDICTS
+from passk_cli.commands.gate.sentences import over_tests
+from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED, VERDICTS
 from passk_cli.commands.tasks.flips import Side, changes_listed, find_flips
 from passk_cli.errors import ParameterError
-from passk_cli.report.model import Cell, Check, Column, Note, Report, Table
+from passk_cli.report.model import Cell, Check, Column, Note, Phrase, Report, Table
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.confidence import Confidence
@@ -23,6 +24,9 @@ from passk_cli.study.values import require_monotone
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
+
+# What a table shows first.
+_ORDER = (FAIL, UNDECIDED, ERROR, PASS)
 
 
 def gate_report(trial: Trial, on_undecided: str) -> Report:
@@ -45,7 +49,7 @@ def gate_report(trial: Trial, on_undecided: str) -> Report:
     report = study.report(
         [line.row for line in lines],
         [_table(checks)],
-        caption=_caption(trial, lines),
+        caption=_caption(trial, lines, on_undecided),
         notes=(*_reading_notes(trial), *_notes(trial, lines, on_undecided)),
     )
     return replace(report, checks=checks, listed=_flips(trial))
@@ -75,8 +79,10 @@ def _judged(trial: Trial) -> list[Judgement]:
 
 
 def _table(checks: Sequence[Check]) -> Table:
+    """A row per rule and model; what shuts the gate first, then what is undecided."""
+    checks = sorted(checks, key=lambda check: (not check.failing, _ORDER.index(check.verdict)))
     columns = [Column("rule"), Column("evidence", "share"), Column("verdict")]
-    cells: list[list[Cell]] = [[check.rule, check.evidence, check.verdict] for check in checks]
+    cells: list[list[Cell]] = [[rule(check), check.evidence, check.verdict] for check in checks]
     if len({check.model for check in checks}) > 1:
         columns.insert(0, Column("model"))
         cells = [[check.model, *row] for check, row in zip(checks, cells, strict=True)]
@@ -86,17 +92,45 @@ def _table(checks: Sequence[Check]) -> Table:
     return Table(tuple(columns), tuple(map(tuple, cells)))
 
 
-def _caption(trial: Trial, lines: Sequence[Judgement]) -> tuple[str, ...]:
-    """How many rules have which verdict; with which intervals; of which cases."""
-    confidence = trial.study.confidence
+def rule(check: Check) -> Cell:
+    """The rule in a table."""
+    return Phrase(check.words) if check.words else check.rule
+
+
+def _caption(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> tuple[str, ...]:
+    """How many rules have which verdict; what evidence and verdicts mean; with which intervals."""
     numbers = {verdict: sum(line.verdict == verdict for line in lines) for verdict in VERDICTS}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in numbers.items() if count)
-    words, other = confidence.words(), _differences(trial, lines).method_name
-    if trial.compares:
-        words += (
-            f", {other} for differences" * (other != confidence.method_name) + " (model − baseline)"
-        )
-    return f"{plural(len(lines), 'rule')}: {verdicts}", words, _cases_words(trial)
+    compared = any(line.fact.against for line in lines)
+    return (
+        f"{plural(len(lines), 'rule')}: {verdicts}",
+        f"evidence of a drop or regression: model − baseline ({trial.sides.label})" * compared,
+        _decision(lines),
+        f"undecided: the data do not settle the rule; counts as {on_undecided}"
+        * bool(numbers[UNDECIDED]),
+        "error: the rule cannot be checked; fails the gate" * bool(numbers[ERROR]),
+        _intervals(trial, lines),
+        _cases_words(trial),
+    )
+
+
+def _intervals(trial: Trial, lines: Sequence[Judgement]) -> str:
+    """The intervals of the evidence: of metrics, of differences, or of both."""
+    confidence, differences = trial.study.confidence, _differences(trial, lines)
+    shown = {bool(line.fact.against) for line in lines if line.fact.estimate.value is not None}
+    if shown == {True}:
+        return differences.words()
+    return confidence.words(differences if True in shown else None)
+
+
+def _decision(lines: Sequence[Judgement]) -> str:
+    """How regressions are decided, where some were tested."""
+    tested = [line.fact for line in lines if line.fact.p_adjusted is not None]
+    if not tested:
+        return ""
+    adjustment = str(tested[0].more.get("adjustment", ""))
+    many = over_tests(adjustment, len(tested))
+    return "regression: decided by p" + f", adjusted by {many}" * bool(many)
 
 
 def _differences(trial: Trial, lines: Sequence[Judgement]) -> Confidence:
@@ -155,16 +189,16 @@ def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Itera
     shut = sum(line.shut for line in lines)
     if shut:
         yield Note(
-            f"{plural(shut, 'rule')} would fail for some of the outcomes that are missing, and so"
-            " shuts the gate",
+            f"{plural(shut, 'rule')} would fail for some values of the missing outcomes, which"
+            " fails the gate",
             "warning",
         )
     undecided = sum(line.verdict == UNDECIDED and not line.shut for line in lines)
     if undecided:
         other = FAIL if on_undecided == PASS else PASS
         yield Note(
-            f"{plural(undecided, 'rule')} without enough evidence either way,"
-            f" counted as {on_undecided}; --on-undecided {other} counts them as {other}",
+            f"{plural(undecided, 'rule')} undecided, counted as {on_undecided};"
+            f" --on-undecided {other} counts them as {other}",
             "warning",
         )
 

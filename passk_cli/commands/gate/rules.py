@@ -10,6 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
+from passk_cli.commands.gate.sentences import (
+    drop,
+    minimum,
+    of_drop,
+    of_minimum,
+    of_regression,
+    of_tasks,
+    p_words,
+)
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option, split
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
     from passk_cli.commands.gate.trial import Trial
     from passk_cli.inference.intervals import Sample
     from passk_cli.metrics.registry import Metric
+    from passk_cli.report.model import Sentence
     from passk_cli.study.comparison import Comparison
     from passk_cli.study.confidence import Confidence
     from passk_cli.study.values import Series, TaskValues
@@ -36,6 +46,8 @@ if TYPE_CHECKING:
     Outcomes = dict[Line, str]
 
 _Data = TypeVar("_Data")
+# The rule of `EveryTask`.
+EVERY = "every baseline task run"
 
 
 def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
@@ -112,6 +124,10 @@ class GateRule:
         """What it asks of a metric, in words, and its number."""
         raise NotImplementedError
 
+    def words(self, metric: Metric) -> Sentence:
+        """The same for people: its number in the reader's digits."""
+        return (self.about(metric)[0],)
+
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """Its judgements."""
         raise NotImplementedError
@@ -151,13 +167,14 @@ class EveryTask(GateRule):
             return
         every = {**trial.coverages, **trial.sides.missing}
         for series, coverage in every.items():
-            line = Judgement("every baseline task run", trial.fact(series), covered=coverage)
+            line = Judgement(EVERY, trial.fact(series), covered=coverage, words=(EVERY,))
             if coverage is not None:
                 lost = [coverage.lost_words(series)] if coverage.lost else []
                 more = [] if series in trial.sides.missing else trial.lesser(series)
                 text = f"{coverage.shared:,} of {coverage.expected:,}"
                 line = replace(line, counted=text, details=(*lost, *more))
-                yield line.judged(FAIL if coverage.lost else PASS)
+                verdict = FAIL if coverage.lost else PASS
+                yield line.judged(verdict, finding=of_tasks(series, coverage))
             elif trial.sides.partner(series[0]) is None:
                 yield line.unchecked(trial.sides.lacking(series))
 
@@ -189,6 +206,11 @@ class Minimum(GateRule):
         least = self.minimum[metric]
         return f"≥ {least:g}" + (" (lower limit)" if self.strict else ""), least
 
+    def words(self, metric: Metric) -> Sentence:
+        """The same with its number as a number."""
+        end = (" (lower limit)",) * self.strict
+        return ("≥ ", *minimum(metric, self.minimum[metric]), *end)
+
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """A line per candidate's series and metric."""
         for rates in trial.candidates:
@@ -201,8 +223,11 @@ class Minimum(GateRule):
             bar = estimate.low if self.strict else estimate.value
             if estimate.value is None or bar is None:
                 yield line.unchecked(estimate.reason or fact.flaw)
-            else:
-                yield line.judged(PASS if bar >= self.minimum[rates.metric] - 1e-12 else FAIL)
+                continue
+            least = self.minimum[rates.metric]
+            verdict = PASS if bar >= least - 1e-12 else FAIL
+            finding = of_minimum(fact, rates.metric, least, verdict, strict=self.strict)
+            yield line.judged(verdict, finding=finding)
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
         """As `judge`; the lower limit only where it is asked for."""
@@ -250,15 +275,15 @@ class NoRegression(GateRule):
             if not c.testable:
                 yield line.unchecked(c.reason or c.untested or "its test has no p")
                 continue
-            many = f" ({c.adjustment} over {plural(tests, 'test')})" * (tests > 1)
-            p = f"p = {c.adjusted:.4f}" if c.adjusted >= 1e-4 else "p < 0.0001"
+            p = p_words(c)
             rejects = c.adjusted <= 1 - trial.study.confidence.level + 1e-12
             if c.leaves_out_zero not in (None, rejects):
-                p += ", which decides, not the interval"
+                p += " decides, not the interval"
             verdict = self._verdict(c, trial)
             few = plural(_units(c), "task" if c.clusters is None else "cluster")
             no = [f"with {few} no drop can be significant"] * (verdict == UNDECIDED)
-            yield line.judged(verdict, p + many, *no)
+            finding = of_regression(line.fact, c, verdict, tests)
+            yield line.judged(verdict, p, *no, finding=finding)
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
         """As `judge`, without intervals."""
@@ -323,6 +348,10 @@ class MaxDrop(GateRule):
         """As "drop ≤ 0.02"."""
         return f"drop ≤ {self.max_drop[metric]:g}", self.max_drop[metric]
 
+    def words(self, metric: Metric) -> Sentence:
+        """The same with its number as a number."""
+        return ("drop ≤ ", *drop(metric, self.max_drop[metric]))
+
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """A line per pair and metric: it fails when even the upper limit lies below."""
         for c in trial.untested(self.named):
@@ -334,12 +363,11 @@ class MaxDrop(GateRule):
             low, high = (None, None) if limits is None else (limits.low, limits.high)
             if low is None or high is None:
                 yield line.unchecked(c.reason or (limits.reason if limits else ""))
-            elif low >= -most:
-                yield line
-            elif high < -most:
-                yield line.judged(FAIL)
-            else:
-                yield line.judged(UNDECIDED, _tasks_needed(c, low, high, most))
+                continue
+            verdict = PASS if low >= -most else FAIL if high < -most else UNDECIDED
+            needed = [_tasks_needed(c, low, high, most)] * (verdict == UNDECIDED)
+            finding = of_drop(line.fact, c.first.metric, most, verdict)
+            yield line.judged(verdict, *needed, finding=finding)
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
         """As `judge`: on which side of the limit each interval lies, without its limits."""

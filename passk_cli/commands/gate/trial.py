@@ -15,7 +15,7 @@ from passk_cli.commands.gate.sides import (
     coverage_of_rivals,
     left_out,
 )
-from passk_cli.report.model import Estimate
+from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.comparison import Comparison, difference_interval, match
 from passk_cli.study.fact import Fact, Size
@@ -41,6 +41,9 @@ class Asking(Protocol):
 
     def about(self, metric: Metric) -> tuple[str, float | None]:
         """What it asks of a metric, in words, and its number."""
+
+    def words(self, metric: Metric) -> Sentence:
+        """The same for people: its number in the reader's digits."""
 
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """Its judgements."""
@@ -144,9 +147,12 @@ class Trial:
         self, rates: TaskValues, fact: Fact, rule: Asking, details: Sequence[str]
     ) -> Judgement:
         """A rule about a candidate's metric, yet without verdict."""
-        words, limit = rule.about(rates.metric)
-        name, cover = f"{rates.metric.name} {words}", self.coverages[rates.series]
-        return Judgement(name, fact, details=tuple(details), limit=limit, covered=cover)
+        asked, limit = rule.about(rates.metric)
+        name, cover = f"{rates.metric.name} {asked}", self.coverages[rates.series]
+        words = (f"{rates.metric.name} ", *rule.words(rates.metric))
+        return Judgement(
+            name, fact, details=tuple(details), limit=limit, covered=cover, words=words
+        )  # fmt: skip
 
     def difference(self, c: Comparison, rule: Asking) -> Judgement:
         """A rule about a difference with its evidence, and what that leaves out."""

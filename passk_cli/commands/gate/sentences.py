@@ -1,0 +1,101 @@
+"""What a rule asks, and what the evidence shows, in words with numbers between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from passk_cli.commands.gate.verdicts import FAIL, PASS, UNDECIDED
+from passk_cli.report.model import Column, Estimate, Sentence
+from passk_cli.report.words import plural, series_name
+from passk_cli.study.rules import ADJUSTED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from passk_cli.commands.gate.sides import Coverage
+    from passk_cli.metrics.registry import Metric
+    from passk_cli.study.comparison import Comparison
+    from passk_cli.study.fact import Fact
+    from passk_cli.study.values import Series
+
+# A share that the user gave, and a difference of two.
+_SHARE, _POINTS = Column("", "given"), Column("points", "given")
+_VERBS = {PASS: "passes", FAIL: "fails", UNDECIDED: "is undecided"}
+
+
+def minimum(metric: Metric, number: float) -> Sentence:
+    """A number that the user gave for a metric, as a piece of a sentence."""
+    return ((number, _SHARE),) if metric.unit == "share" else (f"{number:g}",)
+
+
+def drop(metric: Metric, number: float) -> Sentence:
+    """A difference that the user gave for a metric, as a piece of a sentence."""
+    return ((number, _POINTS),) if metric.unit == "share" else (f"{number:g}",)
+
+
+def of_tasks(series: Series, coverage: Coverage) -> Sentence:
+    """Which of the baseline's tasks were run."""
+    if coverage.lost:
+        return (coverage.lost_words(series),)
+    tasks = plural(coverage.expected, "baseline task")
+    every = "" if coverage.expected == 1 else "all "
+    return (f"{series_name(series)} has attempts at {every}{tasks}",)
+
+
+def of_minimum(fact: Fact, metric: Metric, least: float, verdict: str, *, strict: bool) -> Sentence:
+    """A metric, or its lower limit, and the minimum."""
+    below = verdict == FAIL
+    if strict:
+        relation = f"; the lower limit is {'below' if below else 'not below'} the minimum of "
+    else:
+        relation = f", {'below' if below else 'not below'} the minimum of "
+    return (*_of(fact), " is ", fact.estimate, relation, *minimum(metric, least))
+
+
+def of_drop(fact: Fact, metric: Metric, most: float, verdict: str) -> Sentence:
+    """A difference to the baseline, and the largest drop that is allowed."""
+    relation = {PASS: ", not a drop above ", FAIL: ", a drop above ",
+                UNDECIDED: ": a drop above "}[verdict]  # fmt: skip
+    end = (" is neither shown nor ruled out",) * (verdict == UNDECIDED)
+    return (*_of(fact), " changes by ", fact.estimate, relation, *drop(metric, most), *end)
+
+
+def of_regression(fact: Fact, comparison: Comparison, verdict: str, tests: int) -> Sentence:
+    """A difference to the baseline, and whether it is a significant drop."""
+    if verdict == UNDECIDED:
+        return (*_of(fact), " changes by ", fact.estimate, ", and no drop could be significant")
+    shown = "a significant drop" if verdict == FAIL else "no significant drop"
+    p, many = p_words(comparison), over_tests(comparison.adjustment, tests)
+    inside = ", ".join(filter(None, (p, many)))
+    return (*_of(fact), " changes by ", fact.estimate, f", {shown} ({inside})")
+
+
+def over_tests(adjustment: str, tests: int) -> str:
+    """How p is adjusted: "Holm over 35 tests"; "" where it is not."""
+    if tests < 2 or adjustment not in ADJUSTED:
+        return ""
+    return f"{ADJUSTED[adjustment]} over {plural(tests, 'test')}"
+
+
+def p_words(comparison: Comparison) -> str:
+    """As "p = 0.0146"."""
+    p = comparison.adjusted
+    return f"p = {p:.4f}" if p >= 1e-4 else "p < 0.0001"
+
+
+def of_nothing(fact: Fact, rule: Sentence) -> Sentence:
+    """A rule that cannot be checked; the reason is the first of its details."""
+    return (f"{series_name(fact.series)}: ", *rule)
+
+
+def of_both_ends(fact: Fact, worst: tuple[str, Sentence], best: tuple[str, Sentence]) -> Sentence:
+    """What missing outcomes leave open: the verdict and the finding of either case."""
+    if worst[0] != best[0]:
+        decide = f"the rule {_VERBS[worst[0]]} in the worst case and {_VERBS[best[0]]} in the best"
+        verb = " changes by " if fact.against else " is "
+        return (*_of(fact), verb, fact.estimate, f": {decide}")
+    return tuple(fact.estimate if isinstance(piece, Estimate) else piece for piece in worst[1])
+
+
+def _of(fact: Fact) -> Sentence:
+    return (f"{fact.name} of {series_name(fact.series)}",)
