@@ -149,8 +149,11 @@ def _frame(table: Table) -> pd.DataFrame:
 
 
 def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
-    from passk_cli.report.model import Estimate, Limits
+    from passk_cli.render.style import Style, said
+    from passk_cli.report.model import Estimate, Limits, Phrase
 
+    if isinstance(cell, Phrase):
+        return said(cell.pieces, Style())
     if isinstance(cell, Limits):
         return cell.low, cell.high
     if isinstance(cell, Estimate) and cell.upper is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
-from passk_cli.render.style import Style, said
+from passk_cli.render.style import Style, answer, said
 from passk_cli.report.model import Check, Estimate, Report, signature_line
 from passk_cli.report.words import plural
 from passk_cli.text import printable
@@ -94,7 +94,9 @@ def verdict(report: Report, style: Style) -> str:
     """
     _require_checks(report)
     if report.rehearsal:
-        return f"REHEARSAL: this run would {verdict(replace(report, rehearsal=False), style)}"
+        checks = tuple(replace(check, rehearsed="") for check in report.checks)
+        alone = replace(report, rehearsal=False, checks=checks)
+        return f"REHEARSAL: this run would {verdict(alone, style)}"
     failing = sorted(
         (check for check in report.checks if check.failing),
         key=lambda check: _FIRST.index(check.verdict),
@@ -115,14 +117,21 @@ def verdict(report: Report, style: Style) -> str:
     measured = [check for check in report.checks if isinstance(check.evidence, Estimate)]
     if len(measured) == 1 and not where:
         return f"PASS: {finding(measured[0], style)}"
-    return f"PASS: {'the rule holds' if total == 1 else f'all {total} rules hold'}{where}"
+    every = {1: "the rule holds", 2: "both rules hold"}.get(total, f"all {total} rules hold")
+    return f"PASS: {every}{where}"
+
+
+def opening(report: Report, style: Style) -> str:
+    """The answer; of a gate, its verdict before it."""
+    line = verdict(report, style) if report.checks else ""
+    return " ".join(filter(None, (line, answer(report, style))))
 
 
 def finding(check: Check, style: Style) -> str:
     """What the evidence shows, and what else the reader has to know."""
     text = said(check.finding, style)
     # A finding names p and tasks that were lost itself.
-    further = [detail for detail in check.details if detail not in text]
+    further = [*(detail for detail in check.details if detail not in text), check.rehearsed]
     return "; ".join(filter(None, (text, *further)))
 
 

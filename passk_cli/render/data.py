@@ -6,8 +6,9 @@ import csv
 import math
 from typing import Any
 
-from passk_cli.render.style import Style, answer
-from passk_cli.report.model import Cell, Estimate, Limits, Report
+from passk_cli.render.checks import opening
+from passk_cli.render.style import Style
+from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
 from passk_cli.text import strict_json
 
 # The version of what `json_text` writes; it changes when a key goes or means something else.
@@ -28,7 +29,7 @@ def json_text(report: Report, style: Style) -> str:
     """One object: what was found, rows, notes, caption and signature."""
     result = {"result": report.result} if report.result else {}
     # Words are the same whatever digits and units the reader of tables has chosen.
-    words = {"answer": answer(report, Style())} if report.answer else {}
+    words = {"answer": text} if (text := opening(report, Style())) else {}
     document = {
         "schema": SCHEMA,
         **result,
@@ -72,8 +73,8 @@ class _CsvLines(list[str]):
 def _plain(cell: Cell) -> str | int | float | None:
     if type(cell) is str or cell is None:
         return cell
-    if isinstance(cell, Limits):
-        raise TypeError("tidy rows hold each limit in a column of its own")
+    if isinstance(cell, Limits | Phrase):
+        raise TypeError("tidy rows hold each limit in a column of its own, and no phrases")
     if isinstance(cell, Estimate):
         cell = cell.value if cell.upper is None else None
     value = cell

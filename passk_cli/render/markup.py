@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 
-from passk_cli.render.style import Style, answer, heading, parts
+from passk_cli.render.checks import opening
+from passk_cli.render.style import Style, heading, parts
 from passk_cli.report.model import Cell, Column, Estimate, Report, Table, signature_line
 from passk_cli.text import printable
 
@@ -37,7 +38,7 @@ _LATEX = {
 def markdown(report: Report, style: Style) -> str:
     """The answer above GitHub tables, numbers right-aligned, names escaped."""
     style = style.typeset
-    blocks = [escaped(answer(report, style))] if report.answer else []
+    blocks = [escaped(text)] if (text := opening(report, style)) else []
     for table in report.tables:
         if table.title:
             blocks.append(f"**{escaped(table.title)}**")
@@ -52,7 +53,7 @@ def latex(report: Report, style: Style) -> str:
     style = style.typeset
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
-    lines += [f"% {answer(report, style)}"] if report.answer else []
+    lines += [f"% {text}"] if (text := opening(report, style)) else []
     for table in report.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")
@@ -74,7 +75,7 @@ def latex(report: Report, style: Style) -> str:
 def html(report: Report, style: Style) -> str:
     """Tables for a notebook, the answer above, with caption, notes and signature below."""
     style = style.typeset
-    blocks = [f"<p>{_html(answer(report, style))}</p>"] if report.answer else []
+    blocks = [f"<p>{_html(text)}</p>"] if (text := opening(report, style)) else []
     blocks += [_html_table(table, style) for table in report.tables]
     notes = [f"{note.level}: {note.text}" for note in report.notes]
     below = [report.caption, *notes, signature_line(report) if report.signature else ""]

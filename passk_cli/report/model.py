@@ -76,10 +76,11 @@ class Column:
     """A column's name and how its values are shown.
 
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more), "given" (a share that was asked for, with
-        the digits it was given), "score" (a number of no known
-        unit), "amount" (money or a ratio: two decimals), "number" (of any size: four significant
-        digits), "p" (a p-value) or "strip" (attempts in their order, "+" passed and "-" failed).
+        share of which small values matter: two decimals more), "given" (a share that was asked for,
+        in as many digits as it has), "score" (a number of no known unit), "amount" (money or a
+        ratio: two decimals), "number" (of any size: four significant digits), "p" (a p-value) or
+        "strip" (attempts in their order, "+" passed and "-" failed).
+    name : its heading.  Of a number in a sentence, its unit under --percent; "%" where empty.
     joined : belongs to the column before it; the two are never shown apart.
     """
 
@@ -118,6 +119,7 @@ class Check:
     verdict : "pass", "fail", "undecided", or "error" when the rule cannot be checked.
     details : what else the reader has to know, such as what the verdict leaves out.
     words : the rule as people read it.  finding : what the evidence shows, as a clause.
+    rehearsed : how often it failed in rehearsals, and which drop it caught; "" without rehearsal.
     failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
     shared, baseline_tasks : tasks with attempts in both runs, and in the baseline; None without
         baseline.
@@ -133,6 +135,7 @@ class Check:
     baseline_tasks: int | None = None
     words: Sentence = ()
     finding: Sentence = ()
+    rehearsed: str = ""
 
     @property
     def detail(self) -> str:

@@ -68,7 +68,7 @@ def test_what_is_dropped_stands_in_the_line_of_every_rule(
     assert "24 of 60 shared tasks" in done.out
     assert "24 of 60 baseline tasks" in done.out
     assert "passk: warning: 36 of 60 baseline tasks have no attempts in easy" in done.err
-    assert "passk: PASS: 2 rules hold, on 24 of 60 baseline tasks" in done.err
+    assert "passk: PASS: both rules hold on 24 of 60 baseline tasks" in done.err
 
 
 def test_lost_groups_are_lost_tasks(passk: Passk, run: Run) -> None:
@@ -222,7 +222,7 @@ def test_too_few_tasks_for_any_significant_drop_is_undecided(passk: Passk, run: 
     assert "with 5 tasks no drop can be significant" in row["note"]
     done = passk("gate", run("one", range(1)), "--baseline", run("one_old", range(1)), *base,
                  "--on-undecided", "fail")  # fmt: skip
-    assert (done.code, "FAIL: one: pass@1 no regression" in done.err) == (1, True)
+    assert (done.code, "FAIL: pass@1 of one changes by 0.000" in done.err) == (1, True)
 
 
 def test_every_gate_says_its_verdict_on_stderr(passk: Passk, run: Run, tmp_path: Path) -> None:
@@ -231,9 +231,12 @@ def test_every_gate_says_its_verdict_on_stderr(passk: Passk, run: Run, tmp_path:
     for more in ([], ["-q"], ["-f", "junit", "-o", target], ["-f", "github"], ["-f", "json"]):
         failing = passk("gate", worse, "--baseline", old, *DROP, *more)
         assert failing.code == 1
-        assert "passk: FAIL: worse: pass@1 drop ≤ 0.15: -0.250 [" in failing.err
+        assert "passk: FAIL: pass@1 of worse changes by -0.250 [" in failing.err
+        assert failing.err.endswith("], a drop above 0.15\n")
         passing = passk("gate", old, "--baseline", worse, *DROP, *more)
-        assert (passing.code, passing.err) == (0, "passk: PASS: 2 rules hold\n")
+        assert (passing.code, passing.err.count("\n")) == (0, 1)
+        assert "passk: PASS: pass@1 of old changes by +0.250 [" in passing.err
+        assert passing.err.endswith("], not a drop above 0.15\n")
 
 
 def test_json_says_what_each_rule_rests_on(passk: Passk, run: Run) -> None:

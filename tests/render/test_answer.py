@@ -26,7 +26,7 @@ REPORT = Report(
     ("form", "percent", "sentence"),
     [
         ("plain", False, "a_b loses -0.100 [-0.200, +0.050] on 1,200 tasks. T* is 0.2500."),
-        ("plain", True, "a_b loses -10.0 [-20.0, +5.0] % on 1,200 tasks. T* is 0.2500."),
+        ("plain", True, "a_b loses -10.0 [-20.0, +5.0] points on 1,200 tasks. T* is 0.2500."),
         ("table", False, "a_b loses −0.100 [−0.200, +0.050] on 1,200 tasks. T* is 0.2500."),
         ("markdown", False, r"a\_b loses −0.100 \[−0.200, +0.050\] on 1,200 tasks. T\* is 0.2500."),
     ],

@@ -223,7 +223,7 @@ def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, tmp_path: Pat
     assert done.code == 1
     assert "undecided  fails in the worst case, passes in the best; 1 attempt without" in done.out
     assert "worst case: missing outcomes fail; best case: they pass; a rule passes" in done.out
-    assert "1 rule would fail for some of the outcomes that are missing" in done.err
+    assert "1 rule would fail for some values of the missing outcomes" in done.err
     text = passk("gate", str(path), "--min", "pass@1=0.6", "--missing", "bounds", "-f", "junit").out
     assert 'failures="1" skipped="0"' in text
 

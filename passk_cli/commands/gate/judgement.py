@@ -47,8 +47,9 @@ class Judgement:
         """The same where the rule cannot be checked."""
         nothing = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                           more={})  # fmt: skip
+        why = f"cannot be checked: {reason}"
         return replace(self, fact=nothing, counted="").judged(
-            ERROR, f"cannot be checked: {reason}", finding=of_nothing(self.fact, self.words)
+            ERROR, why, finding=of_nothing(self.fact, self.words, why)
         )
 
     @property
@@ -64,9 +65,10 @@ class Judgement:
         """
         undecided = self.shut or on_undecided == FAIL
         failing = self.verdict in (FAIL, ERROR, *[UNDECIDED] * undecided)
+        details = tuple(filter(None, self.details))
         return Check(
             series_name(self.fact.series), self.rule, self.counted or self.fact.estimate,
-            self.verdict, tuple(filter(None, self.details)), failing, *self._tasks, self.words, self.finding,
+            self.verdict, details, failing, *self._tasks, self.words, self.finding,
         )  # fmt: skip
 
     @property

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.commands.gate.judgement import Judgement, at_both_ends
+from passk_cli.commands.gate.sentences import over_tests
 from passk_cli.commands.gate.sides import coverage_of_rivals
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.commands.gate.sentences import over_tests
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED, VERDICTS
 from passk_cli.commands.tasks.flips import Side, changes_listed, find_flips
 from passk_cli.errors import ParameterError
@@ -104,11 +104,11 @@ def _caption(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> tup
     compared = any(line.fact.against for line in lines)
     return (
         f"{plural(len(lines), 'rule')}: {verdicts}",
-        f"evidence of a drop or regression: model − baseline ({trial.sides.label})" * compared,
+        f"differences: model − baseline ({trial.sides.label})" * compared,
         _decision(lines),
         f"undecided: the data do not settle the rule; counts as {on_undecided}"
         * bool(numbers[UNDECIDED]),
-        "error: the rule cannot be checked; fails the gate" * bool(numbers[ERROR]),
+        "error, –: the rule cannot be checked, which fails the gate" * bool(numbers[ERROR]),
         _intervals(trial, lines),
         _cases_words(trial),
     )
@@ -130,7 +130,7 @@ def _decision(lines: Sequence[Judgement]) -> str:
         return ""
     adjustment = str(tested[0].more.get("adjustment", ""))
     many = over_tests(adjustment, len(tested))
-    return "regression: decided by p" + f", adjusted by {many}" * bool(many)
+    return "no regression: decided by p" + f", {many}" * bool(many)
 
 
 def _differences(trial: Trial, lines: Sequence[Judgement]) -> Confidence:
@@ -196,9 +196,10 @@ def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Itera
     undecided = sum(line.verdict == UNDECIDED and not line.shut for line in lines)
     if undecided:
         other = FAIL if on_undecided == PASS else PASS
+        counts = "is undecided and counts" if undecided == 1 else "are undecided and count"
         yield Note(
-            f"{plural(undecided, 'rule')} undecided, counted as {on_undecided};"
-            f" --on-undecided {other} counts them as {other}",
+            f"{plural(undecided, 'rule')} {counts} as {on_undecided}"
+            f" (--on-undecided {other}: as {other})",
             "warning",
         )
 

@@ -10,8 +10,6 @@ from passk_cli.report.words import plural, series_name
 from passk_cli.study.rules import ADJUSTED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from passk_cli.commands.gate.sides import Coverage
     from passk_cli.metrics.registry import Metric
     from passk_cli.study.comparison import Comparison
@@ -56,14 +54,14 @@ def of_drop(fact: Fact, metric: Metric, most: float, verdict: str) -> Sentence:
     """A difference to the baseline, and the largest drop that is allowed."""
     relation = {PASS: ", not a drop above ", FAIL: ", a drop above ",
                 UNDECIDED: ": a drop above "}[verdict]  # fmt: skip
-    end = (" is neither shown nor ruled out",) * (verdict == UNDECIDED)
+    end = (" is not ruled out",) * (verdict == UNDECIDED)
     return (*_of(fact), " changes by ", fact.estimate, relation, *drop(metric, most), *end)
 
 
 def of_regression(fact: Fact, comparison: Comparison, verdict: str, tests: int) -> Sentence:
     """A difference to the baseline, and whether it is a significant drop."""
     if verdict == UNDECIDED:
-        return (*_of(fact), " changes by ", fact.estimate, ", and no drop could be significant")
+        return (*_of(fact), " changes by ", fact.estimate)
     shown = "a significant drop" if verdict == FAIL else "no significant drop"
     p, many = p_words(comparison), over_tests(comparison.adjustment, tests)
     inside = ", ".join(filter(None, (p, many)))
@@ -83,9 +81,9 @@ def p_words(comparison: Comparison) -> str:
     return f"p = {p:.4f}" if p >= 1e-4 else "p < 0.0001"
 
 
-def of_nothing(fact: Fact, rule: Sentence) -> Sentence:
-    """A rule that cannot be checked; the reason is the first of its details."""
-    return (f"{series_name(fact.series)}: ", *rule)
+def of_nothing(fact: Fact, rule: Sentence, why: str) -> Sentence:
+    """A rule that cannot be checked.  why : as "cannot be checked: n=1 < k=2"."""
+    return (*rule, f" for {series_name(fact.series)} {why}")
 
 
 def of_both_ends(fact: Fact, worst: tuple[str, Sentence], best: tuple[str, Sentence]) -> Sentence:

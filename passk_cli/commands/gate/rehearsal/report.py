@@ -18,7 +18,17 @@ from passk_cli.commands.gate.rehearsal.stage import (
 from passk_cli.commands.gate.report import gate_report
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
-from passk_cli.report.model import Cell, Check, Column, Estimate, Note, Report, Sentence, Table
+from passk_cli.report.model import (
+    Cell,
+    Check,
+    Column,
+    Estimate,
+    Note,
+    Phrase,
+    Report,
+    Sentence,
+    Table,
+)
 from passk_cli.report.words import plural
 from passk_cli.study.fact import Fact
 
@@ -90,7 +100,7 @@ def rehearsal_report(trial: Trial, on_undecided: str) -> Report:
         whole = replace(whole, failing=whole.runs)
     rows = [*(one.row for one in every), _whole_row(trial, whole)]
     checks = tuple(
-        replace(check, detail="; ".join(filter(None, (check.detail, one.words))))
+        replace(check, rehearsed=one.words)
         for check, one in zip(report.checks, every, strict=False)
     )
     tables = [_table(every, checks, whole)]
@@ -114,19 +124,20 @@ def rehearsal_report(trial: Trial, on_undecided: str) -> Report:
 
 def _answer(trial: Trial, every: Sequence[Rehearsed], whole: Odds) -> tuple[Sentence, ...]:
     """How often the gate fails by chance, and the smallest drops that its rules catch."""
-    share = Column("", "share")
-    answer: list[Sentence] = [
-        ("With nothing changed this gate fails in ", (whole.failing / whole.runs, share),
-         " of rehearsals."),
-    ]  # fmt: skip
-    if len(trial.sides.candidates) == 1:
-        answer += [
-            (f"{one.line.rule} catches a drop of ", (one.catch.drop.value, share),
-             f" with power {POWER:g}.")
-            for one in every
-            if one.catch is not None and one.catch.drop.value is not None
-        ]  # fmt: skip
-    return tuple(answer)
+    alarms: Sentence = (
+        f"With nothing changed, this gate fails in {whole.failing:,} of {whole.runs:,}"
+        " rehearsals (", (whole.failing / whole.runs, Column("", "share")), ").",
+    )  # fmt: skip
+    drops: list[Sentence] = [
+        ((one.catch.drop.value, Column("points", "share")), " (", *one.line.words, ")")
+        for one in every
+        if one.catch is not None and one.catch.drop.value is not None
+    ]
+    if len(trial.sides.candidates) > 1 or not drops:
+        return (alarms,)
+    first, *others = drops
+    rest = [piece for drop in others for piece in (", ", *drop)]
+    return alarms, (f"Drops caught with power {POWER:g}: ", *first, *rest, ".")
 
 
 def _rehearse(trial: Trial, setting: Stage) -> Iterator[Rehearsed]:
@@ -163,8 +174,8 @@ def _whole_row(trial: Trial, whole: Odds) -> Fact:
 
 def _table(every: Sequence[Rehearsed], checks: Sequence[Check], whole: Odds) -> Table:
     columns = [
-        Column("rule"), Column("verdict"), Column("fails unchanged", "share"),
-        Column("undecided", "share"), Column("catches", "share"), Column("if all pass"),
+        Column("rule"), Column("verdict"), Column("false alarms", "share"),
+        Column("undecided", "share"), Column("drop caught", "share"), Column("if all pass"),
         Column("if all fail"),
     ]  # fmt: skip
     rows: list[list[Cell]] = []
@@ -172,26 +183,31 @@ def _table(every: Sequence[Rehearsed], checks: Sequence[Check], whole: Odds) -> 
         alarm = one.odds.false_alarm if one.odds else None
         left = one.odds.open if one.odds else None
         drop = one.catch.drop if one.catch else None
-        rows.append([one.line.rule, one.line.verdict, alarm, left, drop, one.best, one.worst])
+        words = Phrase(one.line.words)
+        rows.append([words, one.line.verdict, alarm, left, drop, one.best, one.worst])
     rows.append([WHOLE, None, whole.false_alarm, None, None, None, None])
     if len({check.model for check in checks}) > 1:
         columns.insert(0, Column("model"))
         models: list[Cell] = [*(check.model for check in checks), None]
         rows = [[model, *row] for model, row in zip(models, rows, strict=True)]
-    return Table(tuple(columns), tuple(map(tuple, rows)), "rehearsal")
+    return Table(tuple(columns), tuple(map(tuple, rows)), "Rehearsal")
 
 
-def _caption(trial: Trial, setting: Stage) -> tuple[str, str, str]:
+def _caption(trial: Trial, setting: Stage) -> tuple[str, ...]:
     """Of what runs the rehearsals were, and what the columns are."""
     sides = trial.sides
     source = "this run" if sides.baseline is None or sides.label == ITSELF else "the baseline"
     runs = len(setting.new)
     return (
-        f"fails unchanged: share of {runs:,} rehearsals, with 95 % Monte-Carlo limits; each draws"
-        f" both runs anew from the success rates that {source} shows, same tasks and attempts",
-        f"catches: drop that fails with power {POWER:g} where every task loses the same share of"
-        f" its passes, ± Monte-Carlo error ({setting.planted} rehearsals)",
-        "if all pass, if all fail: verdict on the best and the worst run there can be",
+        f"{runs:,} rehearsals draw both runs from the success rates of {source}, with the same"
+        " tasks and attempts",
+        "verdict: of this run",
+        "false alarms, undecided: shares of rehearsals with nothing changed [95 % Monte-Carlo"
+        " limits]",
+        f"drop caught: the smallest that fails with power {POWER:g}, every task losing the same"
+        f" share of its passes ± Monte-Carlo standard error ({setting.planted} rehearsals)",
+        "if all pass, if all fail: verdict if every attempt passes, fails",
+        "–: not rehearsed, or no such drop",
     )
 
 
@@ -210,17 +226,16 @@ def _notes(
     if setting.single:
         alike = stage(trial, on_undecided, alike=True).unchanged[1].false_alarm
         yield Note(
-            "one attempt per task cannot tell how often a task would pass again; rates are drawn"
-            f" from a prior with this pass rate. If every task had the same rate, {WHOLE} would"
-            f" fail {_percent(alike.value)} of rehearsals with nothing changed",
+            "one attempt per task does not show its success rate; the rates are drawn from a prior"
+            f" with this pass rate. If all tasks had the same rate, {WHOLE} would fail"
+            f" {_percent(alike.value)} of rehearsals with nothing changed",
             "warning",
         )  # fmt: skip
     if len(trial.sides.candidates) > 1:
-        yield Note("drops are planted in all models at once")
+        yield Note("drops are made in all models at once")
     if setting.fewer:
         yield Note(
-            f"{plural(len(setting.new), 'rehearsal')} instead of more, since these intervals take"
-            " long"
+            f"only {plural(len(setting.new), 'rehearsal')}, since intervals of this method are slow"
         )
 
 
@@ -232,14 +247,17 @@ def _doubt(one: Rehearsed, on_undecided: str) -> str:
         return ""
     if best == worst == UNDECIDED:
         return (
-            "decides nothing: a run that passes everything and one that fails everything are"
-            " both undecided; it needs more tasks"
+            "decides nothing: a run in which every attempt passes and one in which every attempt"
+            " fails are both undecided; it needs more tasks"
         )
     if best == worst:
-        return f"decides nothing: best and worst run {'pass' if best == PASS else 'fail'} alike"
+        return (
+            f"decides nothing: it {'passes' if best == PASS else 'fails'} if every attempt passes"
+            " and if every attempt fails"
+        )
     what, run, verdict = ("pass", "passes", best) if best != PASS else ("fail", "fails", worst)
-    words = {FAIL: "fails it", UNDECIDED: "is undecided", PASS: "passes it"}[str(verdict)]
-    return f"cannot {what}: a run that {run} everything {words}"
+    words = {FAIL: "fails", UNDECIDED: "is undecided", PASS: "passes"}[str(verdict)]
+    return f"cannot {what}: it {words} even if every attempt {run}"
 
 
 def _percent(share: float | None) -> str:
