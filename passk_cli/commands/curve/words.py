@@ -42,7 +42,8 @@ def uneven_certainty(confidence: Confidence) -> str:
     limits = LIMITS[confidence.population]
     if confidence.population == THESE_TASKS:
         even = f"skewness by {SKEWNESS}, {even}"
-    return f"{100 * confidence.level:g} % {limits} intervals for each k by itself, {even}"
+    level = f"{100 * confidence.level:g} %"
+    return f"{level} confidence intervals for each k by itself ({limits}), {even}"
 
 
 def curve_answer(every: Sequence[Curves], group_names: Sequence[str]) -> Sentence:
@@ -93,7 +94,7 @@ def _gain(name: str, first: Fact, last: Fact) -> Fact:
     """How much a curve changes from the first to the last, without an interval."""
     change = f"{'gain' if name == AT else 'change'} in {name}"
     whole = f"The {change} from {first.k} to {last.k} attempts"
-    return Fact(first.series, whole, last.k, Estimate(_number(last) - _number(first)))
+    return Fact(first.series, whole, last.k, Estimate(_number(last) - _number(first), signed=True))
 
 
 def _plain(fact: Fact) -> Estimate:

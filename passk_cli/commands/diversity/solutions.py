@@ -13,7 +13,7 @@ from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import first_few, numbers_of_models, plural, series_name
+from passk_cli.report.words import numbers_of_models, plural, series_name
 from passk_cli.study.extremes import bare, named, range_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.metrics import supported_k
@@ -215,8 +215,9 @@ def diversity_answer(study: Study, varieties: Sequence[Variety], ks: Sequence[in
     k = max(valued, default=max(ks))
     different = [variety.numbers[f"{DISTINCT}{k}"] for variety in varieties]
     flagged = [named(v.series, groups) for v in varieties if any(gain.flag for gain in v.gains)]
-    whom = f" ({first_few(flagged)})" if len(varieties) > 1 else ""
-    little = f" More attempts gain with little variety{whom}." if flagged else ""
+    whom = f" for {'; '.join(flagged[:_GAINS_SAID])}" if len(varieties) > 1 else ""
+    more = f" and {len(flagged) - _GAINS_SAID} more" * (len(flagged) > _GAINS_SAID)
+    little = f" The gains of more attempts come with little variety{whom}{more}." if flagged else ""
     if len(varieties) > 1 or not valued:
         return (*range_of(different, groups), little)
     correct = varieties[0].numbers[f"{CORRECT}{k}"]

@@ -160,7 +160,7 @@ def in_order(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
                 series_name(series),
                 f"attempts at task {counts.tasks[task]} came at the same time, some passed and some"
                 " failed",
-                "name a column that tells them apart with --field attempt=…",
+                "name a column that orders them with --field attempt=…",
             )
         # Attempts at the same time that end alike may stand in any order.
         passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)

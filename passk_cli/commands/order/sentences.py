@@ -39,7 +39,9 @@ def order_answer(evidence: Sequence[Evidence], level: float) -> tuple[Sentence, 
         "pass rates rise with later attempts": _named(evidence, trend_word, level, IMPROVING),
         "neighbouring attempts are correlated": _named(evidence, neighbour_word, level, ALIKE),
         "outcomes alternate": _named(evidence, neighbour_word, level, ALTERNATING),
-        "pairs of attempts agree too often": _named(evidence, copies_word, level, AGREEING),
+        "pairs of attempts agree more often than independent ones": _named(
+            evidence, copies_word, level, AGREEING
+        ),
         "attempts look like copies": _named(evidence, copies_word, level, COPIES),
     }
     shown = {sign: names for sign, names in words.items() if names}

@@ -10,6 +10,7 @@ from functools import partial
 from passk_cli.commands.order.evidence import STOPPED, Evidence, examine
 from passk_cli.commands.order.sentences import order_answer, order_notes
 from passk_cli.commands.order.verdicts import (
+    UNCLEAR,
     agreeing_pairs,
     copies_word,
     neighbour_word,
@@ -111,11 +112,11 @@ def _pair_table(names: tuple[Column, ...], evidence: Sequence[Evidence], level: 
     )  # fmt: skip
     agreeing, title = (
         list(agreeing_pairs(evidence, level)),
-        "Pairs of attempts that agree too often",
+        "Pairs of attempts that agree more often than independent attempts would",
     )
     if len(agreeing) > _PAIRS_SHOWN:
         agreeing.sort(key=lambda pair: float(pair[0].pairs.p[pair[1]]))
-        title += f": {_PAIRS_SHOWN} of {len(agreeing)} pairs; all in csv and json"
+        title += f" ({_PAIRS_SHOWN} of {len(agreeing)}; all in csv and json)"
     rows: list[tuple[Cell, ...]] = []
     for model, i in agreeing[:_PAIRS_SHOWN]:
         pairs = model.pairs
@@ -185,13 +186,21 @@ def _needed_table(names: tuple[Column, ...], evidence: Sequence[Evidence]) -> Ta
 
 def _caption(study: Study, evidence: Sequence[Evidence], tests: int) -> tuple[str, ...]:
     confidence, adjust = study.confidence, study.rules.without_flips()
-    differences = confidence.for_differences().method
-    also = f", {differences} for trends and differences" * (differences != confidence.method)
     adjusted = f"after {ADJUSTED[adjust]}" if adjust in ADJUSTED else "unadjusted,"
     p = f"p: permutation of the attempts within tasks, {adjusted} over {plural(tests, 'test')}"
     p = p if tests else "nothing to test: no task has both passes and failures"
     mixed = "mixed tasks have passes and failures; only they can show a trend or a correlation"
-    return _sizes(study, evidence), p, mixed, f"{confidence.words()}{also}"
+    level = 1 - confidence.level
+    unclear = any(trend_word(model, level) == UNCLEAR for model in evidence)
+    untested = any(math.isnan(p) for model in evidence for p in model.p)
+    return (
+        _sizes(study, evidence), p, mixed,
+        "unclear: p is significant, but the interval includes 0" * unclear,
+        "–: cannot be tested" * untested,
+        "first@k: one of the first k attempts passes; attempts used: mean number up to the first"
+        " success, k at most",
+        confidence.words(confidence.for_differences()),
+    )  # fmt: skip
 
 
 def _sizes(study: Study, evidence: Sequence[Evidence]) -> str:

@@ -43,7 +43,7 @@ def neighbour_word(evidence: Evidence, level: float) -> str:
 
 
 def copies_word(evidence: Evidence, level: float) -> str:
-    """Whether some attempts look like copies of others, or at least agree too often."""
+    """Whether attempts look like copies of others, or agree more often than independent ones."""
     if evidence.constant:
         return COPIES
     if math.isnan(evidence.p[2]):

@@ -58,13 +58,13 @@ def _sentences(fact: Fact, outlook: Outlook, designs: Designs, before: str) -> t
         )
     first = f"{before}{size} are too few to detect any difference in {name}"
     if isinstance(difference, float):
-        first = f"{before}{size} detect a difference of {_points(difference)} in {name}"
+        first = f"{before}{size} detect a difference of {points(difference)} in {name}"
     return ((f"{first} with power {power:g}.",), (_wanted(outlook, designs, n),))
 
 
 def _wanted(outlook: Outlook, designs: Designs, n: int) -> str:
     """The tasks that detect the difference asked for, with n attempts."""
-    fact, wanted = needed(outlook, designs.aims, n), _points(designs.aims.detect)
+    fact, wanted = needed(outlook, designs.aims, n), points(designs.aims.detect)
     if fact.size.tasks is None:
         return f"For {wanted}: no design ({fact.estimate.reason})."
     return f"For {wanted}: {_design(fact.size.tasks, n)}."
@@ -74,7 +74,7 @@ def _design(tasks: int, n: int) -> str:
     return f"{plural(tasks, 'task')} × {plural(n, 'attempt')}"
 
 
-def _points(difference: float) -> str:
+def points(difference: float) -> str:
     """A difference of shares in percentage points, to two digits."""
     amount = f"{100 * difference:.2g}" if difference < 0.995 else "100"
     return f"{amount} point{'s' * (amount != '1')}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from passk_cli.commands.plan.aims import Aims
 from passk_cli.commands.plan.designs import Designs, goals
+from passk_cli.commands.plan.sentences import points
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.words import plural
 from passk_cli.study.fact import Fact
@@ -101,7 +102,7 @@ def _needed_table(designs: Designs) -> Table:
         for fact in facts:
             row += [fact.size.tasks, *_total_cells(fact, aims)]
         rows.append(tuple(row))
-    title = f"Tasks that detect a difference of {aims.detect:g} with power {aims.power:g};"
+    title = f"Tasks that detect a difference of {points(aims.detect)} with power {aims.power:g};"
     return Table(tuple(columns), tuple(rows), f"{title} in all: attempts of both models")
 
 

@@ -144,11 +144,10 @@ def _table(names: Sequence[str], facts: Sequence[Fact], metrics: int) -> Table:
 
 def _caption(study: Study, facts: Sequence[Fact], adjustment: Adjustment) -> tuple[str, ...]:
     confidence = study.confidence
-    differences = confidence.for_differences().as_used(adjustment.methods).method_name
-    also = "" if differences == confidence.method else f", {differences} for differences"
+    differences = confidence.for_differences().as_used(adjustment.methods)
     return (
         study.sizes(facts),
-        confidence.words() + also,
+        confidence.words(differences),
         f"tied: not significant at the {100 * (1 - confidence.level):g} % level,"
         f" {adjustment.words}, paired by task",
         adjustment.test_words,

@@ -41,7 +41,7 @@ AIDER = Format(
     "github.com/Aider-AI/aider: benchmark/benchmark.py",
     lambda head: head.has("tests_outcomes", "testcase"),
     _refusal(
-        "tests_outcomes are tries that see what the tests said of the try before: they are not"
+        "tests_outcomes are tries that see the test results of the try before: they are not"
         " independent attempts",
         "run the benchmark several times with one try each, and give a table of task and outcome",
     ),
