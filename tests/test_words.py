@@ -1,0 +1,79 @@
+"""No forbidden word in what people read: help, what commands print, messages, README, changes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from passk_cli.cli.manual import manual, overview
+from passk_cli.commands import COMMANDS
+from tests.words import faults, prose
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "passk_cli"
+# What stands between two parts of one text.
+_BETWEEN = re.compile(r'"\s*\n\s*f?"')
+
+
+def found(text: str) -> list[str]:
+    return list(faults(text))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help(name: str) -> None:
+    assert found(manual(name, full=True)) == []
+
+
+def test_list_of_commands() -> None:
+    assert found(overview()) == []
+
+
+def test_what_commands_print() -> None:
+    printed = {path.name: path.read_text() for path in (ROOT / "tests" / "golden").glob("*.txt")}
+    assert len(printed) > 50
+    assert {name: words for name, text in printed.items() if (words := found(text))} == {}
+
+
+def test_sessions_of_readme_and_pages() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    assert {page.name: words for page in pages if (words := found(page.read_text()))} == {}
+
+
+def test_changes_of_this_version() -> None:
+    section = (ROOT / "CHANGELOG.md").read_text().split("\n## [")[1]
+    assert found(prose(section)) == []
+
+
+def test_messages() -> None:
+    """Every text of the package that is no docstring: notes and errors that no golden shows."""
+    sources = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
+    # Reading the syntax takes seconds; only files with such a word anywhere need it.
+    suspects = [path for path, text in sources.items() if found(_BETWEEN.sub("", text))]
+    texts = {str(path): "\n".join(messages(path)) for path in suspects}
+    assert {path: words for path, text in texts.items() if (words := found(text))} == {}
+
+
+def test_a_message_in_parts_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text('"""How sure."""\nx = (\n    f"models {1} not told"\n    f" apart"\n)\n')
+    assert found(_BETWEEN.sub("", path.read_text())) != []
+    assert found("\n".join(messages(path))) == found("not told apart")
+
+
+def messages(path: Path) -> Iterator[str]:
+    """The texts of a file with a blank in them, without docstrings; parts of one text as one."""
+    tree = ast.parse(path.read_text())
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }  # fmt: skip
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and " " in text and id(node) not in docstrings:
+            yield text
