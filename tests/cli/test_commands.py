@@ -196,7 +196,8 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     done = passk(*back, "--no-regression", "-f", "github")
     assert done.out.startswith("::notice title=passk%3A every baseline task run::")
     assert "::error title=passk%3A pass@1 no regression::" in done.out
-    assert summary.read_text().startswith("| rule | evidence | verdict |")
+    assert summary.read_text().startswith("FAIL: pass@1 of ")
+    assert "\n\n| rule | evidence | verdict |" in summary.read_text()
 
 
 def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: Path) -> None:

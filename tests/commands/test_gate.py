@@ -327,3 +327,25 @@ def test_clusters_must_agree() -> None:
         against(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
     sides = against(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
     assert sides.counts.clusters == ("x", "y")
+
+
+def test_percent_reaches_every_number_of_a_gate(passk: Passk, run: Run) -> None:
+    old, worse = run("old", range(60)), run("worse", range(60), worse=1)
+    rules = ["--max-drop", "pass@1=0.3", "--min", "pass@1=0.05"]
+    done = passk("gate", worse, "--baseline", old, *rules, "--percent")
+    assert "pass@1 ≥ 5 %" in done.out
+    assert "pass@1 drop ≤ 30 points" in done.out
+    assert "0.3" not in done.out.split("passk=")[0]
+    failing = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=0.025", "--percent")
+    assert "pass@1 of worse changes by -25.0 [" in failing.err
+    assert failing.err.endswith("] points, a drop above 2.5 points\n")
+
+
+def test_what_fails_stands_first(passk: Passk, run: Run) -> None:
+    old, worse = run("old", range(60)), run("worse", range(60), worse=1)
+    rules = ["--min", "pass@1=0.05", "--max-drop", "pass@1=0.1"]
+    done = passk("gate", worse, "--baseline", old, *rules, "-f", "markdown")
+    lines = done.out.splitlines()
+    assert lines[0].startswith("FAIL: pass@1 of worse changes by −0.250 ")
+    assert lines[4].startswith("| pass@1 drop ≤ 0.1 | ")
+    assert "differences: model − baseline (old.csv)" in done.out

@@ -14,7 +14,9 @@ from passk_cli.commands.gate.sentences import (
     drop,
     minimum,
     of_drop,
+    of_each,
     of_minimum,
+    of_named,
     of_regression,
     of_tasks,
     p_words,
@@ -414,7 +416,7 @@ class EachRule(GateRule):
         fact = replace(trial.fact(rates.series), name=rates.metric.name, k=rates.metric.k)
         cover = trial.coverages[rates.series]
         more = (*details, *trial.left_out(rates, "baseline"))
-        return Judgement(rule, fact, details=more, covered=cover)
+        return Judgement(rule, fact, details=more, covered=cover, words=(rule,))
 
 
 @dataclass(frozen=True)
@@ -475,7 +477,10 @@ class MustPass(EachRule):
             below = [first_few(words)] * bool(words)
             line = replace(line, counted=f"{passed:,} of {len(self.must_pass):,}")
             shows = [_what_it_shows(rates.n[at], trial)] * bool(len(at))
-            yield line.judged(FAIL if words or gone else PASS, *lost, *below, *shows)
+            finding = of_named(rates.series, passed, len(self.must_pass), share)
+            yield line.judged(
+                FAIL if words or gone else PASS, *lost, *below, *shows, finding=finding
+            )
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
         """As `judge`."""
@@ -545,7 +550,8 @@ class MinEach(EachRule):
             line = replace(line, counted=counted, limit=self.min_each)
             details = [first_few(shown)] * bool(shown)
             details += [_what_it_shows(rates.n, trial)] * (verdict != PASS)
-            yield line.judged(verdict, *details)
+            finding = of_each(rates, self._rate, len(rates.n) - under, len(below))
+            yield line.judged(verdict, *details, finding=finding)
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
         """As `judge`."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
     from passk_cli.study.comparison import Comparison
     from passk_cli.study.fact import Fact
-    from passk_cli.study.values import Series
+    from passk_cli.study.values import Series, TaskValues
 
 # A share that the user gave, and a difference of two.
 _SHARE, _POINTS = Column("", "given"), Column("points", "given")
@@ -79,6 +79,23 @@ def p_words(comparison: Comparison) -> str:
     """As "p = 0.0146"."""
     p = comparison.adjusted
     return f"p = {p:.4f}" if p >= 1e-4 else "p < 0.0001"
+
+
+def of_named(series: Series, passed: int, asked: int, share: str) -> Sentence:
+    """How many of the named tasks pass.  share : "all attempts", or a share of them."""
+    verb = "passes" if asked == 1 else "pass"
+    return (f"{passed:,} of {plural(asked, 'named task')} {verb} {share} in {series_name(series)}",)
+
+
+def of_each(rates: TaskValues, least: float, reached: int, below: int) -> Sentence:
+    """How many tasks reach a pass rate as observed, or are significantly below it."""
+    rate, whom = minimum(rates.metric, least), series_name(rates.series)
+    if below:
+        verb = "is" if below == 1 else "are"
+        tasks = plural(below, "task")
+        return (f"{tasks} of {whom} {verb} significantly below a pass rate of ", *rate)
+    tasks = plural(len(rates.n), "task")
+    return (f"{reached:,} of {tasks} of {whom} have an observed pass rate of at least ", *rate)
 
 
 def of_nothing(fact: Fact, rule: Sentence, why: str) -> Sentence:
