@@ -111,8 +111,8 @@ def verdict(report: Report, style: Style) -> str:
     where = "".join(on[:1])
     if undecided:
         are = "is undecided and counts" if len(undecided) == 1 else "are undecided and count"
-        count = total - len(undecided)
-        holding = f"{count} of {plural(total, 'rule')} hold{'s' * (count == 1)}{where}"
+        holds = total - len(undecided)
+        holding = f"{holds} of {plural(total, 'rule')} hold{'s' * (holds == 1)}{where}"
         first = finding(undecided[0], style)
         return f"PASS: {holding}; {len(undecided)} {are} as pass: {first}"
     measured = [check for check in report.checks if isinstance(check.evidence, Estimate)]
