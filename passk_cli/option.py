@@ -42,6 +42,7 @@ class Option:
         tuple.
     file : "read" or "written" where its value can name a file.
     of_models : whether its value names models of the data, which a shell can complete.
+    rare : whether `--help` only names it, at the end of its group.
     """
 
     flags: str
@@ -55,6 +56,7 @@ class Option:
     file: str = ""
     detail: str = ""
     of_models: bool = False
+    rare: bool = False
 
     @property
     def name(self) -> str:

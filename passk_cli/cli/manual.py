@@ -53,7 +53,7 @@ def overview() -> str:
 def manual(name: str, *, full: bool = False) -> str:
     """What a command is for, two examples, and its options, its own first.
 
-    full : with what else there is to know of each option.
+    full : with what else there is to know of each option; without, rare ones are only named.
     """
     declaration, width = command_of(name), _width()
     paragraphs = "\n\n".join(_filled(part, width) for part in declaration.meaning)
@@ -82,9 +82,16 @@ def _sections(declaration: Command, full: bool) -> Iterator[tuple[str, list[Row]
 
     files = [] if declaration.files == "none" else [("FILE...", FILES)]
     for title, options in (*declaration.sections(), *edge_sections(declaration)):
-        rows = [row(option, kind, default, full) for _, option, kind, default in options]
+        rows = [
+            row(option, kind, default, full)
+            for _, option, kind, default in options
+            if full or not option.rare
+        ]
         if title == "Input":
             rows = files + rows
+        more = [] if full else [option.name for _, option, *_ in options if option.rare]
+        if more:
+            rows.append(("also", ", ".join(more)))
         if rows:
             yield title, rows
 

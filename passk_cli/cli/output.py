@@ -54,6 +54,7 @@ class Charting:
             help="Colours of the picture.",
             choices=("light", "dark"),
             detail="A page (.html) follows its reader.",
+            rare=True,
         ),
     ] = "light"
     chart_width: Annotated[
@@ -65,6 +66,7 @@ class Charting:
             low=20,
             high=10_000,
             detail="Columns of a terminal. A page (.html) takes the width of its window.",
+            rare=True,
         ),
     ] = None
     chart_height: Annotated[
@@ -75,12 +77,15 @@ class Charting:
             "Height of a panel, in pixels or rows.",
             low=5,
             high=10_000,
+            rare=True,
         ),
     ] = None
-    no_title: Annotated[bool, Option("--no-title", help="Charts without title and subtitle.")] = (
-        False
-    )
-    no_bands: Annotated[bool, Option("--no-bands", help="Lines without their intervals.")] = False
+    no_title: Annotated[
+        bool, Option("--no-title", help="Charts without title and subtitle.", rare=True)
+    ] = False
+    no_bands: Annotated[
+        bool, Option("--no-bands", help="Lines without their intervals.", rare=True)
+    ] = False
 
     @property
     def in_terminal(self) -> str | None:
@@ -147,17 +152,19 @@ class Output:
     digits: Annotated[
         int | None,
         Option(
-            "--digits", "N", "Decimals of shares (default 3; of percentages 1).", low=0, high=15
+            "--digits",
+            "N",
+            "Decimals of shares (default 3; of percentages 1).",
+            low=0,
+            high=15,
+            rare=True,
         ),
     ] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
     verbose: Annotated[bool, Option("-v --verbose", help="All notes on stderr, not three.")] = False
     no_signature: Annotated[
         bool,
-        Option(
-            "--no-signature",
-            help="Leave out the line that reproduces the numbers.",
-        ),
+        Option("--no-signature", help="Leave out the line that reproduces the numbers.", rare=True),
     ] = False
     quiet: Annotated[bool, Option("-q --quiet", help="No notes on stderr; warnings stay.")] = False
 

@@ -152,7 +152,8 @@ class Request:
         ),
     ] = "error"
     skip_bad: Annotated[
-        bool, Option("--skip-bad", help="Skip lines that are not records, and count them.")
+        bool,
+        Option("--skip-bad", help="Skip lines that are not records, and count them.", rare=True),
     ] = False
     by: Annotated[
         tuple[str, ...],
@@ -189,11 +190,12 @@ class Request:
             "Leave this model out, or those that fit.",
             of_models=True,
             detail="As --model. Repeatable.",
+            rare=True,
         ),
     ] = ()
     outcome: Annotated[
         str | None,
-        Option("--outcome", "NAME", "Which outcome to read, where files hold several."),
+        Option("--outcome", "NAME", "Which outcome to read, where files hold several.", rare=True),
     ] = None
     format: Annotated[
         str | None,
@@ -206,6 +208,7 @@ class Request:
             "KEY",
             "Key of a JSON document that holds its records.",
             detail="A dot looks further inside, as a.b does.",
+            rare=True,
         ),
     ] = None
     path: Annotated[
@@ -216,6 +219,7 @@ class Request:
             "Columns from paths, as '{model}/{task}.json'.",
             detail="Names stand for the end of each path, as in"
             " '{model}/{task}/run-{attempt}.json'.",
+            rare=True,
         ),
     ] = None
     cluster: str | None = None

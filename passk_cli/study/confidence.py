@@ -57,11 +57,11 @@ class Confidence:
         Option(
             "--interval",
             "METHOD",
-            "guard, gaffke, jeffreys, percentile, basic, bca, t, wilson, clopper-pearson, tango,"
-            " hull, jackknife; none: standard errors.",
+            "As guard, jeffreys, bca, hull; none: standard errors.",
             choices=methods,
-            detail="Default: guard for new tasks, hull for these tasks; for differences jeffreys,"
-            " or tango where values are 0 or 1.",
+            detail="One of guard, gaffke, jeffreys, percentile, basic, bca, t, wilson,"
+            " clopper-pearson, tango, hull, jackknife. Default: guard for new tasks, hull for these"
+            " tasks; for differences jeffreys, or tango where values are 0 or 1.",
         ),
     ] = None
     level: Annotated[float, Option("--level", "P", "Confidence level.")] = 0.95
@@ -87,14 +87,10 @@ class Confidence:
     resamples: Annotated[
         int,
         Option(
-            "--resamples",
-            "N",
-            "Random draws of a method.",
-            low=100,
-            high=MOST_RESAMPLES,
+            "--resamples", "N", "Random draws of a method.", low=100, high=MOST_RESAMPLES, rare=True
         ),
     ] = 10_000
-    seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
+    seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0, rare=True)] = 0
     bounds: Annotated[
         tuple[float, float] | None,
         Option(
@@ -103,6 +99,7 @@ class Confidence:
             "Lowest and highest possible score, as 0,1.",
             parse=parse_bounds,
             detail="Guard intervals of best@k, worst@k and mean need it.",
+            rare=True,
         ),
     ] = None
     lacking: tuple[str, ...] = ()
