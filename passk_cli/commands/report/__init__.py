@@ -58,7 +58,8 @@ class OnePage(Question):
         options = replace(options, confidence=options.confidence.required())
         study = super().study(options, read)
         whole = {field.name: getattr(study, field.name) for field in fields(study)}
-        return Gathered(**whole, options=options, further=_further(options, study.counts, read))
+        further = _further(options, study.counts, read)
+        return Gathered(**whole, options=options, further=further, baseline_name=self.baseline)
 
     def report(self, study: Study) -> Report:
         """The finding and the leaderboard; the rest is its page."""
@@ -73,7 +74,7 @@ class OnePage(Question):
                 raise ParameterError(
                     f"--baseline {self.baseline}: no such model; there are {', '.join(models)}"
                 )
-        return page_report(study, self.headline, self.baseline)
+        return page_report(study, self.headline)
 
 
 COMMAND = Command(OnePage, (Request, Metrics, Rules, Confidence), paged=True)

@@ -53,17 +53,16 @@ class _Absent:
             yield f"{title}{where}: {reason}."
 
 
-def page_report(study: Gathered, title: str, baseline: str | None) -> Report:
+def page_report(study: Gathered, title: str) -> Report:
     """The estimates of all models, with the page of everything.
 
-    title : of the page.  baseline : the model that every other is compared with; None for all
-    pairs.
+    title : of the page.
     """
     absent = _Absent()
     groups = list(dict.fromkeys(series[1:] for series in study.counts.series))
     whole = study.ask("estimate", study.counts, **_metrics_of_many(study))
     single = None if study.counts.group_names else whole
-    sections = [_section(study, values, baseline, absent, single) for values in groups]
+    sections = [_section(study, values, absent, single) for values in groups]
     overall = list(_overall(study, whole, groups, absent))
     sections.append(Section("All groups" if study.counts.group_names else "", tuple(overall)))
     if not study.counts.group_names:
@@ -104,7 +103,6 @@ def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
 def _section(
     study: Gathered,
     values: tuple[str, ...],
-    baseline: str | None,
     absent: _Absent,
     estimates: Report | None,
 ) -> Section:
@@ -117,7 +115,7 @@ def _section(
     estimates = estimates or study.ask("estimate", counts, **_metrics_of_many(study))
     panels: list[Panel] = []
     answer = estimates.answer
-    differences = _differences(study, counts, baseline, name, absent)
+    differences = _differences(study, counts, name, absent)
     board, how = estimates, _ALONE
     if differences is not None:
         board, how = leaderboard(estimates, differences.report), _LEADERBOARD
@@ -160,7 +158,7 @@ def _panel(
         chosen = [model for model in models if model in there][:2]
         counts, limits = only_models(counts, chosen), f"About {chosen[0]} and {chosen[1]}."
     elif part.most is not None and len(models) > MANY:
-        chosen = models[: part.most]
+        chosen = _first_few(study, models, part.most)
         counts = only_models(counts, chosen)
         limits = f"About the first {len(chosen)} of {len(models):,} models; --model chooses others."
     try:
@@ -171,19 +169,17 @@ def _panel(
     return Panel(_address(part.name, section), part.title, part.how, report, limits)
 
 
-def _differences(
-    study: Gathered, counts: Counts, baseline: str | None, section: str, absent: _Absent
-) -> Panel | None:
+def _differences(study: Gathered, counts: Counts, section: str, absent: _Absent) -> Panel | None:
     """The comparison of the models; of the first few where there are many and no baseline."""
-    models = list(dict.fromkeys(counts.series[s][0] for s in range(len(counts.series))))
+    baseline = study.baseline_name
+    models = {model for model, *_ in counts.series}
     ordered = [model for model in study.models if model in models]
     if len(ordered) < 2:
         absent.add("Differences", f"the data has {plural(len(ordered), 'model')}", section)
         return None
     limits = ""
     if len(ordered) > MANY:
-        chosen = ordered[:FEW]
-        chosen += [baseline] if baseline is not None and baseline not in chosen else []
+        chosen = _first_few(study, ordered, FEW)
         counts = only_models(counts, chosen)
         limits = (
             f"The first {len(chosen)} of {len(ordered):,} models are compared;"
@@ -195,6 +191,13 @@ def _differences(
         absent.add("Differences", str(error), section)
         return None
     return Panel(_address("differences", section), "Differences", _DIFFERENCES, report, limits)
+
+
+def _first_few(study: Gathered, models: list[str], number: int) -> list[str]:
+    """The first models, and the baseline besides."""
+    chosen = models[:number]
+    baseline = study.baseline_name
+    return chosen if baseline is None or baseline in chosen else [*chosen, baseline]
 
 
 def _overall(

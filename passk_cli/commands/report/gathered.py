@@ -30,10 +30,12 @@ class Gathered(Study):
 
     options : the shared ones.
     further : command → counts that it needs apart, or why there are none.
+    baseline_name : the model that every other is compared with; None for all pairs.
     """
 
     options: SharedOptions = field(default_factory=_no_options)
     further: Mapping[str, Counts | str] = field(default_factory=dict)
+    baseline_name: str | None = None
 
     @property
     def models(self) -> list[str]:

@@ -65,6 +65,15 @@ def few_models(least: int) -> Callable[[Gathered, Counts], str]:
     return lacks
 
 
+def rival(study: Gathered, counts: Counts) -> str | None:
+    """Whom flips are against: the baseline, or the weaker one of two models."""
+    there = {model for model, *_ in counts.series}
+    models = [model for model in study.models if model in there]
+    if study.baseline_name in models and len(models) > 1:
+        return study.baseline_name
+    return models[1] if len(models) == 2 else None
+
+
 CURVES = Part(
     "curves",
     "Curves over k",
@@ -119,6 +128,18 @@ TASKS = Part(
     " time.",
     "tasks",
 )
+FLIPS = Part(
+    "flips",
+    "Flips",
+    "A task flips when it passes in more than half of one model's attempts and not of the other's."
+    " Compare the number of flips with the number expected with no change before reading the list.",
+    "tasks",
+    lambda study, counts: {"against": rival(study, counts)},
+    most=FEW,
+    lacks=lambda study, counts: (
+        "" if rival(study, counts) else "flips are against one model; name it with --baseline"
+    ),
+)
 SUSPECTS = Part(
     "suspects",
     "Suspicious tasks",
@@ -143,4 +164,4 @@ QUALITY = Part(
     "describe",
 )
 # In reading order, after leaderboard and differences.
-OF_A_GROUP = (CURVES, RELIABILITY, SEPARATION, ORDER, DIVERSITY, TASKS, SUSPECTS)
+OF_A_GROUP = (CURVES, RELIABILITY, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)
