@@ -7,6 +7,9 @@ Charts of commands are what the commands draw of `sample_data`; the others show 
 from __future__ import annotations
 
 import csv
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -21,8 +24,10 @@ SAMPLES = ROOT / "sample_data"
 
 def draw(names: Iterable[str] = ()) -> None:
     """Write every picture, or those named."""
-    for name in names or (*COMMANDS, *BENCHMARKS):
-        if name in COMMANDS:
+    for name in names or (*COMMANDS, *BENCHMARKS, "report"):
+        if name == "report":
+            _page()
+        elif name in COMMANDS:
             findings = COMMANDS[name]()
             for theme in THEMES:
                 findings.save(IMAGES / f"{name}-{theme}.svg", theme=theme)
@@ -63,6 +68,29 @@ COMMANDS: dict[str, Callable[[], passk_cli.Findings]] = {
         mean=0.6, spread=0.3, metrics="pass@1,pass@10", tasks=[200, 800], attempts=[1, 10]
     ),
 }
+
+
+def _page() -> None:
+    """The top of a page of `passk report`, as a browser shows it; nothing where there is none."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        return
+    findings = passk_cli.report(
+        **_crux(where="temperature > 0.5", metrics="pass@1,pass@10,pass^10")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        for theme in THEMES:
+            findings.save(page)
+            if theme == "dark":
+                asked = "@media screen and (prefers-color-scheme: dark)"
+                page.write_text(page.read_text().replace(asked, "@media screen"))
+            picture = IMAGES / f"report-{theme}.png"
+            subprocess.run(
+                [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                 "--window-size=1000,1150", f"--screenshot={picture}", page.as_uri()],
+                check=True, capture_output=True, timeout=120,
+            )  # fmt: skip
 
 
 def _rows(name: str) -> list[dict[str, str]]:

@@ -11,10 +11,13 @@ from passk_cli.report.plot import Plot
 # Colours by name, as style sheets know them.
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
+# Names are cut to so many pixels; tables have them whole.
+_LONGEST = 260
 # What every mark repeats, and a page says once or has no use for.
 _REPEATED = re.compile(
     rf' font-family="{re.escape(FONT)}"| aria-roledescription="[^"]*"| role="graphics-[^"]*"'
-    r'| aria-hidden="true"| pointer-events="none"| opacity="1"'
+    r'| aria-label="[^"]*(?:-axis|legend) [^"]*"| aria-hidden="true"| pointer-events="none"'
+    r'| opacity="1"'
 )
 
 
@@ -41,6 +44,7 @@ def drawing(plot: Plot, percent: bool = False) -> str:
     look = vega.configured(_PAGE)
     # Else legends are as faint as the bands.
     look["legend"] |= {"symbolOpacity": 1, "symbolBaseStrokeColor": _PAGE.faint}
+    look["legend"]["labelLimit"] = look["axis"]["labelLimit"] = _LONGEST
     body = {"$schema": vega.SCHEMA, **spec, "config": look}
     svg: str = vl_convert.vegalite_to_svg(body, allowed_base_urls=[])
     return _REPEATED.sub("", svg).replace(' aria-label="', ' data-say="')

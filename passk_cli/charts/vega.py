@@ -363,8 +363,8 @@ class _HeatLayers(_Layers):
             "legend": {"title": printable(self.plot.names["y"]), "format": self.shares,
                        "values": [0, 0.25, 0.5, 0.75, 1]},
         }  # fmt: skip
-        tips = self.tooltip(("label", "words", "y"))
-        return [_layer("cell", "rect", x=x, x2={"field": "high"}, y=up, color=colour, tooltip=tips)]
+        tips = self.hovering(("label", "words", "y"))
+        return [_layer("cell", "rect", x=x, x2={"field": "high"}, y=up, color=colour, **tips)]
 
 
 _LAYERS = {

@@ -166,6 +166,7 @@ def _panel(
     except PasskError as error:
         absent.add(part.title, str(error), section)
         return None
+    report = report if part.drawn else replace(report, draw=tuple)
     return Panel(_address(part.name, section), part.title, part.how, report, limits)
 
 

@@ -23,6 +23,7 @@ class Part:
     name, title, how : of the panel.  command : that answers it.
     given : the options of that command, from what was gathered and the counts.
     most : models it is about where there are MANY more; None for all.
+    drawn : whether its pictures are shown; not where another panel has the same.
     lacks : why these counts cannot give it; "" where they can.
     """
 
@@ -32,6 +33,7 @@ class Part:
     command: str
     given: Callable[[Gathered, Counts], Mapping[str, Any]] = lambda study, counts: {}
     most: int | None = None
+    drawn: bool = True
     lacks: Callable[[Gathered, Counts], str] = lambda study, counts: ""
 
 
@@ -97,8 +99,8 @@ RELIABILITY = Part(
 SEPARATION = Part(
     "separation",
     "Tasks needed",
-    "The plan takes these results as a pilot of the first two models. It says how many tasks of"
-    " this kind would show a difference between them.",
+    "The plan takes these results as a pilot of the first two models. It says"
+    " which difference more tasks or attempts would detect, and how many tasks detect a small one.",
     "plan",
     first_metric,
     lacks=few_models(2),
@@ -136,6 +138,7 @@ FLIPS = Part(
     "tasks",
     lambda study, counts: {"against": rival(study, counts)},
     most=FEW,
+    drawn=False,
     lacks=lambda study, counts: (
         "" if rival(study, counts) else "flips are against one model; name it with --baseline"
     ),
@@ -147,6 +150,7 @@ SUSPECTS = Part(
     " the task's checker first.",
     "tasks",
     lambda study, counts: {"suspects": True},
+    drawn=False,
     lacks=few_models(3),
 )
 TEMPERATURE = Part(
