@@ -73,6 +73,7 @@ def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
         "Differences: the data has 1 model.",
         "Tasks needed: the data has 1 model.",
         "Diversity: the data holds no solutions.",
+        "Flips: the data has 1 model.",
         "Suspicious tasks: the data has 1 model.",
         "Temperature: the data does not name several temperatures.",
     )

@@ -140,7 +140,8 @@ FLIPS = Part(
     most=FEW,
     drawn=False,
     lacks=lambda study, counts: (
-        "" if rival(study, counts) else "flips are against one model; name it with --baseline"
+        few_models(2)(study, counts)
+        or ("" if rival(study, counts) else "they are against one model; name it with --baseline")
     ),
 )
 SUSPECTS = Part(
