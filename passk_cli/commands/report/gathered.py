@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from passk_cli.commands import command_of
 from passk_cli.commands.command import SharedOptions, answer
 from passk_cli.errors import DataError
@@ -81,7 +83,24 @@ class Gathered(Study):
 
 def only_models(counts: Counts, models: list[str]) -> Counts:
     """The counts of these models alone."""
-    if {series[0] for series in counts.series} <= set(models):
+    chosen = set(models)
+    if {series[0] for series in counts.series} <= chosen:
         return counts
-    series = [one if one[0] in models else None for one in counts.series]
-    return counts.regrouped(series, counts.group_names)
+    rows = [counts.rows_of(s) for s, one in enumerate(counts.series) if one[0] in chosen]
+    cells = np.concatenate([np.arange(each.start, each.stop) for each in rows])
+    series, series_codes = np.unique(counts.series_codes[cells], return_inverse=True)
+    tasks, task_codes = np.unique(counts.task_codes[cells], return_inverse=True)
+    clusters = counts.clusters
+    return replace(
+        counts,
+        series=tuple(counts.series[code] for code in series.tolist()),
+        tasks=tuple(counts.tasks[code] for code in tasks.tolist()),
+        series_codes=series_codes,
+        task_codes=task_codes,
+        n=counts.n[cells],
+        c=counts.c[cells],
+        attempts={role: each.take(cells) for role, each in counts.attempts.items()},
+        missing=None if counts.missing is None else counts.missing[cells],
+        clusters=None if clusters is None else tuple(clusters[t] for t in tasks.tolist()),
+        numbering=None,
+    )
