@@ -333,12 +333,10 @@ def edge_options(declaration: Command) -> Iterator[DeclaredOption]:
 
 
 def _for(declaration: Command, field: str, option: Option) -> Option:
-    """An option as this command has it: formats of verdicts are for commands that give one, html
-    for those that make a page."""
+    """An option as this command has it: formats of verdicts are for commands that give one."""
     if field != "form" or declaration.judges:
         return option
-    names = tuple(name for name in FORMATS if name not in OF_VERDICTS)
-    return replace(option, choices=(*names, *["html"] * declaration.paged))
+    return replace(option, choices=tuple(name for name in FORMATS if name not in OF_VERDICTS))
 
 
 def _to_stdout(text: str) -> None:
