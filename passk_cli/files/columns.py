@@ -24,6 +24,7 @@ NUMBERS = (
     " ELSE {name} END AS HUGEINT)",
     "CAST({name} AS DOUBLE)",
 )
+_QUOTES = " (text goes between single quotes)"
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
@@ -33,9 +34,11 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
     columns = {c for layout in layouts for c in layout.kinds}
     absent = [n for n in names if n not in columns]
     if absent:
+        in_names = " (in the files' names? give --path, as '{model}_temp{temperature}.json')"
+        hint = in_names if absent[0] in ("temperature", "temp") else _QUOTES
         raise ParameterError(
             f"--where {where}: no column {absent[0]!r}; there are {', '.join(sorted(columns))}"
-            " (text goes between single quotes)"
+            f"{hint}"
         )
     return names
 
