@@ -179,7 +179,7 @@ def _without_doubt(outlook: Outlook) -> tuple[Outlook, str]:
     because = (
         f"the tasks of {' and of '.join(even)} do not differ clearly more than chance explains"
         if even
-        else f"without chance it would be {correlation:.2f}, outside −1 to 1"
+        else f"too few attempts, the estimate is {correlation:.2f}, outside −1 to 1"
     )
     return alike(outlook.metric, outlook.values, None, outlook.series), (
         f"{cannot}: {because}; {USUAL_CORRELATION:g} is assumed"
