@@ -66,6 +66,7 @@ WRONG: dict[str, list[str]] = {
     "level": ["2", "0"],
     "margin": ["2", "x"],
     "max_drop": ["pass@1", "pass@1=x", "pass@1=7", "pass@1=0.1,pass@1=0.2", "x=0.1"],
+    "max_tasks": ["0", "x"],
     "mean": ["0.5"],
     "metrics": ["pass@x", "x", "pass@99", "gpass@2"],
     "must_pass": [","],
@@ -252,19 +253,22 @@ def test_help_says_what_is_declared(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    done = passk(name, "--help")
-    words = "".join(done.out.split())
-    assert (done.code, done.err) == (0, "")
+    short, full = passk(name, "--help"), passk("help", name)
+    assert (short.code, short.err, full.code, full.err) == (0, "", 0, "")
+    few, every_word = ("".join(done.out.split()) for done in (short, full))
     options = [*every(name), *edge_options(command_of(name))]
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
     for _, option, _, default in options:
-        assert "".join(option.help.removesuffix(".").split()) in words
-        assert all(flag in words for flag in option.flags.split())
-        if isinstance(default, str) and default:
-            assert f"{default}(default)" in words or f"(default{default})" in words
-    assert f"Examples:passk{name}" in words
+        assert option.name in few
+        for words in (every_word, *[few] * (not option.rare)):
+            assert "".join(option.help.removesuffix(".").split()) in words
+            assert all(flag in words for flag in option.flags.split())
+            if isinstance(default, str) and default:
+                said = "".join(default.split())
+                assert f"{said}(default)" in words or f"(default{said})" in words
+    assert f"Examples:passk{name}" in few
 
 
 @pytest.mark.parametrize("name", EVERY)
