@@ -163,7 +163,9 @@ def assert_latex(text: str, report: Report) -> None:
     assert_lines(text)
     lines = [line for line in text.split("\n") if line and not line.startswith("%")]
     ours = "textbackslash textasciitilde textasciicircum textless textgreater textbf".split()
-    ours += "begin end toprule midrule bottomrule pm geq leq cdot".split()
+    ours += (
+        "begin end toprule midrule bottomrule pm geq leq cdot times to infty Delta mu tau".split()
+    )
     assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(ours)
     assert not any(line.startswith(("[", "*")) for line in lines)
     rows = [line for line in lines if line.endswith(r" \\")]
