@@ -443,7 +443,10 @@ def test_what_is_saved_is_what_is_written(
     theirs.parent.mkdir()
     saved.save(ours, percent=True, digits=2)
     passk(*asked(name, results, "-o", theirs, "--percent", "--digits", "2"))
-    assert unspelled(ours.read_text(), name) == unspelled(theirs.read_text(), name)
+    # A page ends with the command line, where there is one.
+    written = re.sub(r"\n`passk .*`\s*$", "", theirs.read_text())
+    texts = (text.replace("\\_", "_") for text in (ours.read_text(), written))
+    assert len({unspelled(text, name) for text in texts}) == 1
     assert "<table>" in saved._repr_html_()
     if command_of(name).charts:
         saved.save(tmp_path / "chart.svg", theme="dark")
