@@ -131,7 +131,8 @@ def _formats(_: str) -> str:
 _ASKED = {
     "estimate": "sample_data/tau_airline.csv -k 1,4",
     "compare": "sample_data/agents.jsonl -k 1 --baseline claude-fable-5",
-    "gate": "sample_data/tau_airline.csv --min pass@1=0.3",
+    "gate": "sample_data/agents.jsonl --model claude-fable-5 --model gpt-5.5 -k 1"
+    " --baseline claude-fable-5 --min pass@1=0.3 --no-regression --max-drop pass@1=0.9",
     "bootstrap": "sample_data/tau_airline.csv -k 1 --resamples 200",
     "curve": "sample_data/tau_airline.csv",
     "order": "sample_data/tau_airline.csv -k 1,2",

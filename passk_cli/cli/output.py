@@ -307,12 +307,16 @@ class Output:
                 write_whole(Path(self._target), junit_failure(problem))
 
     def append(self, report: Report, format: str, path: str) -> None:
-        """Add the report to the end of a file, as a step summary is written."""
+        """Add the report and its warnings to the end of a file, as a step summary is written."""
         from passk_cli.render.style import Style
+        from passk_cli.text import printable
+
+        warnings = [printable(note.text) for note in report.notes if note.level == "warning"]
 
         try:
             with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(renderer(format)(report, Style(self.digits, self.percent)))
+                file.writelines(f"\n**Warning:** {text}\n" for text in warnings)
         except OSError as error:
             raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
 

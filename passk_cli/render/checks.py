@@ -20,7 +20,8 @@ def junit(report: Report, style: Style) -> str:
     """One test case per rule and model; what is listed stands under system-out, warnings under
     system-err.
 
-    A failing rule is a failure, one that cannot be checked an error, an undecided one is skipped.
+    A failing rule is a failure, one that cannot be checked an error.  An undecided one is skipped,
+    or a failure where it counts as one.
     """
     _require_checks(report)
     checks = _shutting(report)
@@ -37,7 +38,7 @@ def junit(report: Report, style: Style) -> str:
     )
     for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
-        text = finding(check, style)
+        text = _reason(check, style)
         if check.failing:
             kind = "error" if check.verdict == "error" else "failure"
             ElementTree.SubElement(case, kind, message=text).text = text
@@ -71,7 +72,7 @@ def github(report: Report, style: Style) -> str:
     for check in _shutting(report):
         title = _property(f"passk: {check.rule}")
         would = "would " * report.rehearsal
-        message = _data(f"{would}{check.verdict}: {finding(check, style)}")
+        message = _data(f"{would}{_outcome(check)}: {finding(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if report.listed:
@@ -103,8 +104,7 @@ def verdict(report: Report, style: Style) -> str:
     )
     total = len(report.checks)
     if failing:
-        count = f"; {len(failing)} of {total} rules fail" if len(failing) > 1 else ""
-        return f"FAIL: {finding(failing[0], style)}{count}"
+        return f"FAIL: {_reason(failing[0], style)}{_others(failing, total)}"
     undecided = [check for check in report.checks if check.verdict == "undecided"]
     lost = [c for c in report.checks if (c.shared or 0) < (c.baseline_tasks or 0)]
     on = [f" on {c.shared:,} of {plural(c.baseline_tasks or 0, 'baseline task')}" for c in lost]
@@ -134,6 +134,29 @@ def finding(check: Check, style: Style) -> str:
     # A finding names p and tasks that were lost itself.
     further = [*(detail for detail in check.details if detail not in text), check.rehearsed]
     return "; ".join(filter(None, (text, *further)))
+
+
+def _reason(check: Check, style: Style) -> str:
+    """The finding; of an undecided rule that fails the gate, that it does before it."""
+    counted = f"{_outcome(check)}: " * (check.failing and check.verdict == "undecided")
+    return counted + finding(check, style)
+
+
+def _outcome(check: Check) -> str:
+    """The verdict; of an undecided rule that fails the gate, as what it counts."""
+    undecided = check.failing and check.verdict == "undecided"
+    return f"{check.verdict}{', counted as fail' * undecided}"
+
+
+def _others(failing: Sequence[Check], total: int) -> str:
+    """How many rules fail and how many cannot be checked, where there are several of them."""
+    if len(failing) == 1:
+        return ""
+    unchecked = sum(check.verdict == "error" for check in failing)
+    fails = len(failing) - unchecked
+    words = f"{fails} of {total} rules fail{'s' * (fails == 1)}" if fails else ""
+    lacking = f"{unchecked} of {total} cannot be checked" if unchecked else ""
+    return "".join(f"; {part}" for part in (words, lacking) if part)
 
 
 def _shutting(report: Report) -> Sequence[Check]:

@@ -186,9 +186,12 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     done = passk(*open_)
     row = json.loads(done.out)["rows"][1]
     assert (done.code, row["verdict"]) == (0, "undecided")
-    assert row["note"].startswith("about 3,")
+    assert row["note"].startswith("if this difference stays, the rule fails from about 3,")
+    assert (row["fails"], row["test"]) == (False, None)
     assert "1 rule is undecided and counts as pass" in done.err
-    assert passk(*open_, "--on-undecided", "fail").code == 1
+    shut = passk(*open_, "--on-undecided", "fail")
+    assert (shut.code, json.loads(shut.out)["rows"][1]["fails"]) == (1, True)
+    assert "FAIL: undecided, counted as fail: pass@1 of " in shut.err
     suite = ElementTree.fromstring(passk(*back, "--no-regression", "-f", "junit").out)
     assert suite.get("failures") == "2"
     summary = tmp_path / "summary.md"

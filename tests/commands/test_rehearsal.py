@@ -100,7 +100,7 @@ def test_a_rehearsal_exits_with_0_and_says_the_verdict(passk: Passk) -> None:
     found = document(passk, TAU, *ASK)
     assert found["result"] == "rehearsal"
     rows = {row["rule"]: row for row in found["rows"]}
-    drop = rows["pass@1 drop ≤ 0.02"]
+    drop = rows["pass@1 ≥ baseline − 0.02"]
     assert drop["false_alarm"] < 0.05
     assert 0.1 < drop["drop"] < 0.25
     assert (drop["if_all_pass"], drop["if_all_fail"]) == ("pass", "fail")

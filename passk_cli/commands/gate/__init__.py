@@ -38,8 +38,9 @@ ON_UNDECIDED = ("pass", "fail")
 class Gate(EveryTask, Minimum, MustPass, MinEach, NoRegression, MaxDrop, Question):
     """Pass or fail for a pipeline, by exit code.
 
-    Exit code 0 when all rules hold, 1 when one fails, 3 when one cannot be checked. Rules are about
-    the new run alone, or about what changed against a baseline, task by task.
+    Exit code 0 when no rule fails, 1 when one fails, 3 when none fails but one cannot be checked. A
+    rule is undecided when the data do not settle it: it counts as pass, unless --on-undecided fail.
+    Rules are about the new run alone, or about what changed against a baseline, task by task.
 
     Example: passk gate sample_data/tau_airline.csv --min pass@1=0.4
 
@@ -60,7 +61,7 @@ class Gate(EveryTask, Minimum, MustPass, MinEach, NoRegression, MaxDrop, Questio
         str,
         Option(
             "--on-undecided",
-            help="A rule without enough evidence",
+            help="What an undecided rule counts as",
             choices=ON_UNDECIDED,
         ),
     ] = "pass"

@@ -77,9 +77,11 @@ class Judgement:
         shared, expected = self._tasks
         more = {"rule": self.rule, "limit": self.limit, "shared_tasks": shared,
                 "baseline_tasks": expected}  # fmt: skip
+        # Limits alone are no test.
+        known = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(
             self.fact, estimate=replace(self.fact.estimate, reason=""), flaw=self.detail,
-            verdict=self.verdict, more={**self.fact.more, **more},
+            verdict=self.verdict, more={**known, **more},
         )  # fmt: skip
 
     @property

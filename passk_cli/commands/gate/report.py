@@ -24,6 +24,7 @@ from passk_cli.study.values import require_monotone
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.study.fact import Fact
 
 # What a table shows first.
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS)
@@ -47,12 +48,18 @@ def gate_report(trial: Trial, on_undecided: str) -> Report:
     checks = tuple(line.check(on_undecided) for line in lines)
     study = replace(trial.study, decided=_decided(trial, lines, on_undecided))
     report = study.report(
-        [line.row for line in lines],
+        [_row(line, check) for line, check in zip(lines, checks, strict=True)],
         [_table(checks)],
         caption=_caption(trial, lines, on_undecided),
         notes=(*_reading_notes(trial), *_notes(trial, lines, on_undecided)),
     )
     return replace(report, checks=checks, listed=_flips(trial))
+
+
+def _row(line: Judgement, check: Check) -> Fact:
+    """The line's tidy row, and whether it fails the gate."""
+    row = line.row
+    return replace(row, more={**row.more, "fails": check.failing})
 
 
 def _flips(trial: Trial) -> tuple[str, ...]:
@@ -104,7 +111,7 @@ def _caption(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> tup
     compared = any(line.fact.against for line in lines)
     return (
         f"{plural(len(lines), 'rule')}: {verdicts}",
-        f"differences: model − baseline ({trial.sides.label})" * compared,
+        f"differences (+, −): model − baseline ({trial.sides.label})" * compared,
         _decision(lines),
         f"undecided: the data do not settle the rule; counts as {on_undecided}"
         * bool(numbers[UNDECIDED]),
@@ -212,7 +219,7 @@ def _cases_words(trial: Trial) -> str:
     if trial.sides.baseline is not None:
         worst = "missing outcomes of the new run fail and those of the baseline pass"
         best = "the reverse"
-    return f"worst case: {worst}; best case: {best}; a rule passes only if it passes in both"
+    return f"worst case: {worst}; best case: {best}; a rule that fails in either fails the gate"
 
 
 def _dropped_notes(trial: Trial) -> Iterator[Note]:

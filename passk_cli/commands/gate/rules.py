@@ -347,12 +347,14 @@ class MaxDrop(GateRule):
         return tuple(self.max_drop)
 
     def about(self, metric: Metric) -> tuple[str, float | None]:
-        """As "drop ≤ 0.02"."""
-        return f"drop ≤ {self.max_drop[metric]:g}", self.max_drop[metric]
+        """As "≥ baseline − 0.02"; its number is the drop."""
+        most = self.max_drop[metric]
+        return f"≥ baseline {_sign(most)} {abs(most):g}", most
 
     def words(self, metric: Metric) -> Sentence:
         """The same with its number as a number."""
-        return ("drop ≤ ", *drop(metric, self.max_drop[metric]))
+        most = self.max_drop[metric]
+        return (f"≥ baseline {_sign(most)} ", *drop(metric, abs(most)))
 
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """A line per pair and metric: it fails when even the upper limit lies below."""
@@ -476,7 +478,8 @@ class MustPass(EachRule):
                      for i in failing.tolist()]  # fmt: skip
             below = [first_few(words)] * bool(words)
             line = replace(line, counted=f"{passed:,} of {len(self.must_pass):,}")
-            shows = [_what_it_shows(rates.n[at], trial)] * bool(len(at))
+            every = len(at) and not gone and bool((rates.c[at] == rates.n[at]).all())
+            shows = [_what_it_shows(rates.n[at], trial)] * bool(every)
             finding = of_named(rates.series, passed, len(self.must_pass), share)
             yield line.judged(
                 FAIL if words or gone else PASS, *lost, *below, *shows, finding=finding
@@ -549,7 +552,7 @@ class MinEach(EachRule):
             counted = f"{len(rates.n) - under:,} of {len(rates.n):,} as observed"
             line = replace(line, counted=counted, limit=self.min_each)
             details = [first_few(shown)] * bool(shown)
-            details += [_what_it_shows(rates.n, trial)] * (verdict != PASS)
+            details += [_what_it_shows(rates.n, trial)] * (verdict == UNDECIDED)
             finding = of_each(rates, self._rate, len(rates.n) - under, len(below))
             yield line.judged(verdict, *details, finding=finding)
 
@@ -616,14 +619,20 @@ def _sides(samples: Sequence[Sample], value: float, asked: Confidence) -> list[s
     return [ERROR if place is None else (UNDECIDED, PASS, FAIL)[place] for place in places]
 
 
+def _sign(most: float) -> str:
+    """What stands between the baseline and an allowed drop; a negative one asks for a gain."""
+    return "+" if most < 0 else "−"
+
+
 def _tasks_needed(c: Comparison, low: float, high: float, most: float) -> str:
     """About how many tasks would settle it: the interval's reach shrinks with their root."""
     difference = float(c.d.mean())
     away = difference + most
     reach = difference - low if away > 0 else high - difference
     if abs(away) < 1e-3:
-        return "no number of tasks would decide it: the drop lies on the limit"
+        return "no number of tasks would decide it: the difference lies on the limit"
     count = math.ceil(len(c.tasks) * (reach / abs(away)) ** 2)
     if count > 10_000_000:
-        return "no feasible number of tasks would decide it: the drop lies on the limit"
-    return f"about {plural(count, 'task')} would decide it, if the difference stays"
+        return "no feasible number of tasks would decide it: the difference lies on the limit"
+    verb = "passes" if away > 0 else "fails"
+    return f"if this difference stays, the rule {verb} from about {plural(count, 'task')} on"
