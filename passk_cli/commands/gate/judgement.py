@@ -111,7 +111,7 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
     if worst.verdict == best.verdict:
         return merged
     verb = {PASS: "passes", FAIL: "fails", UNDECIDED: "is undecided"}
-    words = f"{verb[worst.verdict]} in the worst case, {verb[best.verdict]} in the best"
+    words = f"{verb[worst.verdict]} in the worst case and {verb[best.verdict]} in the best"
     return replace(
         merged.judged(UNDECIDED, words, finding=finding), shut=FAIL in (worst.verdict, best.verdict)
     )

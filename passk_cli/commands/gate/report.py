@@ -113,12 +113,22 @@ def _caption(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> tup
         f"{plural(len(lines), 'rule')}: {verdicts}",
         f"differences (+, −): model − baseline ({trial.sides.label})" * compared,
         _decision(lines),
-        f"undecided: the data do not settle the rule; counts as {on_undecided}"
-        * bool(numbers[UNDECIDED]),
+        _undecided(lines, on_undecided),
         "error, –: the rule cannot be checked, which fails the gate" * bool(numbers[ERROR]),
         _intervals(trial, lines),
         _cases_words(trial),
     )
+
+
+def _undecided(lines: Sequence[Judgement], on_undecided: str) -> str:
+    """What undecided means and counts as; those that missing outcomes can fail count as fail."""
+    shut = {line.shut for line in lines if line.verdict == UNDECIDED}
+    if not shut:
+        return ""
+    counted = FAIL if shut == {True} else on_undecided
+    others = "; as fail where it fails in the worst or the best case"
+    words = f"undecided: the data do not settle the rule; counts as {counted}"
+    return words + others * (len(shut) == 2 and on_undecided == PASS)
 
 
 def _intervals(trial: Trial, lines: Sequence[Judgement]) -> str:
