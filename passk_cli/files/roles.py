@@ -241,12 +241,18 @@ def _require(
         if role != "attempt":
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"
             raise DataError(place, f"no {role} column", remedy)
-        inside = " beside the lists of outcomes" if shape == "lists" else ""
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         name = times[0] if times else "…"
+        if shape == "lists":
+            raise DataError(
+                place,
+                "nothing says that the outcomes in a list are in the order of the attempts",
+                "take them so with passk order --order-from-lines, or name a list of numbers or"
+                f" times beside them with --field attempt={name}; {_there_are(columns)}",
+            )
         raise DataError(
             place,
-            f"no attempt number or time{inside} under a usual name",
+            "no column with a usual name for the attempt's number or time",
             f"name it with --field attempt={name}; passk order --order-from-lines takes the order"
             f" of lines; {_there_are(columns)}",
         )

@@ -153,7 +153,7 @@ def test_shards_and_row_order_do_not_matter(tmp_path: Path) -> None:
     ("rows", "attempts", "message"),
     [
         ([{"task": "t", "passed": 1}], "answer", 'name it with fields="answer=…"'),
-        ([{"task": "t", "passed": 1}], "attempt", "no attempt number or time under a"),
+        ([{"task": "t", "passed": 1}], "attempt", "no column with a usual name for the attempt"),
         ([{"task": "t", "n": 3, "c": 1}], "score", "scores need a row (or a list entry) per"),
         (
             [{"task": "t", "passed": 1, "score": None}], "score",
