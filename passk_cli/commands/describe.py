@@ -47,7 +47,7 @@ class Describe(Question):
 
         counts = study.counts
         columns = (
-            *head(counts.group_names), Column("tasks", "count"), Column("attempts"),
+            *head(counts.group_names), Column("tasks", "count"), Column("attempts each"),
             Column("pass rate", "share"), Column("every task supports"), Column("some support"),
         )  # fmt: skip
         series = range(len(counts.series))

@@ -87,7 +87,11 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
 
 def _wrong_condition(message: str, request: Request) -> ParameterError:
     problem = message.split("\n")[0].rstrip("!.")
-    return ParameterError(f"--where {request.where}: {problem}; {CONDITION}")
+    remedy = CONDITION
+    if "Malformed JSON" in message:
+        problem = "a text is compared with a part of a nested column"
+        remedy = "take the part as text with ->>, as meta->>'lang' = 'py'"
+    return ParameterError(f"--where {request.where}: {problem}; {remedy}")
 
 
 def _repeated_key(message: str, batches: Sequence[Batch]) -> DataError | None:

@@ -311,6 +311,9 @@ class Request:
         in_path = self.template.names if self.template is not None else ()
         fields = {name: name for name in in_path if name in ROLES and name in kinds} | {**fields}
         fields = {**canonical(kinds, judged=self.bar is not None), **fields}
+        if self.threshold and "score" in fields and "outcome" not in fields:
+            # The score that is judged is the outcome.
+            fields = {**fields, "outcome": fields["score"]}
         return assign(place, kinds, fields, self.attempts, self.unjudged)
 
     @property

@@ -22,6 +22,7 @@ def reading_notes(counts: Counts) -> list[Note]:
     notes = [Note(text, "warning") for text in facts.warnings]
     notes += [Note(text, "warning") for text in _spellings(counts)]
     notes += [Note(text) for text in facts.remarks]
+    notes += _one_model(counts)
     notes += _runs(counts)
     if facts.foreign:
         notes.append(Note(_files(facts.foreign, "without results")))
@@ -59,6 +60,16 @@ def reading_notes(counts: Counts) -> list[Note]:
             )
         )
     return notes + stopping_notes(counts)
+
+
+def _one_model(counts: Counts) -> Iterator[Note]:
+    """Columns of a table that were not understood, where nothing tells its rows apart."""
+    for file in counts.facts.inputs:
+        if file.unused and not {"model", "attempt", "n"} & set(file.roles):
+            yield Note(
+                f"{file.name}: all rows are one model's, in no order; not used:"
+                f" {first_few(file.unused)}"
+            )
 
 
 def _files(paths: Sequence[str], lacking: str) -> str:

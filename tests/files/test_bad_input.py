@@ -496,3 +496,16 @@ def test_a_failed_run_leaves_the_old_output_alone(passk: Passk, write: Write) ->
     assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", target).code == 0
     assert target.read_text().startswith("model,metric,k,estimate")
     assert [p.name for p in target.parent.iterdir() if p.name.startswith(".")] == []
+
+
+def test_nested_columns(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "n.jsonl"
+    line = '{"problem": {"id": "%s"}, "judge": {"score": %s}, "meta": {"lang": "%s"}}\n'
+    path.write_text(line % ("a", 0.7, "py") + line % ("b", 0.2, "js"))
+    ask = ["estimate", path, "--field", "task=problem.id", "--field", "score=judge.score",
+           "--threshold", "0.5", "-m", "pass@1", "-f", "csv", "--where"]  # fmt: skip
+    refused = passk(*ask, "meta.lang = 'py'")
+    assert refused.code == 2
+    assert "with ->>, as meta->>'lang' = 'py'" in refused.err
+    # The score that is judged needs no second name as the outcome.
+    assert ",1,1.0," in passk(*ask, "meta->>'lang' = 'py'").out
