@@ -250,6 +250,9 @@ def test_json_says_what_each_rule_rests_on(passk: Passk, run: Run) -> None:
     rules = [*DROP, "--no-regression", "-m", "pass@1", "--min", "pass@4=0.2"]
     _, found = document(passk, worse, "--baseline", old, *rules)
     assert found["result"] == "fail"
+    asked = {name: found["signature"][name] for name in ("max-drop", "min", "no-regression")}
+    assert asked == {"max-drop": "pass@1=0.15", "min": "pass@4=0.2", "no-regression": "yes"}
+    assert "strict" not in found["signature"]
     _, minimum, regression, drop = found["rows"]
     assert (minimum["metric"], minimum["limit"], minimum["tasks"]) == ("pass@4", 0.2, 60)
     assert (regression["metric"], regression["shared_tasks"]) == ("pass@1", 60)

@@ -50,7 +50,9 @@ def test_names_come_from_a_file(rules: Any, passk: Passk, tmp_path: Path) -> Non
 def test_a_task_that_is_not_there_cannot_be_checked(rules: Any, tmp_path: Path) -> None:
     code, (row,) = rules(TAU, "--must-pass", "12,nothing")
     assert (code, row["verdict"]) == (3, "error") or code == 1
-    assert "no task nothing in the data" in row["note"]
+    assert row["note"].endswith("no task nothing in the data")
+    assert rules(TAU, "--must-pass", "mist.txt")[1][0]["note"].endswith(", and no such file")
+    assert rules(TAU, "--must-pass", "# a")[1][0]["note"].endswith("file of tasks has no comments")
     path = tmp_path / "a.csv"
     path.write_text("model,task,n,c\nx,a,2,2\nx,b,2,2\ny,a,2,2\n")
     code, lines = rules(path, "--must-pass", "a,b")

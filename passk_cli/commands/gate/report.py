@@ -173,6 +173,7 @@ def _decided(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> dic
         "unpaired": trial.unpaired if label else None,
         "short_tasks": study.short_tasks if study.short_tasks != "empty" else None,
         "on_undecided": on_undecided,
+        **{name: value for rule in trial.rules for name, value in rule.signature.items()},
     }
 
 

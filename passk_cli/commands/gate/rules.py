@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
@@ -129,6 +129,21 @@ class GateRule:
     def words(self, metric: Metric) -> Sentence:
         """The same for people: its number in the reader's digits."""
         return (self.about(metric)[0],)
+
+    @property
+    def signature(self) -> dict[str, object]:
+        """Its options as entries of a signature, where they are not their defaults."""
+        entries = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not value or value == each.default:
+                continue
+            if isinstance(value, Mapping):
+                value = ",".join(f"{metric.name}={number}" for metric, number in value.items())
+            name = "min" if each.name == "minimum" else each.name
+            value = ",".join(value) if isinstance(value, tuple) else value
+            entries[name] = "yes" if value is True else value
+        return entries
 
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """Its judgements."""
@@ -433,7 +448,7 @@ class MustPass(EachRule):
             "Fails unless these tasks pass all attempts.",
             parse=parse_tasks,
             several=True,
-            detail="Names as a,b or a file with one per line. Repeatable.",
+            detail="Names as a,b or a file with one per line, without comments. Repeatable.",
         ),
     ] = ()
     must_pass_rate: Annotated[
@@ -468,7 +483,7 @@ class MustPass(EachRule):
         for rates in self.candidates(trial):
             line = replace(self.line(trial, rates, rule), limit=self.must_pass_rate)
             if unknown:
-                yield line.unchecked(f"no task {first_few(unknown)} in the data")
+                yield line.unchecked(f"no task {first_few(unknown)} in the data{_remedy(unknown)}")
                 continue
             at, gone = self._places(rates, [places[task] for task in self.must_pass])
             failing = at[~self._passing(rates.n[at], rates.c[at])]
@@ -581,6 +596,14 @@ class MinEach(EachRule):
             return FAIL, p, below[np.argsort(p[below], kind="stable")].tolist()
         reached = np.all(lower_limits(rates.n, rates.c, level) >= self._rate - 1e-12)
         return (PASS if reached else UNDECIDED), p, []
+
+
+def _remedy(unknown: Sequence[str]) -> str:
+    """What names that are no tasks may have been meant as: a file, or a comment in one."""
+    if any(name.startswith("#") for name in unknown):
+        return "; a file of tasks has no comments"
+    is_file = any(Path(name).suffix or os.sep in name for name in unknown)
+    return ", and no such file" * is_file
 
 
 def _what_it_shows(n: Ints, trial: Trial) -> str:

@@ -45,6 +45,10 @@ class Asking(Protocol):
     def words(self, metric: Metric) -> Sentence:
         """The same for people: its number in the reader's digits."""
 
+    @property
+    def signature(self) -> dict[str, object]:
+        """Its options as entries of a signature."""
+
     def judge(self, trial: Trial) -> Iterator[Judgement]:
         """Its judgements."""
 
