@@ -12,6 +12,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS, command_of
@@ -124,7 +125,10 @@ def python_function(name: str) -> Callable[..., Findings]:
         given = dict(zip(first, positional, strict=False)) | given
         unknown = [field for field in given if field not in options]
         if unknown:
-            raise TypeError(f"{name}() has no option {unknown[0]!r}; it has {', '.join(options)}")
+            near = get_close_matches(unknown[0], options, 1, cutoff=0.6)
+            meant = f" (did you mean {near[0]!r}?)" if near else ""
+            there = ", ".join(options)
+            raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
         with python_spelling(options):
             findings = _findings(declaration, data, given)
         for note in findings.report.notes:

@@ -56,6 +56,7 @@ def decide(
     series = list(zip(*(_texts(cells[c][attempted]) for c in ("name", *groups)), strict=True))
     tasks = _texts(cells["task"][attempted])
     numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
+    pooled = not numbered and _texts(cells["file_low"]) != _texts(cells["file_high"])
     facts = ReadFacts(
         inputs=tuple(_input(b, request, attempts) for b in batches),
         missing=missing,
@@ -64,7 +65,7 @@ def decide(
         duplicates=tally.repeats.rows,
         duplicates_policy=request.duplicates,
         duplicates_checked=numbered,
-        pooled_unnumbered=not numbered and _texts(cells["file_low"]) != _texts(cells["file_high"]),
+        pooled_unnumbered=tuple(s.name for b in batches for s in b.sources) if pooled else (),
         unnumbered=_unnumbered(batches, cells),
         skipped=skipped,
         emptied=int((~attempted).sum()),

@@ -40,7 +40,7 @@ class ReadFacts:
     skipped : lines that were not records, left out by --skip-bad.
     emptied : (model, task) cells whose attempts were all dropped as missing.
     not_understood : outcomes that are neither pass nor fail (only when describing).
-    pooled_unnumbered : several files hold attempts of one model and task, without numbers.
+    pooled_unnumbered : files that hold attempts of one model and task, without numbers.
     cluster : the column that says which tasks belong together.
     warnings : what files say of themselves that numbers depend on: cancelled, incomplete.
     remarks : how files were understood where it could have been otherwise.
@@ -64,7 +64,7 @@ class ReadFacts:
     emptied: int = 0
     not_understood: int = 0
     varying: tuple[str, ...] = ()
-    pooled_unnumbered: bool = False
+    pooled_unnumbered: tuple[str, ...] = ()
     where: str = ""
     outcome: str = ""
     records: str = ""

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from passk_cli.files.source import without_suffixes
 from passk_cli.report.model import Note
 from passk_cli.report.words import first_few, numbers_of_models, plural, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
 from passk_cli.study.stopping import stopping_notes
+from passk_cli.study.temperature_names import in_name
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.outcomes.provenance import ReadFacts
 
 
 def reading_notes(counts: Counts) -> list[Note]:
@@ -45,12 +48,7 @@ def reading_notes(counts: Counts) -> list[Note]:
             Note(f"{plural(facts.unnumbered, 'attempt')} without a number: not checked for repeats")
         )
     if facts.pooled_unnumbered:
-        notes.append(
-            Note(
-                "several files hold unnumbered attempts of one model: they are pooled, and repeats"
-                " cannot be found"
-            )
-        )
+        notes.append(_pooled(facts))
     notes += _roles(counts)
     for name in facts.varying:
         notes.append(
@@ -60,6 +58,23 @@ def reading_notes(counts: Counts) -> list[Note]:
             )
         )
     return notes + stopping_notes(counts)
+
+
+def _pooled(facts: ReadFacts) -> Note:
+    """Several files of one model, without numbers; a warning where their names differ in heat."""
+    words = (
+        "several files hold unnumbered attempts of one model: they are pooled, and repeats cannot"
+        " be found"
+    )
+    stems = (without_suffixes(name.rsplit("/", 1)[-1]) for name in facts.pooled_unnumbered)
+    heats = {says[1] for stem in stems if (says := in_name(stem)) is not None}
+    if len(heats) < 2:
+        return Note(words)
+    return Note(
+        f"{words}; their names hold different temperatures, which --by temperature or --path keeps"
+        " apart",
+        "warning",
+    )
 
 
 def _one_model(counts: Counts) -> Iterator[Note]:

@@ -138,7 +138,8 @@ def _from_name(names: Mapping[str, tuple[str, float] | None], name: str, option:
     if says is None:
         raise DataError(
             name,
-            f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this name",
+            f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this model's"
+            " name",
             _REMEDY.format(option=option),
         )
     return says[1]

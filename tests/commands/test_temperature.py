@@ -261,6 +261,16 @@ def test_a_note_says_how_names_were_read() -> None:
     assert "'m_T0.3' is model 'm' at temperature 0.3 and 2 more" in remark
 
 
+def test_files_of_two_temperatures_are_not_pooled_in_silence(passk: Passk, write: Write) -> None:
+    text = "model,task,passed\nm,a,1\nm,a,0\n"
+    files = [write(f"m_T{heat}.csv", text) for heat in ("0.2", "0.8")]
+    done = passk("estimate", *files, "-k", "1")
+    assert "warning: several files hold unnumbered attempts of one model" in done.err
+    assert "which --by temperature or --path keeps apart" in done.err
+    plain = [write(f"part{i}.csv", text) for i in (1, 2)]
+    assert "note: several files hold unnumbered" in passk("estimate", *plain, "-k", "1").err
+
+
 def test_names_give_temperatures_to_every_command(passk: Passk, write: Write) -> None:
     line = '{"task": "%s", "kind": "%s", "passed": %s}\n'
     rows = [("a", "x", "true"), ("a", "x", "false"), ("b", "y", "true"), ("b", "y", "true")]

@@ -82,9 +82,13 @@ def p_words(comparison: Comparison) -> str:
 
 
 def of_named(series: Series, passed: int, asked: int, share: str) -> Sentence:
-    """How many of the named tasks pass.  share : "all attempts", or a share of them."""
+    """How many of the named tasks pass, or do not.  share : "all attempts", or a share of them."""
+    tasks, whom = plural(asked, "named task"), series_name(series)
+    if passed < asked:
+        verb = "does" if asked - passed == 1 else "do"
+        return (f"{asked - passed:,} of {tasks} {verb} not pass {share} in {whom}",)
     verb = "passes" if asked == 1 else "pass"
-    return (f"{passed:,} of {plural(asked, 'named task')} {verb} {share} in {series_name(series)}",)
+    return (f"{passed:,} of {tasks} {verb} {share} in {whom}",)
 
 
 def of_each(rates: TaskValues, least: float, reached: int, below: int) -> Sentence:

@@ -45,7 +45,9 @@ def first_metric(study: Gathered, counts: Counts) -> dict[str, Any]:
 
 def without_order(study: Gathered, counts: Counts) -> str:
     """Why the order of attempts cannot be tested."""
-    if "attempt" not in counts.attempts:
+    inputs = counts.facts.inputs
+    # The entries of a list have an order, which need not be that of the attempts.
+    if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
         return "the data does not say in which order attempts were made"
     if int(counts.n.max()) < 2:
         return "no task has a second attempt"
@@ -133,7 +135,7 @@ TASKS = Part(
 FLIPS = Part(
     "flips",
     "Flips",
-    "A task flips when it passes in more than half of one model's attempts and not of the other's."
+    "A task flips when its two pass rates differ by more than one half."
     " Compare the number of flips with the number expected with no change before reading the list.",
     "tasks",
     lambda study, counts: {"against": rival(study, counts)},
