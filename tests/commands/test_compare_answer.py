@@ -70,8 +70,8 @@ def test_a_baseline_with_better_tied_and_worse(passk: Passk) -> None:
     text = passk("compare", *cool, "-m", "pass@10", "--percent").out.split("\n")[0]
     assert text == (
         "Against deepseek-base-6.7b at pass@10: 1 model is significantly better (gpt-4-0613 +19.9"
-        " [+15.9, +23.8] %); 1 model is significantly worse (codellama-7b -6.9 [-10.2, -3.6] %);"
-        " 1 model ties (gpt-3.5-turbo-0613 +2.6 [-1.5, +6.7] %)."
+        " [+15.9, +23.8] points); 1 model is significantly worse (codellama-7b -6.9 [-10.2, -3.6]"
+        " points); 1 model ties (gpt-3.5-turbo-0613 +2.6 [-1.5, +6.7] points)."
     )
 
 
