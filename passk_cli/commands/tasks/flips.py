@@ -158,7 +158,7 @@ def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[
     >>> counts = Counts.from_cells(cells)
     >>> (flips,) = find_flips([(Side(counts, 0, "new"), Side(counts, 1, "old"))])
     >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
-    ([1, 0], [1, 0], 0.019)
+    ([1, 0], [1, 0], 0.057)
     """
     both = {id(side.counts): side.counts for pair in pairs for side in pair}
     strips = {key: strips_of(counts) for key, counts in both.items()}
