@@ -111,6 +111,22 @@ def test_suissa_and_shuster_needs_values_of_0_and_1(passk: Passk) -> None:
     assert [row["test"] for row in rows(done)] == ["sign-flip", "suissa-shuster"]
 
 
+def test_tables_of_many_pairs_say_what_they_leave_out(passk: Passk, write: Write) -> None:
+    """Nine models make 36 pairs; the best one differs from eight, the others from nobody."""
+    rows = [
+        f"m{i},t{t},10,{10 if i == 0 else 3 + (t + i) % 4}" for i in range(9) for t in range(30)
+    ]
+    path = write("many.csv", "\n".join(["model,task,n,c", *rows]))
+    words = (
+        "8 of 36 pairs are listed, those that differ significantly at some metric; -f csv holds all"
+    )
+    for form in ("plain", "latex", "markdown"):
+        assert words in passk("compare", path, "-m", "pass@1", "-f", form).out
+    assert "are listed" not in passk("compare", path, "-m", "pass@1", "--baseline", "m0").out
+    few = write("few.csv", "\n".join(["model,task,n,c", *rows[:90]]))
+    assert "are listed" not in passk("compare", few, "-m", "pass@1").out
+
+
 def test_unpaired_tasks(passk: Passk, write: Write) -> None:
     text = "model,task,passed\na,1,1\na,2,0\na,3,1\nb,2,1\nb,3,0\nb,4,0\n"
     path = write("x.csv", text)

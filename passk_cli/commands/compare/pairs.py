@@ -10,7 +10,7 @@ from passk_cli.commands.compare.crossings import Crossing
 from passk_cli.commands.compare.ranking import Rank
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Cell, Column, Note, Table
+from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
@@ -199,14 +199,13 @@ def listed(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.models in names]
 
 
-def listed_notes(pairs: Sequence[Pair]) -> list[Note]:
-    """How many pairs the tables leave out."""
+def listed_words(pairs: Sequence[Pair]) -> str:
+    """For the caption: how many pairs the tables leave out; "" where they list all."""
     every, names = ({pair.models for pair in some} for some in (pairs, listed(pairs)))
-    if len(every) <= _PAIRS_SHOWN:
-        return []
-    return [
-        Note(
-            f"{len(names)} of {len(every)} pairs are listed: the first that differ significantly;"
-            " -f csv and -f json hold all"
-        )
-    ]
+    if len(names) == len(every):
+        return ""
+    first = "the first" if len(names) == _PAIRS_SHOWN else "those"
+    return (
+        f"{len(names)} of {len(every):,} pairs are listed, {first} that differ significantly at"
+        " some metric; -f csv holds all"
+    )

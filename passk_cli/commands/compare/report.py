@@ -20,7 +20,7 @@ from passk_cli.commands.compare.pairs import (
     baseline_table,
     choose_pairs,
     listed,
-    listed_notes,
+    listed_words,
     pair_table,
 )
 from passk_cli.commands.compare.ranking import (
@@ -111,6 +111,7 @@ def compare_report(
             f"~ {first}",
             margin,
             *others,
+            listed_words(pairs) if baseline is None else "",
             rank_words(ranks, confidence.resamples),
             crossing_words(study, crossed) if crossings else "",
             words,
@@ -121,7 +122,6 @@ def compare_report(
             *_left_out(study, comparisons, baseline),
             *lead_notes(ranks),
             *_group_notes(study, comparisons),
-            *listed_notes(pairs),
             *(band_notes(bands, comparisons) if bands else ()),
             *(flips_notes(changed) if changed else ()),
         ),

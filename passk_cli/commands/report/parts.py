@@ -154,7 +154,7 @@ SUSPECTS = Part(
     "tasks",
     lambda study, counts: {"suspects": True},
     drawn=False,
-    lacks=few_models(3),
+    lacks=few_models(4),
 )
 TEMPERATURE = Part(
     "temperature",
