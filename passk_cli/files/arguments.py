@@ -111,9 +111,17 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
 
 
 def is_file_argument(argument: str) -> bool:
-    """Whether an argument means files that are there (a folder, a glob), rather than a name."""
+    """Whether an argument means files that are there (a folder, a glob), rather than a name.
+
+    A glob has to match result files by their suffix: `m*` may be a model's name.
+    """
     paths = [argument, *argument.split("=", 1)[1:]]
-    return any(os.path.exists(p) or (glob.has_magic(p) and bool(glob.glob(p))) for p in paths)
+    ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
+    return any(
+        os.path.exists(p)
+        or (glob.has_magic(p) and any(match.endswith(ends) for match in glob.iglob(p)))
+        for p in paths
+    )
 
 
 def base_name(argument: str) -> str:

@@ -36,7 +36,7 @@ def macro_average(
 
         low = m − √(Σ wᵢ² (mᵢ − lᵢ)²),   high = m + √(Σ wᵢ² (uᵢ − mᵢ)²)
 
-    so that limits keep the shape of the groups' own, stay where theirs are, and have their level.
+    so that limits keep the shape of the groups' own and stay where theirs are.
     Groups that share tasks are not independent.  Their standard errors and distances are then
     added without squares, which is what full correlation gives and no correlation exceeds.
 
