@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from types import FrameType
 from typing import Any, TextIO
 
 from passk_cli.cleanup import undo_all
@@ -57,10 +58,24 @@ def leave_if_signalled() -> None:
         _leave(_received[0])
 
 
-def _stop(number: int, frame: object) -> None:
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Interrupt the main thread at the first signal, unless it is importing a module.
+
+    A library in C may end the process with a message of its own when a module that it imports does
+    not arrive.  An import is short, and the listening thread ends the process soon after.
+    """
     if not _received:
         _received.append(number)
-        raise KeyboardInterrupt
+        if not _importing(frame):
+            raise KeyboardInterrupt
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib."):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _listen(heard: int, numbers: frozenset[int]) -> None:

@@ -63,11 +63,14 @@ class Running:
         return any(self.spool.iterdir())
 
     def end(self, number: signal.Signals) -> None:
-        """The process ends within a second of the signal, with its exit code and without traces."""
+        """The process ends soon after the signal, with its exit code and without traces.
+
+        What it does takes minutes, so the bound has room for a machine that is busy otherwise.
+        """
         began = time.monotonic()
         self.process.send_signal(number)
         _, said = self.process.communicate(timeout=60)
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10
         assert (self.process.returncode, said) == (128 + number, b"")
         assert list(self.spool.iterdir()) == []
         assert list(self.here.iterdir()) == []
@@ -93,6 +96,26 @@ def test_other_signals_that_end_a_process(tmp_path: Path, number: signal.Signals
     running = Running(tmp_path, "estimate", [TAU, "--where", SLOW])
     running.wait_for(running.reading)
     running.end(number)
+
+
+def test_ctrl_c_while_importing(tmp_path: Path) -> None:
+    """A library in C aborts when a module that it imports does not arrive: no interrupt there."""
+    (tmp_path / "library.py").write_text(
+        "import os, signal\n"
+        "try: signal.raise_signal(signal.SIGINT)\n"
+        "except KeyboardInterrupt: os.abort()\n"
+    )
+    script = (
+        "import time\n"
+        "from passk_cli.cli.process import ending_on_signals\n"
+        "with ending_on_signals():\n"
+        "    import library\n"
+        "    time.sleep(60)\n"
+    )
+    source = f"{tmp_path}:{Path(__file__).parents[2]}"
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": source},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:

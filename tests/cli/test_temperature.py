@@ -76,8 +76,8 @@ def test_usage(passk: Passk, options: list[object], message: str) -> None:
     [
         (
             [SAMPLES / "tau_airline.csv"],
-            "gpt-4o: no column temperature or temp, and not exactly one temperature in this name;"
-            " a name can contain it as T0.2, gpt-4@T1, gpt-4_T0.2",
+            "gpt-4o: no column temperature or temp, and not exactly one temperature in this model's"
+            " name; a name can contain it as T0.2, gpt-4@T1, gpt-4_T0.2",
         ),
         ([CRUX, "--temperature", "heat"], "no column 'heat'; the columns are model"),
         ([CRUX, "--temperature", "task_id"], "a temperature is 'sample_0'; expected a number"),
