@@ -1,23 +1,15 @@
 """How fast draws and exact intervals are, against scipy.stats.bootstrap and bare random numbers.
 
-Run: python benchmarks/inference.py [--runs 5]
+`benchmarks/run` calls this: 10,000 resamples of 10 models at k = 1, 10, 100, so 30 intervals.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-import subprocess
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import median
 
 import numpy as np
-from measure import keep, machine, table
 from scipy import stats
 
 from passk_cli.inference.intervals import Sample, interval
@@ -61,57 +53,25 @@ def exact(values: np.ndarray) -> None:
         interval(Sample(column), "guard")
 
 
-def timed(tasks_of: dict[str, Callable[[], object]], runs: int) -> dict[str, float]:
+def jobs(tasks: int) -> dict[str, Callable[[], object]]:
+    """What → a function that does it."""
+    small = values_of(tasks)
+    return {
+        "passk": lambda: bootstrap_means(small, RESAMPLES, 0),
+        "drawing the integers": lambda: draw_integers(tasks),
+        "scipy, one call each": lambda: scipy_each(small),
+        "scipy, all at once, batch 100": lambda: scipy_together(small, 100),
+        "exact intervals": lambda: exact(small),
+    }
+
+
+def timed(jobs_of: Mapping[str, Callable[[], object]], runs: int) -> dict[str, float]:
     """Medians of runs in turn, after one warm-up round."""
-    seen: dict[str, list[float]] = {name: [] for name in tasks_of}
+    seconds: dict[str, list[float]] = {name: [] for name in jobs_of}
     for turn in range(runs + 1):
-        for name, run in tasks_of.items():
+        for name, run in jobs_of.items():
             start = time.perf_counter()
             run()
             if turn:
-                seen[name].append(time.perf_counter() - start)
-    return {name: median(each) for name, each in seen.items()}
-
-
-def peak() -> float:
-    """Peak MiB of a process that makes the draws and nothing else."""
-    script = (
-        "import numpy, resource; from passk_cli.inference.weights import bootstrap_means;"
-        " bootstrap_means(numpy.random.default_rng(0).random((1000, 30)), 10_000, 0);"
-        " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return int(done.stdout) / 1024
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=5)
-    arguments = parser.parse_args()
-    small, large = values_of(1_000), values_of(10_000)
-    found = timed(
-        {
-            "passk, draws": lambda: bootstrap_means(small, RESAMPLES, 0),
-            "passk, draws, one thread": lambda: bootstrap_means(small, RESAMPLES, 0, threads=1),
-            "merely drawing the integers, one thread": lambda: draw_integers(1_000),
-            "scipy.stats.bootstrap, one call each, batch 1,000": lambda: scipy_each(small),
-            "scipy.stats.bootstrap, all at once, batch 100": lambda: scipy_together(small, 100),
-            "scipy.stats.bootstrap, all at once, batch 1,000": lambda: scipy_together(small, 1000),
-            "passk, exact guard intervals, 1,000 tasks": lambda: exact(small),
-            "passk, exact guard intervals, 10,000 tasks": lambda: exact(large),
-        },
-        arguments.runs,
-    )
-    ours = found["passk, draws"]
-    rows = [(name, f"{s:.3f}", f"{s / ours:.1f}") for name, s in found.items()]
-    text = (
-        f"{machine()}; medians of {arguments.runs}; peak memory of the draws {peak():.0f} MiB\n\n"
-        + table(("what", "s", "against passk's draws"), rows)
-    )
-    print(text)
-    keep("inference", text)
-
-
-if __name__ == "__main__":
-    main()
+                seconds[name].append(time.perf_counter() - start)
+    return {name: median(each) for name, each in seconds.items()}

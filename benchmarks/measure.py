@@ -37,13 +37,15 @@ class Runs:
     cpu: float
 
 
-def in_turn(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, Runs]:
-    """Run the commands A B C A B C …, one warm-up round first, and take medians.
+def in_turn(
+    commands: Mapping[str, Sequence[str]], runs: int, *, warm: bool = True
+) -> dict[str, Runs]:
+    """Run the commands A B C A B C …, one warm-up round first unless not warm, and take medians.
 
     Modules are compiled in the first round, as installing compiles them, whatever is set here.
     """
     with _installed() as variables:
-        return _in_turn(commands, runs, variables)
+        return _in_turn(commands, runs, variables, warm)
 
 
 def instructions(command: Sequence[str]) -> float:
@@ -71,10 +73,10 @@ def _installed() -> Iterator[dict[str, str]]:
 
 
 def _in_turn(
-    commands: Mapping[str, Sequence[str]], runs: int, variables: Mapping[str, str]
+    commands: Mapping[str, Sequence[str]], runs: int, variables: Mapping[str, str], warm: bool
 ) -> dict[str, Runs]:
     runs_of: dict[str, list[tuple[float, float, float]]] = {name: [] for name in commands}
-    for turn in range(runs + 1):
+    for turn in range(0 if warm else 1, runs + 1):
         for name, command in commands.items():
             start = time.perf_counter()
             child = subprocess.Popen(

@@ -1,7 +1,8 @@
-"""How long a command takes before it does anything, against `import typer` or another checkout.
+"""How long a command takes before it does anything, against another checkout.
 
-Run: python benchmarks/startup.py [--runs 15] [--against DIR]
-With --against: the same commands, and reading 10⁶ rows, from this checkout and from DIR in turn.
+Run: python benchmarks/startup.py --against DIR [--runs 15]
+The same commands, and reading 10⁶ rows, from this checkout and from DIR in turn.  `benchmarks/run`
+measures this checkout alone.
 """
 
 from __future__ import annotations
@@ -12,49 +13,41 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import in_turn, instructions, keep, machine, table
+from measure import Runs, in_turn, instructions, keep, machine, table
 from reading import MAKE
 
 HERE = Path(__file__).parent.parent
 SAMPLES = HERE / "sample_data"
 
 
+# What is started: words of the command line; BASE is what every Python program has to do.
+BASE = "python -c pass"
+COMMANDS = {
+    "passk --help": ["--help"],
+    "passk estimate --help": ["estimate", "--help"],
+    "passk estimate of 200 rows": ["estimate", str(SAMPLES / "tau_airline.csv")],
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--against", type=Path, help="another checkout")
+    parser.add_argument("--against", type=Path, required=True, help="another checkout")
     arguments = parser.parse_args()
-    if arguments.against is None:
-        alone(arguments.runs)
-    else:
-        side_by_side(arguments.runs, arguments.against.resolve())
+    side_by_side(arguments.runs, arguments.against.resolve())
 
 
-def alone(runs: int) -> None:
-    """Every command against `import typer`."""
-    passk = str(Path(sys.executable).parent / "passk")
-    commands = {
-        'python -c "import typer"': [sys.executable, "-c", "import typer"],
-        "passk --version": [passk, "--version"],
-        "passk --help": [passk, "--help"],
-        "passk estimate --help": [passk, "estimate", "--help"],
-        "passk estimate sample_data/tau_airline.csv": [
-            passk, "estimate", str(SAMPLES / "tau_airline.csv"),
-        ],
-    }  # fmt: skip
-    medians = in_turn(commands, runs)
-    base = next(iter(medians.values())).seconds
-    rows = [(n, f"{1000 * r.seconds:.0f}", f"{r.seconds / base:.2f}") for n, r in medians.items()]
-    text = f"{machine()}; medians of {runs}\n\n" + table(("command", "ms", "ratio"), rows)
-    print(text)
-    keep("startup", text)
+def alone(runs: int) -> dict[str, Runs]:
+    """What is started → medians, bare Python among them."""
+    commands = {name: [*run_from(HERE), *words] for name, words in COMMANDS.items()}
+    return in_turn({BASE: [sys.executable, "-c", "pass"], **commands}, runs)
 
 
 def side_by_side(runs: int, other: Path) -> None:
     """Every command from this checkout and from another, A B A B …"""
     with tempfile.TemporaryDirectory() as folder:
         rows_file = str(Path(folder) / "rows.jsonl")
-        make = MAKE.format(rows=10**6, text="", path=rows_file)
+        make = MAKE.format(rows=10**6, text="", path=rows_file, form="json")
         subprocess.run([sys.executable, "-c", f"import duckdb; duckdb.sql({make!r})"], check=True)
         commands = {
             "--version": ["--version"],
@@ -79,7 +72,7 @@ def side_by_side(runs: int, other: Path) -> None:
     )  # fmt: skip
     text = f"{machine()}; before: {commit(other)}; medians of {runs}\n\n" + table(head, rows)
     print(text)
-    keep("checkouts", text)
+    keep("checkouts", text, "speed.md")
 
 
 def run_from(checkout: Path) -> list[str]:
