@@ -42,7 +42,7 @@ class Option:
         tuple.
     file : "read" or "written" where its value can name a file.
     of_models : whether its value names models of the data, which a shell can complete.
-    rare : whether `--help` only names it, at the end of its group.
+    rare : whether `--help` only names it, at its end.
     """
 
     flags: str

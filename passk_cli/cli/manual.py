@@ -53,7 +53,8 @@ def overview() -> str:
 def manual(name: str, *, full: bool = False) -> str:
     """What a command is for, two examples, and its options, its own first.
 
-    full : with what else there is to know of each option; without, rare ones are only named.
+    full : with what else there is to know of each option; without, rare ones are only named, so
+        that it fits on a screen.
     """
     declaration, width = command_of(name), _width()
     paragraphs = "\n\n".join(_filled(part, width) for part in declaration.meaning)
@@ -65,7 +66,8 @@ def manual(name: str, *, full: bool = False) -> str:
     for title, rows in sections:
         blocks.append("\n".join([f"{title}:", *_table(rows, room, width, indent=2)]))
     if not full:
-        blocks.append(_filled(f"passk help {name}: every option in full", width))
+        others = ", ".join(_rare_names(declaration))
+        blocks.append(_filled(f"passk help {name}: every option in full; also {others}.", width))
     return "\n\n".join(blocks)
 
 
@@ -89,11 +91,16 @@ def _sections(declaration: Command, full: bool) -> Iterator[tuple[str, list[Row]
         ]
         if title == "Input":
             rows = files + rows
-        more = [] if full else [option.name for _, option, *_ in options if option.rare]
-        if more:
-            rows.append(("also", ", ".join(more)))
         if rows:
             yield title, rows
+
+
+def _rare_names(declaration: Command) -> list[str]:
+    """The options that the short help only names."""
+    from passk_cli.cli.output import edge_sections
+
+    sections = (*declaration.sections(), *edge_sections(declaration))
+    return [option.name for _, options in sections for _, option, *_ in options if option.rare]
 
 
 def row(option: Option, kind: Any, default: Any, full: bool) -> Row:

@@ -149,6 +149,7 @@ class Request:
             help="A repeated attempt",
             choices=DUPLICATES,
             detail="The same model, task and attempt number twice.",
+            rare=True,
         ),
     ] = "error"
     skip_bad: Annotated[

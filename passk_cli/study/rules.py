@@ -71,6 +71,7 @@ class Rules:
             choices=FAMILIES,
             detail="primary: the pairs at the first metric, and other metrics each by itself;"
             " all: all metrics together.",
+            rare=True,
         ),
     ] = PRIMARY
     margin: Annotated[
@@ -79,7 +80,7 @@ class Rules:
     ] = 0.0
     unpaired: Annotated[
         str,
-        Option("--unpaired", help="Tasks one model lacks", choices=UNPAIRED),
+        Option("--unpaired", help="Tasks one model lacks", choices=UNPAIRED, rare=True),
     ] = "drop"
 
     def without_flips(self) -> str:

@@ -49,13 +49,13 @@ class Compare(Question):
     ] = False
     band: Annotated[
         bool,
-        Option("--band", help="Which model leads at which k: differences with a band over all k."),
+        Option("--band", help="Which model leads at which k, with one band over all k."),
     ] = False
     flips: Annotated[
         bool,
         Option(
             "--flips",
-            help="Tasks that flip between models, and how many do by chance alone.",
+            help="Tasks that flip between models, and how many by chance.",
         ),
     ] = False
     sensitivity: Annotated[

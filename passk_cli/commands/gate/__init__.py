@@ -69,9 +69,9 @@ class Gate(EveryTask, Minimum, MustPass, MinEach, NoRegression, MaxDrop, Questio
         bool,
         Option(
             "--rehearse",
-            help="Before trusting a gate: how often it fails with nothing changed, which drop it"
-            " catches, and which rules cannot pass or fail. Exits with 0; without --baseline the"
-            " run is its own.",
+            help="How often this gate fails with nothing changed.",
+            detail="Before trusting a gate: also which drop it catches, and which rules cannot pass"
+            " or fail. Exits with 0; without --baseline the run is its own.",
         ),
     ] = False
 
