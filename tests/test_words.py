@@ -38,6 +38,31 @@ def test_what_commands_print() -> None:
     assert {name: words for name, text in printed.items() if (words := found(text))} == {}
 
 
+@pytest.mark.parametrize("sign", ["~", "=", "–"])
+def test_signs_in_tables_are_explained_below_them(sign: str) -> None:
+    """In the caption of everything that a golden or a session shows whole."""
+    texts = {path.name: path.read_text() for path in (ROOT / "tests" / "golden").glob("*.txt")}
+    for page in (ROOT / "docs").rglob("*.md"):
+        for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.M):
+            sessions = re.split(r"^\$ ", block, flags=re.M)[1:]
+            texts |= {f"{page.name}: {text[:60]}": text for text in sessions}
+    cell = re.compile(r"  –(?:\s|$)" if sign == "–" else rf"  {sign} [-+\d]")
+    shown = {name: text for name, text in texts.items() if any(map(cell.search, rows_of(text)))}
+    explained = re.compile(rf"(?:^|[ ,]){sign}[: ]", re.M)
+    assert sign == "=" or len(shown) >= 3
+    assert [name for name, text in shown.items() if not explained.search(below(text))] == []
+
+
+def rows_of(text: str) -> list[str]:
+    """Lines in columns."""
+    return [line for line in text.splitlines() if re.search(r"\S {2,}\S", line)]
+
+
+def below(text: str) -> str:
+    """All that is not in columns: the answer and the caption."""
+    return "\n".join(line for line in text.splitlines() if line not in rows_of(text))
+
+
 def test_sessions_of_readme_and_pages() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     assert {page.name: words for page in pages if (words := found(page.read_text()))} == {}

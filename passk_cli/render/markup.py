@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from passk_cli.render.checks import opening
-from passk_cli.render.style import Style, heading, parts
+from passk_cli.render.style import Style, caption, heading, parts
 from passk_cli.report.model import Cell, Column, Estimate, Report, Table, signature_line
 from passk_cli.text import printable
 
@@ -52,7 +52,7 @@ def markdown(report: Report, style: Style) -> str:
         if table.title:
             blocks.append(f"**{escaped(table.title)}**")
         blocks.append(markdown_table(table, style))
-    blocks += [escaped(report.caption)] if report.caption else []
+    blocks += [escaped(text)] if (text := caption(report)) else []
     blocks += [code(signature_line(report))] if report.signature else []
     return "\n\n".join(blocks) + "\n"
 
@@ -77,7 +77,7 @@ def latex(report: Report, style: Style) -> str:
             lines.append(_row(cells))
         # A blank line, so that several stand below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
-    lines += [f"% {printable(report.caption)}"] if report.caption else []
+    lines += [f"% {printable(text)}"] if (text := caption(report)) else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -87,7 +87,7 @@ def html(report: Report, style: Style) -> str:
     blocks = [f"<p>{_html(text)}</p>"] if (text := opening(report, style)) else []
     blocks += [_html_table(table, style) for table in report.tables]
     notes = [f"{note.level}: {note.text}" for note in report.notes]
-    below = [report.caption, *notes, signature_line(report) if report.signature else ""]
+    below = [caption(report), *notes, signature_line(report) if report.signature else ""]
     blocks += [f"<p>{_html(text)}</p>" for text in below if text]
     return "<div>\n" + "\n".join(blocks) + "\n</div>"
 

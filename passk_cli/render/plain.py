@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passk_cli.render.style import Style, aligned, answer, joined, padded
+from passk_cli.render.style import Style, aligned, answer, caption, joined, padded
 from passk_cli.report.model import Report, Table, signature_line
 from passk_cli.text import cells_of, printable
 
@@ -13,7 +13,7 @@ def plain(report: Report, style: Style) -> str:
     """The answer, tables, caption and signature as text."""
     blocks = [text] if (text := answer(report, style)) else []
     blocks += [block(table, style) for table in report.tables]
-    closing = [line for line in (printable(report.caption), signature_line(report)) if line]
+    closing = [line for line in (printable(caption(report)), signature_line(report)) if line]
     return "\n\n".join([*blocks, *filter(None, ["\n".join(closing)])]) + "\n"
 
 

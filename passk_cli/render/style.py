@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -20,6 +21,8 @@ from passk_cli.text import cells_of, printable
 
 # The minus sign of print; attempts that passed and failed, as they are printed beside it.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
+# The sign of a cell without a number, and how a caption explains it.
+_EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,20 @@ def answer(report: Report, style: Style) -> str:
     return " ".join(said(sentence, style) for sentence in report.answer)
 
 
+def caption(report: Report) -> str:
+    """What qualifies the tables; the sign of cells without a number is explained in any case."""
+    empty = any(_is_empty(cell) for table in report.tables for row in table.rows for cell in row)
+    if not empty or _EXPLAINED.search(report.caption):
+        return report.caption
+    return " · ".join(filter(None, (report.caption, f"{_EMPTY}: no number")))
+
+
+def _is_empty(cell: Cell) -> bool:
+    if isinstance(cell, Limits):
+        return cell.low is None or cell.high is None
+    return cell is None or (isinstance(cell, Estimate) and cell.value is None)
+
+
 def said(sentence: Sentence, style: Style) -> str:
     """Words with their numbers in the chosen digits."""
     texts = []
@@ -91,7 +108,7 @@ def _of_words(cell: Cell) -> Column:
 def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     """A cell as (value, what says how sure it is); the second is often empty."""
     if cell is None:
-        return "–", ""
+        return _EMPTY, ""
     if isinstance(cell, Estimate):
         return _estimate(cell, style if cell.share else replace(style, percent=False))
     if isinstance(cell, Phrase):
@@ -100,7 +117,7 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         style = replace(style, percent=False)
     if isinstance(cell, Limits):
         if cell.low is None or cell.high is None:
-            return "–", ""
+            return _EMPTY, ""
         return "", f"[{share(cell.low, style)}, {share(cell.high, style)}]"
     if column.kind == "strip":
         return (str(cell).translate(_MARKS) if style.minus == _PRINTED else str(cell)), ""
@@ -123,7 +140,7 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 
 def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
-        return "–", ""
+        return _EMPTY, ""
     value = _range(cell.value, cell.upper, style, signed=cell.signed)
     value = f"{cell.verdict} {value}" if cell.verdict else value
     if cell.low is not None and cell.high is not None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, answer, joined
+from passk_cli.render.style import Style, aligned, answer, caption, joined
 from passk_cli.report.model import Estimate, Report, Table, signature_line
 from passk_cli.text import cells_of, printable
 
@@ -41,8 +41,8 @@ def table(report: Report, style: Style) -> str:
         for places in _blocks(item, style, width):
             console.print(_grid(item, style, places, width))
             console.print()
-    if report.caption:
-        console.print(_unbreakable(printable(report.caption)), soft_wrap=False)
+    if text := caption(report):
+        console.print(_unbreakable(printable(text)), soft_wrap=False)
     if report.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.
         console.print(Text(signature_line(report), style="dim"), soft_wrap=True)

@@ -65,7 +65,7 @@ class Adjustment:
         of = f" of {primary}" if secondary else ""
         if adjust == MAX_T and tests < 2:
             words = f"one test{of}" if tests else "no test"
-            return words + "; other metrics are secondary, each adjusted by itself" * secondary
+            return words + self._secondary_words
         part = adjust == HOLM and could < tests
         tests_made = {c.test for c in self.comparisons}
         because = " (signs cannot be flipped in all of them: no max-T)"
@@ -74,7 +74,16 @@ class Adjustment:
             f"{ADJUSTED[adjust]} over {f'the {could} of ' * part}{plural(tests, 'test')}{of}"
             f"{' that could reject' * part}{because}"
         )
-        return words + "; other metrics are secondary, each adjusted by itself" * secondary
+        return words + self._secondary_words
+
+    @property
+    def _secondary_words(self) -> str:
+        made = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
+        if not made:
+            return ""
+        ways = " or ".join(ADJUSTED[way] for way in (MAX_T, HOLM) if way in made)
+        how = "" if made == {self.name} else f" ({ways})"
+        return f"; other metrics are secondary, each adjusted by itself{how}"
 
     @property
     def test_words(self) -> str:

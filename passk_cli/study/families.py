@@ -48,19 +48,23 @@ class _TestFamily:
 def _families(tested: Sequence[Comparison], rules: Rules) -> list[_TestFamily]:
     if not tested:
         return []
-    reason = _why_not_flipped(tested)
-    adjustment = rules.adjust or (HOLM if reason else MAX_T)
-    if adjustment == MAX_T and reason:
-        raise ParameterError(f"--adjust {MAX_T}: it flips signs of differences, and {reason}")
     if rules.family == ALL:
-        return [_TestFamily(ALL, adjustment, tested)]
+        return [_TestFamily(ALL, _adjustment(tested, rules), tested)]
     metrics: dict[object, list[Comparison]] = {}
     for c in tested:
         metrics.setdefault(c.first.metric, []).append(c)
     return [
-        _TestFamily(SECONDARY if number else PRIMARY, adjustment, of_one)
+        _TestFamily(SECONDARY if number else PRIMARY, _adjustment(of_one, rules), of_one)
         for number, of_one in enumerate(metrics.values())
     ]
+
+
+def _adjustment(family: Sequence[Comparison], rules: Rules) -> str:
+    """The one asked for; else max-T where signs may be flipped in all tests of the family."""
+    reason = _why_not_flipped(family)
+    if rules.adjust == MAX_T and reason:
+        raise ParameterError(f"--adjust {MAX_T}: it flips signs of differences, and {reason}")
+    return rules.adjust or (HOLM if reason else MAX_T)
 
 
 def _together(families: Sequence[_TestFamily], confidence: Confidence) -> list[NDArray[np.float64]]:

@@ -47,6 +47,18 @@ def test_help_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch, w
             assert len(rows) <= 3
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_on_a_screen(passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Sixty lines; options that are rare are in its last lines by name alone."""
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = passk(name, "--help").out
+    assert len(shown.splitlines()) <= 60
+    rare = [option.name for _, options in command_of(name).sections()
+            for _, option, *_ in options if option.rare]  # fmt: skip
+    last = shown.split("\n\n")[-1]
+    assert all(option in last for option in rare)
+
+
 def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
     assert passk("help").out == passk("-h").out == passk("--help").out
     assert passk("-V").out == passk("--version").out

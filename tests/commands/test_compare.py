@@ -405,6 +405,22 @@ def test_flips_of_unequal_attempts_are_refused(passk: Passk, unequal: Path) -> N
     assert " adjust=holm " in passk("compare", unequal, "-m", "pass@10").out
 
 
+def test_each_metric_is_adjusted_as_its_own_models_allow(passk: Passk, write: Write) -> None:
+    """A model with too few attempts for pass@10 does not change the p-values of pass@10."""
+    rng = np.random.default_rng(1)
+    long = [(m, t, 10, rng.binomial(10, p)) for m, p in (("A", 0.1), ("B", 0.2), ("C", 0.3))
+            for t in range(30)]  # fmt: skip
+    short = [("D", t, 5, rng.binomial(5, 0.3)) for t in range(30)]
+    file = write("short.csv", cells(long + short))
+    done = passk("compare", file, "-m", "pass@1,pass@10")
+    assert "Holm over 6 tests of pass@1 (signs cannot be flipped" in done.out
+    assert "other metrics are secondary, each adjusted by itself (max-T)" in done.out
+    options = ["compare", file, "-m", "pass@10", "-f", "csv"]
+    alone = [r["p_adjusted"] for r in rows(passk(*options, "--exclude-model", "D").out)]
+    many = rows(passk(*options, "-m", "pass@1").out)
+    assert alone == [r["p_adjusted"] for r in many if r["metric"] == "pass@10" and r["p"]]
+
+
 def test_pairs_with_other_tasks_and_clusters_are_flipped_together(
     passk: Passk, write: Write
 ) -> None:
