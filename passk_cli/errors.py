@@ -2,7 +2,7 @@
 
 import re
 
-from passk_cli.text import printable
+from passk_cli.text import cut, printable
 
 # A place is an option with its value, or one word: a file, a metric, a name.
 _PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
@@ -11,7 +11,8 @@ _PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<r
 class PasskError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the user.
 
-    What the text quotes from data stands there as it is; `str` makes it safe to print.
+    What the text quotes from data stands there as it is; `str` makes it safe to print, and cuts
+    what is long.
     kind : what it is about, for programs: "usage", "data" or "internal".
     """
 
@@ -19,7 +20,7 @@ class PasskError(Exception):
     kind = "internal"
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        return cut(printable(super().__str__()))
 
     @property
     def parts(self) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from typing import Any
 
@@ -12,6 +13,9 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 # Marks on the sign before them, and joiners.
 _WIDTHLESS = ("Mn", "Me", "Cf")
+
+# Names in messages are cut beyond this, and messages themselves.
+_LONG_WORD, _LONG_MESSAGE = 400, 3000
 
 
 def printable(text: str) -> str:
@@ -28,6 +32,20 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(_code(c) if unsafe(c) else c for c in text)
+
+
+def cut(text: str) -> str:
+    """A message with every word of more than 400 signs, and itself beyond 3,000, cut in the middle.
+
+    Beginning and end stay: they say where, and what to do.
+
+    >>> len(cut("a" * 1000)), cut("no such file")
+    (301, 'no such file')
+    """
+    if len(text) <= _LONG_WORD:
+        return text
+    text = re.sub(rf"\S{{{_LONG_WORD + 1},}}", lambda word: _ends(word[0], 200, 100), text)
+    return text if len(text) <= _LONG_MESSAGE else _ends(text, 2000, 900)
 
 
 def unsafe(character: str) -> bool:
@@ -74,6 +92,10 @@ def strict_json(value: Any, indent: int | None = None) -> str:
     if text.isascii():
         return text.replace("\x7f", "\\u007f")
     return "".join(json.dumps(c)[1:-1] if c != "\n" and unsafe(c) else c for c in text)
+
+
+def _ends(text: str, first: int, last: int) -> str:
+    return f"{text[:first]}…{text[-last:]}"
 
 
 def _code(character: str) -> str:

@@ -68,7 +68,8 @@ def members(stream: IO[bytes], keys: Sequence[str] = ()) -> Iterator[tuple[str, 
 def without(stream: IO[bytes], streamed: Sequence[str]) -> dict[str, Any]:
     """The top of a document that is an object, without the keys named, whose values are passed.
 
-    streamed : keys at the top.  Errors: Malformed, also where the document is no object.
+    streamed : keys at the top.  Errors: Malformed, also where the document is no object, and for
+    what follows it.
     """
     text, top = _Text(stream), {}
     for key in _keys(text):
@@ -76,6 +77,7 @@ def without(stream: IO[bytes], streamed: Sequence[str]) -> dict[str, Any]:
             _pass(text)
         else:
             top[key] = text.value()
+    text.end()
     return top
 
 

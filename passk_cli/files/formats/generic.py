@@ -126,6 +126,7 @@ def _beginning(head: Head) -> Iterator[_Entry]:
     """Entry by entry as far as the text goes; of one that is cut off, what can be seen of it."""
     text = head.text
     place = text.find("{") + 1
+    key: Any = None
     while True:
         try:
             key, place = _decode(text, _after(text, place))

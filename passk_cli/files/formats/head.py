@@ -102,7 +102,7 @@ class Head:
         """The same after a longer look, where something long comes before what matters."""
         if self.whole is not None or self.form not in ("object", "array"):
             return self
-        return _seen(self.source, _text(self.source, _FURTHER), _FURTHER)
+        return _seen(self.source, _FURTHER)
 
 
 _NOTHING: Any = object()
@@ -117,18 +117,22 @@ def look(source: Source) -> Head:
         with open_bytes(source) as stream:
             if stream.read(4) == b"PK\x03\x04":
                 return _zip(source)
-    return _seen(source, _text(source, _BYTES), _BYTES)
+    return _seen(source, _BYTES)
 
 
-def _seen(source: Source, text: str, size: int) -> Head:
+def _seen(source: Source, size: int) -> Head:
     """What so many bytes of a file show."""
+    with open_bytes(source) as stream:
+        data = stream.read(size)
+    text = data.decode(errors="replace").removeprefix("\ufeff")
     start = text.lstrip()
     if start[:1] not in ("{", "["):
         return Head(source, "other", frozenset(), text)
-    complete = len(text.encode()) < size
+    complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
-    # A document may have a record to a line: what is one document is not lines.
-    whole = _parsed(text) if complete else None
+    # A document may have a record to a line: what is one document is not lines.  What is no UTF-8,
+    # or has a key twice, is left to those who read it and say where.
+    whole = _document(text) if complete and ("\ufffd" not in text or _is_utf8(data)) else None
     if whole is not None:
         return Head(source, form, frozenset(key_names(whole)), text, whole)
     if start[0] == "{" and (records := _first_records(start, complete)):
@@ -162,11 +166,6 @@ def _with_archive(head: Head, archive: Archive) -> Head:
     return head
 
 
-def _text(source: Source, size: int) -> str:
-    with open_bytes(source) as stream:
-        return stream.read(size).decode(errors="replace").removeprefix("\ufeff")
-
-
 def _first_records(start: str, complete: bool) -> dict[str, Any] | None:
     """The keys of the first line that is a record; None where lines are no records.
 
@@ -194,6 +193,29 @@ def _parsed_start(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _document(text: str) -> Any:
+    """A document as a whole; None for what is none, or has a key twice in one object."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError
+    return value
 
 
 def _parsed(text: str) -> Any:

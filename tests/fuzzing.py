@@ -1,0 +1,457 @@
+"""Valid files that are mutated, options that are absurd, and what must hold of the answer.
+
+What a mutation did is not asked of the mutation: the file is parsed again, by Python's own json and
+csv, and compared with the file it was made from.  See `Law`.  `tests/test_fuzzing.py` runs a slice,
+`benchmarks/fuzzing.py` as many cases as wanted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import shlex
+import shutil
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import zstandard
+
+from passk_cli.__main__ import main
+from passk_cli.cli.output import edge_options
+from passk_cli.commands import COMMANDS, command_of
+from passk_cli.errors import PasskError
+from passk_cli.option import base_type
+from passk_cli.text import unsafe
+from tests.files.formats.cells import DATA, Cells, cells
+from tests.files.formats.test_corrupted import CASES
+
+# Of processor time; a page of all commands is several commands.
+MOST_SECONDS, MOST_SECONDS_OF_PAGE = 5.0, 15.0
+# No message is longer: what it quotes is cut.
+LONGEST_MESSAGE = 4000
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A valid file.  form : "lines", "document", "csv" or "packed", which says how it is parsed."""
+
+    name: str
+    content: bytes
+    form: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return self.name.rpartition("/")[2]
+
+
+def seeds() -> list[Seed]:
+    """A file of every harness's format, and tables of every shape and packing."""
+    return [*_of_harnesses(), *_tables()]
+
+
+def _of_harnesses() -> Iterator[Seed]:
+    options = {fixture: more for fixture, _, more, _ in reversed(CASES)}
+    for fixture, more in options.items():
+        path, *_ = sorted(DATA.glob(fixture))
+        data = path.read_bytes()
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
+        name = f"{fixture.partition('/')[0]}/{path.name.removesuffix('.gz')}"
+        form = "lines" if path.suffix == ".jsonl" else "document"
+        yield Seed(name, data, form, {"missing": "fail", "duplicates": "keep"} | more)
+    for path in sorted((DATA / "inspect").glob("log*.eval")):
+        yield Seed(f"inspect/{path.name}", path.read_bytes(), "packed", {"missing": "fail"})
+    whole = DATA / "inspect" / "log_formats.json"
+    yield Seed(f"inspect/{whole.name}", whole.read_bytes(), "document", {"missing": "fail"})
+
+
+ROWS: list[dict[str, Any]] = [
+    {"model": f"m{m}", "task": f"t{t}", "attempt": a, "passed": (m + t * a) % 3 == 1,
+     "points": (m + t + a) % 4 / 4, "answer": f"{(t + a) % 2}", "temperature": 0.2}
+    for m in range(2) for t in range(3) for a in range(4)
+]  # fmt: skip
+
+
+def _tables() -> Iterator[Seed]:
+    frame = pd.DataFrame(ROWS).drop(columns="points")
+    records = frame.to_dict("records")
+    lists = [{"task": f"t{t}", "results": [True, t == 1, False]} for t in range(4)]
+    counts = pd.DataFrame({"task": list("abc"), "n": [5, 4, 9], "c": [0, 4, 3]})
+    lines = "".join(json.dumps(row) + "\n" for row in records).encode()
+    table = frame.to_csv(index=False).encode()
+    yield Seed("rows.jsonl", lines, "lines")
+    yield Seed("lists.jsonl", "".join(json.dumps(row) + "\n" for row in lists).encode(), "lines")
+    yield Seed("array.json", json.dumps(records, indent=1).encode(), "document")
+    yield Seed("outcomes.json", b'{"a": true, "b": false, "c": false}', "document")
+    yield Seed("rows.csv", table, "csv")
+    yield Seed("rows.tsv", frame.to_csv(index=False, sep="\t").encode(), "csv")
+    yield Seed("counts.csv", counts.to_csv(index=False).encode(), "csv")
+    yield Seed("rows.jsonl.gz", gzip.compress(lines, mtime=0), "packed")
+    yield Seed("rows.csv.zst", zstandard.compress(table), "packed")
+    yield Seed("rows.parquet", frame.to_parquet(None), "packed")
+
+
+# Mutations ---------------------------------------------------------------------------------------
+
+SIGNS = [
+    b"\0", b'"', b"\n", b"\r", b",", b"{", b"}", b"]", b"\\", b"\xff", b"1e999", b"\x1a", b"\t",
+    b"NaN", b"\xe2\x80\xa8", b"\\u0000", b"'", b":", b"-", b"null", b"\xef\xbb\xbf",
+]  # fmt: skip
+# Tokens of JSON that stand instead of a value.
+TOKENS = [
+    "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + "0" * 400, "1e-400", "-0", "0.5", "2",
+    "-1", "1e5", "null", "true", '"true"', '""', '" "', "[]", "{}", "[[]]", "[true, null]",
+    '{"a": {"b": 1}}', '"²"', '"١"', r'"\u0000"', r'"\ud800"', r'"\u001b[2J\u2028"', '"NaN"',
+    '"1e400"', "9007199254740993", "9223372036854775808", '"=1+1"', "[" * 10_000 + "]" * 10_000,
+    '"' + "x" * 100_000 + '"', '{"' + "k" * 1_000_000 + '": 1}',
+]  # fmt: skip
+LONG_LINE = '"' + "y" * 10_000_000 + '"'
+
+
+def truncated(data: bytes, chance: random.Random) -> bytes:
+    return data[: chance.randrange(len(data))]
+
+
+def flipped(data: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(chance.choice([1, 1, 3])):
+        changed[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def removed(data: bytes, chance: random.Random) -> bytes:
+    place = chance.randrange(len(data))
+    return data[:place] + data[place + chance.choice([1, 3, 40]) :]
+
+
+def inserted(data: bytes, chance: random.Random) -> bytes:
+    place = chance.choice([0, len(data), chance.randrange(len(data))])
+    return data[:place] + chance.choice(SIGNS) + data[place:]
+
+
+def copied(data: bytes, chance: random.Random) -> bytes:
+    place, other = chance.randrange(len(data)), chance.randrange(len(data))
+    return data[:place] + data[other : other + chance.choice([5, 30, 300])] + data[place:]
+
+
+def recoded(data: bytes, chance: random.Random) -> bytes:
+    """Another encoding, a mark of byte order, other line ends, or packed, as it is."""
+    text = data.decode("utf-8", "replace")
+    return chance.choice([
+        lambda: text.encode("utf-16"), lambda: text.encode("utf-32"),
+        lambda: b"\xef\xbb\xbf" + data,
+        lambda: data.replace(b"\n", b"\r\n"), lambda: data.replace(b"\n", b"\r\n", 3),
+        lambda: data.replace(b"\n", b"\r"), lambda: data + b"\n\n \n", lambda: b"\n" + data,
+        lambda: gzip.compress(data, mtime=0), lambda: zstandard.compress(data),
+        lambda: data.replace(b"\n", b"\n\n"), lambda: data + b"\0" * 512, lambda: b"",
+        lambda: data.rstrip(b"\n"),
+    ])()  # fmt: skip
+
+
+def restructured(data: bytes, chance: random.Random) -> bytes:
+    """One value of the JSON is another, is gone, comes twice, or has company."""
+    try:
+        lines = data.decode().splitlines()
+        whole = len(lines) < 2 or not lines[0].endswith("}")
+        at = chance.randrange(len(lines))
+        tree = json.loads(data if whole else lines[at])
+    except (ValueError, RecursionError):
+        return inserted(data, chance)
+    token = LONG_LINE if chance.random() < 0.003 else chance.choice(TOKENS)
+    changed = _changed(tree, token, chance)
+    if whole:
+        return changed.encode(errors="replace")
+    lines[at] = changed
+    return ("\n".join(lines) + "\n").encode(errors="replace")
+
+
+def _changed(tree: Any, token: str, chance: random.Random) -> str:
+    """The tree as JSON, with one change at a node of any depth."""
+    nodes = [tree] if isinstance(tree, dict | list) else []
+    for node in nodes:
+        children = node.values() if isinstance(node, dict) else node
+        nodes += [child for child in children if isinstance(child, dict | list)]
+    mark = "@@token@@"
+    node = chance.choice([node for node in nodes if node] or [None])
+    if isinstance(node, dict):
+        key = chance.choice(list(node))
+        kind = chance.randrange(5)
+        if kind == 0:
+            del node[key]
+        elif kind == 1:
+            node[chance.choice(["zz", "task", "passed", "", "model", "n"])] = mark
+        elif kind == 2:
+            # The key twice, with the same value or another.
+            second = json.dumps(node[key]) if chance.random() < 0.5 else token
+            first, node[key] = json.dumps(node[key]), mark
+            token = f"{first}, {json.dumps(key)}: {second}"
+        else:
+            node[key] = mark
+    elif isinstance(node, list):
+        at = chance.randrange(len(node))
+        node[at : at + 1] = chance.choice([[], [mark], [node[at], node[at]], [node[at], mark]])
+    else:
+        return token
+    return json.dumps(tree, ensure_ascii=chance.random() < 0.5).replace(f'"{mark}"', token)
+
+
+MUTATIONS: dict[str, Callable[[bytes, random.Random], bytes]] = {
+    "cut off": truncated, "bits flipped": flipped, "bytes removed": removed,
+    "signs inserted": inserted, "bytes copied": copied, "encoded or packed anew": recoded,
+    "values, keys, records changed": restructured,
+}  # fmt: skip
+
+
+# Laws --------------------------------------------------------------------------------------------
+
+
+def records(data: bytes, form: str) -> list[Any] | None:
+    """What an independent parser reads; None where there is no JSON.  Numbers are their text."""
+    text = data.decode("utf-8-sig").rstrip("\ufeff")
+    if form == "csv":
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True,
+                               delimiter="\t" if "\t" in text.split("\n")[0] else ","))  # fmt: skip
+        return [row for row in rows if any(row)]
+    plain = {name: (lambda token: ("number", token)) for name in
+             ("parse_int", "parse_float", "parse_constant")}  # fmt: skip
+    decoder, at, values = json.JSONDecoder(**plain), 0, []  # type: ignore[arg-type]
+    while at < len(text):
+        if text[at] in " \t\r\n":
+            at += 1
+            continue
+        value, at = decoder.raw_decode(text, at)
+        values.append(value)
+    return values[0] if len(values) == 1 and isinstance(values[0], list) else values
+
+
+def law(seed: Seed, data: bytes) -> str:
+    """What must hold of the cells that are read, if the file is not refused.
+
+    "refused": nothing may be read.  "same": the same cells.  "fewer": none has more attempts.
+    "two": two cells differ at most.  "": anything.
+    """
+    if seed.form == "packed" or data[:2] == b"\x1f\x8b" or data[:4] == b"\x28\xb5\x2f\xfd":
+        return ""
+    try:
+        after = records(data, seed.form)
+    except UnicodeDecodeError:
+        return "" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "refused"
+    except (ValueError, csv.Error):
+        return "" if seed.form == "csv" else "refused"
+    except RecursionError:
+        return ""
+    before = records(seed.content, seed.form) or []
+    if after == before:
+        return "same"
+    if not after or isinstance(after[0], list) != isinstance(before[0], list):
+        return ""
+    if seed.form == "document" and not data.lstrip().startswith(b"["):
+        return ""
+    if seed.form == "csv" and after[0] != before[0]:
+        return ""
+    if len(after) < len(before) and after == before[: len(after)]:
+        return "fewer"
+    different = sum(one != other for one, other in zip(before, after, strict=False))
+    return "two" if len(after) == len(before) and different == 1 else ""
+
+
+def broken(law: str, before: Cells, after: Cells) -> bool:
+    """Whether these cells break a law."""
+    if law == "refused":
+        return True
+    if law == "same":
+        # A blank line moves the tasks that are named by their line.
+        return before != after and sorted(before.values()) != sorted(after.values())
+    if law == "fewer":
+        return any(n > before.get(cell, (0, 0))[0] for cell, (n, _) in after.items())
+    differ = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+    return law == "two" and len(differ) > 2
+
+
+# Cases -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case ended: "read", "refused", or what is wrong with it."""
+
+    kind: str
+    detail: str = ""
+
+    @property
+    def defect(self) -> bool:
+        return self.kind not in ("read", "refused")
+
+
+def try_file(seed: Seed, data: bytes, before: Cells, place: Path) -> Outcome:
+    """Read a mutated file; whatever is wrong with the answer."""
+    path = place / seed.label
+    path.write_bytes(data)
+    start = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            after = cells(path, **seed.options)
+        end = Outcome("read")
+        if broken(law(seed, data), before, after):
+            end = Outcome(f"law {law(seed, data)!r} broken", f"{len(before)} → {len(after)} cells")
+    except PasskError as error:
+        end = _of_message(f"passk: {error}\n", "refused")
+    except Exception:
+        end = Outcome("internal error", traceback.format_exc(limit=-3))
+    return _in_time(end, start)
+
+
+def _in_time(end: Outcome, start: float, most: float = MOST_SECONDS) -> Outcome:
+    seconds = time.process_time() - start
+    return Outcome(f"above {most} s", f"{seconds:.1f}") if seconds > most else end
+
+
+def _of_message(text: str, kind: str) -> Outcome:
+    lines = text.removesuffix("\n").split("\n")
+    if len(text) > LONGEST_MESSAGE:
+        return Outcome("long message", text[:300])
+    if any(unsafe(sign) for line in lines for sign in line) or not text.startswith("passk: "):
+        return Outcome("message with control signs, or not ours", text[:300])
+    return Outcome(kind) if len(lines) == 1 else Outcome("message of several lines", text[:300])
+
+
+def try_command(words: list[str]) -> Outcome:
+    """Run a command line in this process; whatever is wrong with how it ends."""
+    out, err = io.StringIO(), io.StringIO()
+    start, before = time.process_time(), sys.argv
+    sys.argv = ["passk", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+        code = 0
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    except BaseException:
+        return Outcome("internal error", traceback.format_exc(limit=-3))
+    finally:
+        sys.argv = before
+    most = MOST_SECONDS_OF_PAGE if words[:1] == ["report"] else MOST_SECONDS
+    return _in_time(_of_end(code, out.getvalue(), err.getvalue()), start, most)
+
+
+def _of_end(code: int, out: str, err: str) -> Outcome:
+    """What is wrong with an exit code and what was printed."""
+    if code not in (0, 1, 2, 3):
+        return Outcome("internal error", err[:1000])
+    if any(unsafe(sign) for sign in out + err if sign not in "\n\x1b"):
+        return Outcome("control signs in the output", err[:300])
+    # A usage error of the command line's own parser has a line of usage before it.
+    if code in (2, 3) and "Usage: " not in err:
+        *_, last = err.rpartition("passk: ")
+        return _of_message(f"passk: {last}", "refused")
+    return Outcome("refused" if code in (2, 3) else "read")
+
+
+# Options -----------------------------------------------------------------------------------------
+
+ABSURD = [
+    "", " ", "0", "-1", "-0", "1", "2", "0.5", "1.5", "nan", "inf", "-inf", "1e999", "1e-400",
+    "1" + "0" * 400, "9" * 5000, "9223372036854775808", "²", "١", "1_000", "0x10", "１", "+1",
+    "1,000", "\t", "\n", "a\nb", "\x1b[2J", "\u2028", "\x00", "\u202e", "'", '"', "`", "\\", "%",
+    "%s", "{}", "{model}", "{", "$x", "=", "a=b", "=b", "a=", "a=b=c", ",", ",,", "1,2", "1,x",
+    "2,1", "*", "?", "[", "m*", "-", "--", "--help", ".", "..", "/dev/null", "/dev/full",
+    "no/such/file.csv", "x" * 10_000, "🦜", "é", "pass@1", "pass@2=0.5", "pass@1=nan", "pass^²",
+    "gpass@2:0.5", "maj@2", "mean", "pass@" + "9" * 400, "m0", "m1", "task", "model", "task=task",
+    "outcome=passed", "score=points", "task=@line", "temperature", "true", "None", "null", "1 = 1",
+    "1 +", "passed", "SELECT 1", "); DROP TABLE x; --", "x.csv", "x.json", "x.svg", "x.html",
+    "x.docx", "x/y", "\udcff", "a" * 300 + ".csv",
+]  # fmt: skip
+# What a command cannot do without, and what takes minutes when one asks for it.
+NEEDED = {"gate": ["--min", "pass@1=0.1"], "convert": ["--output", "out.csv"],
+          "bootstrap": ["--resamples", "50"], "extrapolate": ["--resamples", "20"],
+          "report": ["--output", "out.html"]}  # fmt: skip
+
+
+# Seldom, since a page takes as long as all other commands.
+NAMES = [name for name in COMMANDS if name != "report" for _ in range(5)] + ["report"]
+
+
+def command_line(chance: random.Random, file: str) -> list[str]:
+    """A command with one to three of its options, most of absurd values."""
+    name = chance.choice(NAMES)
+    command = command_of(name)
+    options = [*command.options(), *edge_options(command)]
+    words = [name, *[file] * (chance.random() < 0.95), *NEEDED.get(name, [])]
+    for _, option, kind, _ in chance.choices(options, k=chance.choice([1, 1, 2, 3])):
+        own = [*option.values, *(f"{v}" for v in (option.low, option.high) if v is not None)]
+        # A million resamples are allowed, and take their time.
+        own = [value for value in own if value != "1000000"]
+        value = chance.choice(own) if own and chance.random() < 0.3 else chance.choice(ABSURD)
+        words += [chance.choice(option.flags.split()), *[value] * (base_type(kind) is not bool)]
+    return words
+
+
+def plain_line(chance: random.Random, file: str) -> list[str]:
+    """A command without options that it could refuse, in any format."""
+    name = chance.choice([name for name in NAMES if command_of(name).files != "none"])
+    more = ["-f", chance.choice(["table", "csv", "json", "markdown", "latex"])]
+    more = [] if name in ("convert", "report") else more
+    return [name, file, *NEEDED.get(name, []), *more, "--missing", "fail", "--duplicates", "keep"]
+
+
+def fresh(place: Path) -> None:
+    """Empty the folder, but for the rows, and go there."""
+    for path in place.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    os.chdir(place)
+
+
+# Runs --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """What was tried and how it ended.  data : of a file."""
+
+    kind: str
+    name: str
+    outcome: Outcome
+    data: bytes = b""
+
+
+def file_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
+    """Mutated files that are read; of tables that still are, one of four is asked a command."""
+    sown = seeds()
+    known: dict[str, Cells] = {}
+    for number in range(count):
+        chance = random.Random(f"file {seed} {number}")
+        one, kind = chance.choice(sown), chance.choice(list(MUTATIONS))
+        if one.name not in known:
+            (place / one.label).write_bytes(one.content)
+            known[one.name] = cells(place / one.label, **one.options)
+        data = MUTATIONS[kind](one.content, chance)
+        outcome = try_file(one, data, known[one.name], place)
+        name = f"{number}-{one.name.replace('/', '-')}"
+        yield Case(f"file: {kind}", name, outcome, data)
+        if outcome.kind == "read" and "/" not in one.name and chance.random() < 0.25:
+            words = plain_line(chance, one.label)
+            yield Case("command on such a file", shlex.join(words), try_command(words), data)
+        (place / one.label).unlink()
+
+
+def option_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
+    """Absurd command lines."""
+    for number in range(count):
+        if number % 20 == 0:
+            fresh(place)
+        words = command_line(random.Random(f"options {seed} {number}"), "rows.jsonl")
+        yield Case("command line", shlex.join(words), try_command(words))
