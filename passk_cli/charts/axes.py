@@ -118,3 +118,28 @@ def apart(places: Sequence[float], least: float) -> list[float]:
     spread_places = [c + least * (j - (size - 1) / 2) for c, size in blocks for j in range(size)]
     at = dict(zip(order, spread_places, strict=True))
     return [at[i] for i in range(len(places))]
+
+
+def tick_words(axis: Axis, percent: bool) -> dict[float, str]:
+    """Place → label of each tick; shares as percentages when asked."""
+    ends = (axis.low, axis.high)
+    ticks = axis.ticks or (ends if axis.log else _round_ticks(*ends))
+    if percent and axis.share:
+        return {axis.place(v): f"{_number(round(100 * v, 10))}%" for v in ticks}
+    return {axis.place(v): _number(v) for v in ticks}
+
+
+def _round_ticks(low: float, high: float) -> list[float]:
+    """About five round values inside a range."""
+    step = 10.0 ** math.floor(math.log10((high - low) / 5))
+    step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= 6)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _number(value: float) -> str:
+    """A tick in words: 0.2, 1,000, 2M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
+        if abs(value) >= size:
+            return f"{value / (1e3 if letter == 'k' else size):g}{letter}"
+    return f"{value:,.6g}" if value == int(value) else f"{value:g}"

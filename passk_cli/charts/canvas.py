@@ -1,12 +1,10 @@
-"""Characters on a terminal: a canvas drawn by plotext, and words at ticks."""
+"""Characters on a terminal: a canvas drawn by plotext."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from passk_cli.charts.axes import Axis
 from passk_cli.charts.theme import rgb
 from passk_cli.text import cells_of
 
@@ -70,28 +68,3 @@ class Canvas:
                 column.insert(0, row, text.fill(rgb(paint)) if colour else text)
             matrix = matrix + column
         return str(matrix.string(colorless=not colour)).rstrip("\n").split("\n")
-
-
-def words(axis: Axis, percent: bool) -> dict[float, str]:
-    """Place → label of each tick; shares as percentages when asked."""
-    ends = (axis.low, axis.high)
-    ticks = axis.ticks or (ends if axis.log else _round_ticks(*ends))
-    if percent and axis.share:
-        return {axis.place(v): f"{_number(round(100 * v, 10))}%" for v in ticks}
-    return {axis.place(v): _number(v) for v in ticks}
-
-
-def _round_ticks(low: float, high: float) -> list[float]:
-    """About five round values inside a range."""
-    step = 10.0 ** math.floor(math.log10((high - low) / 5))
-    step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= 6)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
-
-
-def _number(value: float) -> str:
-    """A tick in words: 0.2, 1,000, 2M."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
-        if abs(value) >= size:
-            return f"{value / (1e3 if letter == 'k' else size):g}{letter}"
-    return f"{value:,.6g}" if value == int(value) else f"{value:g}"

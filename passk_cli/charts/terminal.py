@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from passk_cli.charts import layout
-from passk_cli.charts.axes import Axis, span
-from passk_cli.charts.canvas import Canvas, Place, words
+from passk_cli.charts.axes import Axis, span, tick_words
+from passk_cli.charts.canvas import Canvas, Place
 from passk_cli.charts.placing import word_places
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, Row, Rule, distinct
@@ -74,7 +74,7 @@ class _Drawing:
 
     def frame(self, canvas: Canvas, left: Mapping[float, str], across: Axis) -> list[str]:
         """A canvas with words at its left and the axis below."""
-        lines = canvas.lines(left, words(across, self.percent), self.colour)
+        lines = canvas.lines(left, tick_words(across, self.percent), self.colour)
         title = " " * (max(map(cells_of, left.values())) + 1) + across.title.center(across.length)
         return [*lines, title] if across.title else lines
 
@@ -91,7 +91,7 @@ class _CurveDrawing(_Drawing):
         self.room = room if self.ends else 0
         few = len(layout.panels(self.plot)) <= _TALL_PANELS
         self.up = replace(self.lines.up, length=self.plot.height or (_ROWS if few else _FEW_ROWS))
-        self.heights = words(self.up, self.percent)
+        self.heights = tick_words(self.up, self.percent)
         self.margin = max(map(cells_of, self.heights.values()))
         columns = self.width - self.margin - 1 - self.room
         self.across = replace(self.lines.across, length=columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from passk_cli.charts.look import Look, prepared
 from passk_cli.render.style import Style, answer, heading, parts
@@ -13,6 +13,8 @@ from passk_cli.text import printable
 
 # A picture with more lines, panels or rows than these is no picture any more.
 _MOST_ROWS, _MOST_PANELS = 150, 30
+# How many panels → width and height of each; of more, as the drawing has it.
+_SIZES = {0: (420, 260), 1: (420, 260), 2: (320, 220)}
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,14 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
 def _pictures(report: Report) -> tuple[Plot, ...]:
     """The plots that can be looked at."""
     plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
-    ready = prepared(plots, Look())
-    return tuple(plot for plot in ready if len(distinct(plot.rows, "panel")) <= _MOST_PANELS)
+    ready = [(plot, len(distinct(plot.rows, "panel"))) for plot in prepared(plots, Look())]
+    return tuple(_sized(plot, number) for plot, number in ready if number <= _MOST_PANELS)
+
+
+def _sized(plot: Plot, panels: int) -> Plot:
+    """The plot as large as the width of a page allows."""
+    width, height = _SIZES.get(panels, (None, None))
+    return plot if plot.kind == "heat" else replace(plot, width=width, height=height)
 
 
 def table_view(table: Table, style: Style) -> TableView:

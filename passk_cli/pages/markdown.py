@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from passk_cli.charts.picture import picture
+from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.pages.layout import PanelView, sections
 from passk_cli.render.markup import code, escaped, markdown_table
@@ -71,10 +69,9 @@ def _images(view: PanelView, style: Style) -> dict[str, bytes]:
     """Each picture in both themes: "curves-1-dark.svg", "curves-1-light.svg"."""
     images = {}
     for place, plot in enumerate(view.plots, 1):
-        alone = replace(view.panel.report, draw=partial(tuple, [plot]))
-        for theme in THEMES:
+        for theme, look in THEMES.items():
             name = f"{view.anchor}-{place}-{theme}.svg"
-            images[name] = picture(alone, ".svg", theme, style.percent)
+            images[name] = picture(plot, look, style.percent).encode()
     return images
 
 

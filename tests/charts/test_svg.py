@@ -1,0 +1,96 @@
+"""Drawings of a page: what stands in them and where, names, and files of their own."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from passk_cli.charts.svg import cut, drawings, picture, width_of
+from passk_cli.charts.theme import THEMES
+from passk_cli.report.plot import Plot, curves, forest, heat
+from tests.charts.plots import PLOTS
+
+LIGHT = THEMES["light"]
+CELLS = [
+    {"model": m, "from": t, "to": t + 1, "task": f"t{t}",
+     "pass rate": (t + m) / 3 if t < 2 else None}
+    for m in range(2) for t in range(3)
+]  # fmt: skip
+EVERY = PLOTS | {
+    "heat": heat(CELLS, label="model", low="from", high="to", value="pass rate", words="task")
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_drawings_and_files_are_svg(name: str) -> None:
+    legend, panels = drawings(EVERY[name], LIGHT, percent=False)
+    for each in (*legend, *panels):
+        root = ElementTree.fromstring(each.element())
+        assert float(root.get("width") or 0) == pytest.approx(each.width, abs=0.1)
+    whole = picture(EVERY[name], THEMES["dark"], percent=True)
+    ElementTree.fromstring(whole)
+    assert THEMES["dark"].paper in whole
+    assert "nan" not in whole
+
+
+def said(plot: Plot, percent: bool = False) -> list[str]:
+    _, panels = drawings(plot, LIGHT, percent)
+    marks = (ElementTree.fromstring(each.element()).iter() for each in panels)
+    return [str(mark.get("data-say")) for panel in marks for mark in panel if mark.get("data-say")]
+
+
+def test_a_panel_each_and_a_legend() -> None:
+    legend, panels = drawings(PLOTS["panels"], LIGHT, percent=False)
+    assert [re.sub("<[^>]+>", "", item.elements) for item in legend] == ["1", "10"]
+    assert len(panels) == 2
+    assert not drawings(PLOTS["labels"], LIGHT, percent=False)[0][2:]
+
+
+def test_marks_say_their_values() -> None:
+    assert said(PLOTS["forest"])[0] == (
+        "pair: model-0 − model-1\ndifference: 0.1\nlow: -0.02\nhigh: 0.22\nmetric: pass@1"
+    )
+    assert "difference: 10%" in said(PLOTS["forest"], percent=True)[0]
+    assert said(EVERY["heat"])[0] == "task: t0\npass rate: 0"
+
+
+def test_places_are_those_of_the_axes() -> None:
+    """A line from (0, 0) to (1, 1) runs from corner to corner."""
+    plot = curves([{"x": v, "y": v} for v in (0, 0.5, 1)], x="x", y="y", log_x=False)
+    _, (panel,) = drawings(plot, LIGHT, percent=False)
+    assert 'd="M0 300L240 150L480 0"' in panel.elements
+
+
+def test_what_is_undefined_is_not_drawn() -> None:
+    rows = [{"x": v, "y": None if v == 2 else 0.5, "low": 0.4, "high": None} for v in range(5)]
+    plot = curves(rows, x="x", y="y", low="low", high="high", log_x=False)
+    _, (panel,) = drawings(plot, LIGHT, percent=False)
+    assert 'd="M0 150L120 150M360 150L480 150"' in panel.elements
+    assert 'fill-opacity="0.14"' not in panel.elements
+    assert len(said(plot)) == 4
+    assert len(said(EVERY["heat"])) == 4
+    rows = [{"a": "a", "v": None, "l": None, "h": None}, {"a": "b", "v": 0.5, "l": 0, "h": 1}]
+    assert len(said(forest(rows, label="a", value="v", low="l", high="h"))) == 1
+
+
+def test_cells_meet() -> None:
+    """At whole pixels: paper between neighbours would look like a pattern."""
+    cells = [{"m": "m", "from": t, "to": t + 1, "rate": 0.5, "task": str(t)} for t in range(77)]
+    plot = heat(cells, label="m", low="from", high="to", value="rate", words="task")
+    _, (panel,) = drawings(plot, LIGHT, percent=False)
+    boxes = re.findall(r'<rect x="(\d+)" width="(\d+)"', panel.elements)
+    ends = [int(x) + int(width) for x, width in boxes]
+    assert [int(x) for x, _ in boxes] == [0, *ends[:-1]]
+
+
+def test_names_are_text_and_not_too_long() -> None:
+    rows = [{"a": name, "v": 0.5, "l": 0.4, "h": 0.6} for name in ("<b>&", "long" * 75)]
+    _, (panel,) = drawings(forest(rows, label="a", value="v", low="l", high="h"), LIGHT, False)
+    texts = [text for text in ElementTree.fromstring(panel.element()).itertext() if text]
+    assert "<b>&" in texts
+    assert panel.width < 900
+    assert "a: " + "long" * 75 in said(forest(rows, label="a", value="v", low="l", high="h"))[1]
+    assert cut("WWWW", 10, 20) == "W…"
+    assert width_of("wide 漢字", 10) > width_of("wide ab", 10)
