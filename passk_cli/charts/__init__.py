@@ -1,8 +1,8 @@
 """Plots as pictures, pages and characters on a terminal.
 
-`layout` decides what stands where in a `Plot`; three drawers follow it: `vega` for files, `svg` for
-pages, and `terminal`.  Colours are in `theme`.  Nothing here reads a data file, computes a result, or takes
-apart what a drawer made.
+`layout` decides what stands where in a `Plot`; three drawers follow it: `vega` for files, `svg`
+for pages, and `terminal`.  Colours are in `theme`.  Nothing here reads a data file, computes a
+result, or takes apart what a drawer made.
 """
 
 # Suffixes of pictures.
