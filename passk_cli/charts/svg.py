@@ -59,7 +59,7 @@ _WIDTHS = (
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Fragment:
     """Svg elements in a box of this many pixels."""
 
     width: float
@@ -75,7 +75,7 @@ class Drawing:
         )
 
 
-def drawings(plot: Plot, look: Theme, percent: bool) -> tuple[list[Drawing], list[Drawing]]:
+def drawings(plot: Plot, look: Theme, percent: bool) -> tuple[list[Fragment], list[Fragment]]:
     """The items of the legend and the panels of a plot.
 
     percent : shares as percentages.  Each mark says its values in `data-say`, line by line.
@@ -92,7 +92,7 @@ def picture(plot: Plot, look: Theme, percent: bool) -> str:
     sizes = [_TITLE] * bool(plot.title) + [_SMALL] * len(layout.subtitle(plot))
     texts = [plot.title] * bool(plot.title) + layout.subtitle(plot)
     head = [
-        Drawing(width_of(text, size), size + 5, _moved(0, size, word))
+        Fragment(width_of(text, size), size + 5, _moved(0, size, word))
         for text, size, word in zip(texts, sizes, words, strict=True)
     ]
     widest = max(panel.width for panel in panels) * layout.columns(plot) + 2 * _GAP
@@ -103,7 +103,7 @@ def picture(plot: Plot, look: Theme, percent: bool) -> str:
         elements.append(_moved(_ROOM, top, block.elements))
         top += block.height
     paper = f'<rect width="100%" height="100%" fill="{look.paper}"/>'
-    body = Drawing(width, top + _ROOM, paper + "".join(elements))
+    body = Fragment(width, top + _ROOM, paper + "".join(elements))
     return body.element(f' font-family="{FONT}"')
 
 
@@ -139,11 +139,11 @@ class _Drawer:
     look: Theme
     percent: bool
 
-    def legend(self) -> Iterator[Drawing]:
+    def legend(self) -> Iterator[Fragment]:
         """What stands above all panels."""
         yield from ()
 
-    def panel(self, panel: Any) -> Drawing:
+    def panel(self, panel: Any) -> Fragment:
         """One panel; None for the lone one of a plot without."""
         raise NotImplementedError
 
@@ -175,14 +175,14 @@ class _Drawer:
             return f"{100 * value:.4g}%"
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
-    def boxed(self, panel: Any, width: float, height: float, elements: str) -> Drawing:
+    def boxed(self, panel: Any, width: float, height: float, elements: str) -> Fragment:
         """A panel under its name; all room that it needs is in width and height."""
         if panel is None:
-            return Drawing(width, height, elements)
+            return Fragment(width, height, elements)
         text = cut(str(panel), _NAME, max(width, _LONGEST))
         name = _words(0, _NAME, text, self.look.text, size=_NAME, weight="bold")
         width = max(width, width_of(text, _NAME))
-        return Drawing(width, height + _LINE + 4, name + _moved(0, _LINE + 4, elements))
+        return Fragment(width, height + _LINE + 4, name + _moved(0, _LINE + 4, elements))
 
     def across(self, axis: Axis, left: float, top: float) -> str:
         """The axis below what is drawn."""
@@ -222,7 +222,7 @@ class _CurveDrawer(_Drawer):
         self.top = _ROOM + _LINE * any(rule.x is not None for rule in self.plot.rules)
         self.top += (_LINE + 4) * bool(self.up.title)
 
-    def legend(self) -> Iterator[Drawing]:
+    def legend(self) -> Iterator[Fragment]:
         labelled = bool(self.lines.labels)
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
@@ -234,12 +234,12 @@ class _CurveDrawer(_Drawer):
                 point = _point(place, 6, 9, _POINT, f' fill="{self.paint(place)}"')
                 yield self._item(point, 16, str(series))
 
-    def _item(self, mark: str, left: int, text: str) -> Drawing:
+    def _item(self, mark: str, left: int, text: str) -> Fragment:
         text = cut(text, _NAME, _LONGEST)
         words = _words(left, 13, text, self.look.text, size=_NAME)
-        return Drawing(left + width_of(text, _NAME) + 4, 18, mark + words)
+        return Fragment(left + width_of(text, _NAME) + 4, 18, mark + words)
 
-    def panel(self, panel: Any) -> Drawing:
+    def panel(self, panel: Any) -> Fragment:
         rows, points = _of(self.plot.rows, panel), _of(self.lines.points, panel)
         width, height = self.size
         ends = self.lines.labels
@@ -360,7 +360,7 @@ class _ForestDrawer(_Drawer):
         self.left = max(width_of(name, self.text) for name in self.names.values()) + 10
         self.axis = replace(layout.forest_axis(self.plot), length=self.size[0])
 
-    def panel(self, panel: Any) -> Drawing:
+    def panel(self, panel: Any) -> Fragment:
         height = self.step * len(self.heights)
         names = ((-8, self.heights[at] + 4, name) for at, name in self.names.items())
         rules = "".join(
@@ -401,7 +401,7 @@ class _DensityDrawer(_Drawer):
         }  # fmt: skip
         self.left = max(width_of(name, _SMALL) for name in self.names.values()) + 10
 
-    def panel(self, panel: Any) -> Drawing:
+    def panel(self, panel: Any) -> Fragment:
         points, outlines = _of(self.points, panel), _of(self.outlines, panel)
         places = layout.values((*points, *outlines), "x", "low", "high")
         axis = span(places, self.plot.x_title, share=True, margin=0.03)
@@ -438,7 +438,7 @@ class _DensityDrawer(_Drawer):
 class _HeatDrawer(_Drawer):
     """Cells in rows, coloured by a share; a cell without one shows the paper."""
 
-    def legend(self) -> Iterator[Drawing]:
+    def legend(self) -> Iterator[Fragment]:
         """The colours with the shares that they mean."""
         name = self.plot.names["y"]
         left, wide, steps = width_of(name, _NAME) + 14, 200, 25
@@ -451,9 +451,9 @@ class _HeatDrawer(_Drawer):
         places = tick_words(axis, self.percent).items()
         words = _several(((left + at, 28, word) for at, word in places), self.look.faint, "middle")
         title = _words(0, 12, name, self.look.text, size=_NAME)
-        yield Drawing(left + wide + 20, 34, title + bar + words)
+        yield Fragment(left + wide + 20, 34, title + bar + words)
 
-    def panel(self, panel: Any) -> Drawing:
+    def panel(self, panel: Any) -> Fragment:
         rows = _of(self.plot.rows, panel)
         by_label = {label: list(own) for label, own in groupby(rows, lambda row: row["label"])}
         step, size = _row_sizes(len(by_label))
@@ -616,9 +616,9 @@ def _number(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
-def _flow(boxes: Sequence[Drawing], width: float) -> Iterator[Drawing]:
-    """Drawings beside each other as far as they fit, line by line."""
-    line: list[Drawing] = []
+def _flow(boxes: Sequence[Fragment], width: float) -> Iterator[Fragment]:
+    """Fragments beside each other as far as they fit, line by line."""
+    line: list[Fragment] = []
     for box in boxes:
         if line and sum(each.width + _GAP for each in line) + box.width > width:
             yield _beside(line)
@@ -628,9 +628,9 @@ def _flow(boxes: Sequence[Drawing], width: float) -> Iterator[Drawing]:
         yield _beside(line)
 
 
-def _beside(line: Sequence[Drawing]) -> Drawing:
+def _beside(line: Sequence[Fragment]) -> Fragment:
     elements, left = [], 0.0
     for box in line:
         elements.append(_moved(left, 0, box.elements))
         left += box.width + _GAP
-    return Drawing(left - _GAP, max(box.height for box in line) + _ROOM, "".join(elements))
+    return Fragment(left - _GAP, max(box.height for box in line) + _ROOM, "".join(elements))

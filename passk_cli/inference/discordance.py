@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.inference.roots import crossing
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -206,7 +208,6 @@ def tango(tasks: int, b: int, c: int, level: float = 0.95) -> tuple[float, float
 
 def _low_limit(tasks: int, b: int, c: int, critical: float) -> float:
     """The δ below (b − c)/T where z reaches its critical value; −1 where it does not."""
-    from scipy.optimize import brentq
 
     def excess(mean: float) -> float:
         return _excess(tasks, b, c, mean, critical)
@@ -214,7 +215,7 @@ def _low_limit(tasks: int, b: int, c: int, critical: float) -> float:
     low, mean = -1.0 + _AT_BOUND, (b - c) / tasks
     if mean <= low or excess(low) <= 0.0:
         return -1.0
-    return float(brentq(excess, low, min(mean, 1.0 - _AT_BOUND), xtol=1e-12))
+    return crossing(excess, low, min(mean, 1.0 - _AT_BOUND), 1e-12)
 
 
 def _excess(tasks: int, b: int, c: int, mean: float, critical: float) -> float:

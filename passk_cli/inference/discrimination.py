@@ -99,12 +99,18 @@ def _rests(rates: Floats) -> Floats:
 
 def _ranked(values: Floats) -> Floats:
     """Mean ranks within each column, centred; 0 where there is no value."""
-    ranks = np.zeros(values.shape)
-    for column, out in zip(values.T, ranks.T, strict=True):
-        there = ~np.isnan(column)
-        if there.any():
-            _, place, ties = np.unique(column[there], return_inverse=True, return_counts=True)
-            out[there] = (np.cumsum(ties) - (ties - 1) / 2)[place] - (there.sum() + 1) / 2
+    models = len(values)
+    order = np.argsort(values, axis=0, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=0)
+    places = np.broadcast_to(np.arange(models)[:, None], values.shape)
+    begins, ends = np.ones((2, *values.shape), dtype=bool)
+    begins[1:] = ends[:-1] = ascending[1:] != ascending[:-1]
+    first = np.maximum.accumulate(np.where(begins, places, 0), axis=0)
+    last = np.minimum.accumulate(np.where(ends, places, models)[::-1], axis=0)[::-1]
+    there = ~np.isnan(ascending)
+    middle = (there.sum(axis=0) - 1) / 2
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, np.where(there, (first + last) / 2 - middle, 0.0), axis=0)
     return ranks
 
 

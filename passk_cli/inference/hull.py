@@ -15,6 +15,7 @@ import numpy as np
 
 from passk_cli.inference.hierarchy import histogram, rate_posterior
 from passk_cli.inference.mixing import ErrorLaw, error_law, mixture
+from passk_cli.inference.roots import crossing
 from passk_cli.limits import MOST_STEPS
 from passk_cli.metrics.pass_k import hat_pairs
 from passk_cli.metrics.polynomials import merged, passing_all
@@ -72,7 +73,6 @@ class Hull:
 
     def _quantile(self, p: float) -> float:
         """The quantile of the posterior."""
-        from scipy.optimize import brentq
         from scipy.special import expit, logit
 
         def excess(at: float) -> float:
@@ -90,7 +90,7 @@ class Hull:
             return 0.0
         if high >= _HIGHEST and excess(_HIGHEST) <= 0:
             return 1.0
-        return float(expit(brentq(excess, low, high, xtol=1e-7)))
+        return float(expit(crossing(excess, low, high, 1e-7)))
 
 
 def hull(metric: Metric, n: Ints, c: Ints) -> Hull | None:
@@ -183,7 +183,6 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
 
 def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
     """The quantile of a mixture of gamma laws with these means and variances."""
-    from scipy.optimize import brentq
     from scipy.special import gammainc
 
     shape = np.maximum(mean * (mean / variance), 1e-6)
@@ -194,7 +193,7 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
     low, high = -300.0, 1.0
     if excess(low) >= 0:
         return 0.0
-    return math.exp(brentq(excess, low, high, xtol=1e-7)) if excess(high) > 0 else math.exp(high)
+    return math.exp(crossing(excess, low, high, 1e-7)) if excess(high) > 0 else math.exp(high)
 
 
 def matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+
+from passk_cli.inference.roots import crossing
 
 _MOST_TASKS = 10**9
 # Points of the trapezoidal rule, and the power of e at whose negative its range ends.
@@ -84,7 +87,7 @@ class PairedTest:
         shift = self.step / tasks
         if self.variance == 0.0:
             return shift
-        noncentrality = _root(lambda away: _rejects(away, tasks - 1, self.level) - wanted)
+        noncentrality = _noncentrality(tasks - 1, self.level, wanted)
         # (δ − shift)² scale = 1 − bend δ²
         scale = tasks / (self.variance * noncentrality**2)
         both = scale + self.bend
@@ -121,11 +124,15 @@ def _rejects(away: float, degrees: int, level: float) -> float:
     return float(weights @ (ndtr(away - bar) + ndtr(-away - bar)) / weights.sum())
 
 
+@lru_cache(maxsize=1024)
+def _noncentrality(degrees: int, level: float, wanted: float) -> float:
+    """The noncentrality that is rejected with the power wanted; designs of a plan share it."""
+    return _root(lambda away: _rejects(away, degrees, level) - wanted)
+
+
 def _root(rising: Callable[[float], float]) -> float:
     """Where a rising function that is negative at 0 crosses it."""
-    from scipy.optimize import brentq
-
     high = 4.0
     while rising(high) < 0:
         high *= 2.0
-    return float(brentq(rising, 0.0, high, xtol=1e-12))
+    return crossing(rising, 0.0, high, 1e-12)

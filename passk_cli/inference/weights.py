@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 # Cells of one block of weights: it stays in the processor's cache.  A block's rows depend on the
 # number of tasks alone, and each has a stream of its own, so neither memory nor threads matter.
 _BLOCK_CELLS = 1 << 18
+# So few weights (64 MB) are kept until others are drawn.
+_KEPT_CELLS = 1 << 23
 
 
 def multinomial(rng: Generator, out: NDArray[np.float64]) -> None:
@@ -40,6 +44,55 @@ KINDS: dict[str, Callable[[Generator, NDArray[np.float64]], None]] = {
 }
 
 
+@dataclass(frozen=True)
+class _Blocks:
+    """All weights of so many resamples of units, block by block."""
+
+    kind: str
+    units: int
+    resamples: int
+    seed: int
+
+    @property
+    def places(self) -> list[slice]:
+        """The resamples of each block."""
+        rows = max(1, min(_BLOCK_CELLS // self.units, self.resamples))
+        starts = range(0, self.resamples, rows)
+        return [slice(start, min(start + rows, self.resamples)) for start in starts]
+
+    def each(
+        self, use: Callable[[slice, NDArray[np.float64]], None], threads: int | None = None
+    ) -> None:
+        """Draw each block and use it, on several threads."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        places, purpose = self.places, f"{self.kind} {self.units}"
+        workers = min(threads or os.cpu_count() or 1, len(places))
+
+        def work(first: int) -> None:
+            # One array per worker: fresh pages cost more than the draws.
+            weights = np.empty((places[0].stop, self.units))
+            for block in range(first, len(places), workers):
+                KINDS[self.kind](stream(self.seed, purpose, block), weights)
+                here = places[block]
+                use(here, weights[: here.stop - here.start])
+
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(work, range(workers)))
+
+
+@lru_cache(maxsize=1)
+def _kept(blocks: _Blocks, threads: int | None) -> NDArray[np.float64]:
+    """The weights themselves: the next model of the same tasks asks for them again."""
+    weights = np.empty((blocks.resamples, blocks.units))
+
+    def keep(here: slice, drawn: NDArray[np.float64]) -> None:
+        weights[here] = drawn
+
+    blocks.each(keep, threads)
+    return weights
+
+
 def bootstrap_means(
     values: NDArray[np.float64],
     resamples: int,
@@ -56,37 +109,30 @@ def bootstrap_means(
 
     values : (tasks × columns).  clusters : a code 0 … G−1 per task; then whole clusters are drawn.
     The same seed, kind and number of units give the same weights, whatever the columns, the
-    threads or the memory.  Means lie between the least and the largest value.  Peak memory is a
-    few blocks of 2 MB beside the result.  Errors: ParameterError for more than 1 GB of means.
+    threads or the memory.  Means lie between the least and the largest value.  Peak memory beside
+    the result is 64 MB of weights, kept for the next call, or a few blocks of 2 MB where there are
+    more.  Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
     >>> sorted(set(means.ravel().tolist()))
     [0.0, 0.5, 1.0]
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     totals, sizes = cluster_totals(values, clusters)
-    units = len(sizes)
     equal = bool(np.all(sizes == sizes[0]))
     refuse_many_draws(resamples, values.shape[1])
     means = np.empty((resamples, values.shape[1]))
-    rows = max(1, min(_BLOCK_CELLS // units, resamples))
-    purpose = f"{kind} {units}"
+    blocks = _Blocks(kind, len(sizes), resamples, seed)
+    kept = _kept(blocks, threads) if resamples * len(sizes) <= _KEPT_CELLS else None
 
-    blocks = -(-resamples // rows)
-    workers = min(threads or os.cpu_count() or 1, blocks)
+    def average(here: slice, weights: NDArray[np.float64]) -> None:
+        base = len(sizes) * sizes[0] if equal else (weights @ sizes)[:, None]
+        np.divide(weights @ totals, base, out=means[here])
 
-    def work(first: int) -> None:
-        weights = np.empty((rows, units))  # one per worker: fresh pages cost more than the draws
-        for block in range(first, blocks, workers):
-            here = slice(block * rows, min((block + 1) * rows, resamples))
-            KINDS[kind](stream(seed, purpose, block), weights)
-            block_weights = weights[: here.stop - here.start]
-            base = units * sizes[0] if equal else (block_weights @ sizes)[:, None]
-            np.divide(block_weights @ totals, base, out=means[here])
-
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, range(workers)))
+    if kept is None:
+        blocks.each(average, threads)
+    else:
+        for here in blocks.places:
+            average(here, kept[here])
     # Rounding carries a mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 

@@ -52,12 +52,12 @@ def _suspects(counts: Counts) -> Iterator[Suspect]:
     for s, series in enumerate(counts.series):
         by_model.setdefault(series[0], []).append(s)
     for model, groups in by_model.items():
-        cells = np.flatnonzero(np.isin(counts.series_codes, groups))
+        places = [counts.rows_of(s) for s in groups]
+        cells = np.concatenate([np.arange(rows.start, rows.stop) for rows in places])
         if len(np.unique(counts.task_codes[cells])) == len(cells):
             yield from _suspect_of(counts, model, cells)
             continue
-        for s in groups:
-            rows = counts.rows_of(s)
+        for s, rows in zip(groups, places, strict=True):
             name = " ".join(part or '""' for part in counts.series[s])
             yield from _suspect_of(counts, name, np.arange(rows.start, rows.stop))
 

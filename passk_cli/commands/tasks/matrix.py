@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ class Matrix:
     tasks: tuple[str, ...]
     rates: Floats
 
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """The mean of the models' rates at each task."""
         means: Floats = np.nanmean(self.rates, axis=1)
@@ -170,15 +170,17 @@ def _across(matrix: Matrix) -> int:
 
 def _cells(matrix: Matrix) -> Iterator[dict[str, object]]:
     """A cell per model and task, or per model and several neighbouring tasks."""
-    tasks = len(matrix.tasks)
-    ends = np.linspace(0, tasks, _across(matrix) + 1).round().astype(int).tolist()
-    for column, model in enumerate(matrix.models):
-        rates = matrix.rates[:, column]
-        for low, high in pairwise(ends):
-            own = rates[low:high]
-            own = own[~np.isnan(own)]
-            names = matrix.tasks[low] if high == low + 1 else f"{high - low} tasks"
-            yield {
-                "model": model, "from": low, "to": high, "tasks": names,
-                "pass rate": float(own.mean()) if len(own) else None,
-            }  # fmt: skip
+    ends = np.linspace(0, len(matrix.tasks), _across(matrix) + 1).round().astype(int)
+    there = ~np.isnan(matrix.rates)
+    sums = np.add.reduceat(np.where(there, matrix.rates, 0.0), ends[:-1], axis=0)
+    numbers = np.add.reduceat(there, ends[:-1], axis=0, dtype=np.int64)
+    means = np.full(sums.shape, np.nan)
+    np.divide(sums, numbers, out=means, where=numbers > 0)
+    cells = [
+        {"from": low, "to": high,
+         "tasks": matrix.tasks[low] if high == low + 1 else f"{high - low} tasks"}
+        for low, high in pairwise(ends.tolist())
+    ]  # fmt: skip
+    for model, rates in zip(matrix.models, means.T.tolist(), strict=True):
+        for cell, rate in zip(cells, rates, strict=True):
+            yield {"model": model, **cell, "pass rate": None if rate != rate else rate}

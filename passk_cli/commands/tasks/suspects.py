@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +62,7 @@ class Suspects:
         """How many models there are."""
         return len(self.rates)
 
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """The mean of the models' rates at each task."""
         means: Floats = np.nanmean(self.rates, axis=0)

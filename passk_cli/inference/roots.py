@@ -1,0 +1,52 @@
+"""Roots of functions of one number; importing `scipy.optimize` takes longer than most commands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+_MOST_STEPS = 200
+
+
+def crossing(function: Callable[[float], float], low: float, high: float, within: float) -> float:
+    """Where a continuous function changes its sign between low and high, to within so much.
+
+    Regula falsi with the weights of Anderson and Björck, and the middle where that does not halve
+    the bracket in three steps: it needs few steps of a smooth function and not many of any.
+
+    function : of signs that differ at low and high, or 0 at one of them; it may be rough.
+    within : > 0; a bracket as narrow as doubles allow is accepted too.
+    Errors: ValueError where the signs are the same.
+    Source: Anderson & Björck 1973, BIT 13, 253–264.
+
+    >>> round(crossing(lambda x: x * x - 2, 0.0, 2.0, 1e-12), 9) == round(2**0.5, 9)
+    True
+    """
+    a, b = low, high
+    height_a, height_b = function(a), function(b)
+    if height_a == 0.0 or height_b == 0.0:
+        return a if height_a == 0.0 else b
+    if (height_a > 0) == (height_b > 0):
+        raise ValueError("the function has the same sign at both ends")
+    width, slow = abs(b - a), 0
+    for _ in range(_MOST_STEPS):
+        if abs(b - a) <= max(within, 4e-16 * max(abs(a), abs(b))):
+            break
+        step = b - height_b * (b - a) / (height_b - height_a)
+        if slow >= 3 or not min(a, b) < step < max(a, b) or not math.isfinite(step):
+            step = a + (b - a) / 2
+        # So near to an end, the other side of the root is looked for.
+        elif abs(step - b) < within / 2:
+            step = b + math.copysign(within / 2, a - b)
+        height = function(step)
+        if height == 0.0:
+            return step
+        if (height > 0) != (height_b > 0):
+            a, height_a = b, height_b
+        else:
+            share = 1.0 - height / height_b
+            height_a *= share if share > 0 else 0.5
+        b, height_b = step, height
+        halved = abs(b - a) <= width / 2
+        width, slow = (abs(b - a), 0) if halved else (width, slow + 1)
+    return b
