@@ -9,9 +9,10 @@ import re
 import shlex
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 import pytest
@@ -21,8 +22,9 @@ from passk_cli.api import in_python
 from passk_cli.cli.output import edge_options
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands import command_of
-from passk_cli.files.request import RESERVED
-from passk_cli.option import Option, base_type
+from passk_cli.commands.command import answer
+from passk_cli.files.request import RESERVED, Request
+from passk_cli.option import Option, base_type, declared
 from passk_cli.render import FORMATS, renderer
 from passk_cli.render.style import Style
 from tests.conftest import Done, Passk
@@ -94,6 +96,25 @@ WRONG: dict[str, list[str]] = {
 }
 # Options that take any text.
 ANY_TEXT = ("headline",)
+# Options that each command compares with the data itself.
+OF_DATA = ("k", "metrics")
+# A value of each option of reading, and what a request has then.
+READING: dict[str, tuple[Any, Any]] = {
+    "fields": ({"task": "a"}, {"task": "a"}),
+    "outcome": ("b", "b"),
+    "threshold": (0.5, (0.5,)),
+    "missing": ("drop", "drop"),
+    "duplicates": ("first", "first"),
+    "skip_bad": (True, True),
+    "by": ("c", ("c",)),
+    "where": ("d = 1", "d = 1"),
+    "models": ("e", ("e",)),
+    "exclude_models": ("f", ("f",)),
+    "format": ("jsonl", "jsonl"),
+    "records": ("g", "g"),
+    "path": ("{model}/{task}.json", "{model}/{task}.json"),
+    "cluster": ("h", "h"),
+}
 # Options that contradict each other or the data, and what is said of it.  FILE stands for results.
 SENSELESS = {
     "bootstrap FILE --population these-tasks --interval guard": "guard is not for these-tasks",
@@ -159,20 +180,34 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Called:
+    """What a function of Python returned and warned of."""
+
+    findings: passk_cli.Findings
+    warned: list[warnings.WarningMessage]
+
+
 Found = Callable[[str], passk_cli.Findings]
 Rendered = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def findings(results: Path) -> Found:
-    """findings(name) → what a command finds, computed once."""
+def called(results: Path) -> Callable[[str], Called]:
+    """called(name) → what the function of a command returns, computed once."""
 
-    def of(name: str) -> passk_cli.Findings:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return function(name)(results, **needed(name))
+    def of(name: str) -> Called:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            return Called(function(name)(results, **needed(name)), warned)
 
     return cache(of)
+
+
+@pytest.fixture(scope="module")
+def findings(called: Callable[[str], Called]) -> Found:
+    """findings(name) → what a command finds."""
+    return lambda name: called(name).findings
 
 
 @pytest.fixture
@@ -198,6 +233,21 @@ def needed(name: str) -> dict[str, Any]:
     return {fields[flag]: value for flag, value in zip(words[::2], words[1::2], strict=True)}
 
 
+def spelled_in_python(name: str, words: list[str]) -> dict[str, Any]:
+    """Options of a command line as Python spells them."""
+    of_flag = {
+        flag: (f, kind) for f, option, kind, _ in every(name) for flag in option.flags.split()
+    }
+    given: dict[str, Any] = {}
+    for place, word in enumerate(words):
+        field, kind = of_flag.get(word, ("", None))
+        if base_type(kind) is bool:
+            given[field] = True
+        elif field:
+            given.setdefault(field, []).append(words[place + 1])
+    return {f: v[0] if isinstance(v, list) and len(v) == 1 else v for f, v in given.items()}
+
+
 def every(name: str) -> list[tuple[str, Option, Any, Any]]:
     return list(command_of(name).options())
 
@@ -206,15 +256,16 @@ FORMATS_OF_ALL = [name for name in FORMATS if name not in ("junit", "github")]
 
 
 @pytest.mark.parametrize("name", ALONE)
-@pytest.mark.parametrize("format", FORMATS_OF_ALL)
 def test_every_format_without_data(
-    passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str, format: str
+    passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    done = passk(name, *ALONE[name], "-f", format)
+    done = passk(name, *ALONE[name], "-f", "table")
     assert done.code == 0, done.err
-    assert len(done.out) > 50
-    assert format != "table" or max(map(len, folded(done.out))) <= 60
+    assert max(map(len, folded(done.out))) <= 60
+    report = function(name)(**spelled_in_python(name, ALONE[name])).report
+    for format in FORMATS_OF_ALL:
+        assert len(renderer(format)(report, Style(width=60))) > 50, format
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -284,11 +335,16 @@ def test_python_help_says_what_is_declared(name: str) -> None:
 
 
 def wrong_values() -> Iterator[tuple[str, str, str]]:
-    """(command, field, what is wrong of it) for every option that takes a value."""
+    """(command, field, what is wrong of it) for every option that takes a value.
+
+    Commands that share a declaration check it in one place: the first of them stands for all.
+    """
+    checked = set()
     for name in COMMANDS:
         for field, option, kind, _ in every(name):
-            if base_type(kind) is bool:
+            if base_type(kind) is bool or (option in checked and field not in OF_DATA):
                 continue
+            checked.add(option)
             yield name, field, ""
             if option.choices:
                 yield name, field, "nonsense"
@@ -301,13 +357,14 @@ def wrong_values() -> Iterator[tuple[str, str, str]]:
 
 
 def test_every_option_has_a_wrong_value() -> None:
-    tried = {(name, field) for name, field, text in wrong_values() if text}
+    declarations = {(name, field): option for name in COMMANDS for field, option, *_ in every(name)}
+    tried = {declarations[name, field] for name, field, text in wrong_values() if text}
     taken = {
-        (name, field) for name in COMMANDS for field, _, kind, _ in every(name)
+        option: field for name in COMMANDS for field, option, kind, _ in every(name)
         if base_type(kind) is not bool and field not in ANY_TEXT
     }  # fmt: skip
-    assert taken == tried, "list what is wrong of an option in WRONG, and nothing else"
-    assert set(WRONG) <= {field for _, field in taken}
+    assert set(taken) == tried, "list what is wrong of an option in WRONG, and nothing else"
+    assert set(WRONG) <= set(taken.values())
 
 
 @pytest.mark.parametrize(("name", "field", "text"), list(wrong_values()))
@@ -318,6 +375,28 @@ def test_a_wrong_value_is_refused_in_the_same_words(
     done = passk(*asked(name, results, flag, text))
     given = needed(name) | {field: text}
     assert_refused_alike(done, name, text, lambda: function(name)(str(results), **given))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> None:
+    """Wrong values are tried of one command; here that every command hands on what it is given."""
+    taken = {field for field, *_ in every(name)}
+    assert taken - {"cluster"} >= set(READING) - {"cluster"} == set(declared(Request))
+    expected = {field: READING[field] for field in READING if field in taken}
+    given = needed(name) | {field: value for field, (value, _) in expected.items()}
+    question, options = command_of(name).ask(given, results)
+    requests: list[Request] = []
+
+    def read(request: Request, source: object = None) -> NoReturn:
+        requests.append(request)
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        answer(question, options, read)
+    # passk temperature is about one more column.
+    request = replace(requests[0], by=requests[0].by[:1])
+    for field, (_, value) in expected.items():
+        assert getattr(request, field) == value, field
 
 
 def assert_refused_alike(done: Done, name: str, text: str, call: Callable[[], object]) -> None:
@@ -343,17 +422,7 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(
     files = [results] * words.count("FILE")
     words = words[len(files) :]
     done = passk(name, *files, *words)
-    of_flag = {
-        flag: (f, kind) for f, option, kind, _ in every(name) for flag in option.flags.split()
-    }
-    given: dict[str, Any] = {}
-    for place, word in enumerate(words):
-        field, kind = of_flag.get(word, ("", None))
-        if base_type(kind) is bool:
-            given[field] = True
-        elif field:
-            given.setdefault(field, []).append(words[place + 1])
-    given = {f: v[0] if isinstance(v, list) and len(v) == 1 else v for f, v in given.items()}
+    given = spelled_in_python(name, words)
     assert_refused_alike(done, name, "", lambda: function(name)(*files, **given))
 
 
@@ -365,9 +434,10 @@ def test_no_group_shares_its_name_with_a_column(
     columns = findings(name).frame.columns
     path = tmp_path / "results.jsonl"
     own = [column for column in columns if column not in RESERVED and column not in records[0]]
-    for column in (*own[:1], "note"):
-        lines = (json.dumps(record | {column: "x"}) for record in records)
-        path.write_text("".join(f"{line}\n" for line in lines))
+    taken = [*own[:1], "note"]
+    lines = (json.dumps(record | dict.fromkeys(taken, "x")) for record in records)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    for column in taken:
         done = passk(*asked(name, path, "--by", column))
         assert "the output has a column of that name; rename it in the data" in done.err
         call = partial(function(name), path, **needed(name) | {"by": column})
@@ -406,11 +476,10 @@ def test_what_no_option_takes_is_refused(results: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_python_says_what_the_command_line_says(passk: Passk, results: Path, name: str) -> None:
-    table, rows = passk(*asked(name, results, "-v")), passk(*asked(name, results, "-f", "csv"))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        findings = function(name)(results, **needed(name))
+def test_python_says_what_the_command_line_says(
+    passk: Passk, results: Path, called: Callable[[str], Called], rendered: Rendered, name: str
+) -> None:
+    table, findings = passk(*asked(name, results, "-v")), called(name).findings
     options = {field: (option, kind) for field, option, kind, _ in every(name)}
     assert f"{findings}\n" == in_python(table.out, options) == f"{findings!r}\n"
     printed = re.findall(r"^passk: (note|warning): (.*)$", table.err, re.MULTILINE)
@@ -419,10 +488,11 @@ def test_python_says_what_the_command_line_says(passk: Passk, results: Path, nam
         unspelled(text, name) for _, text in printed
     )
     warned = [unspelled(text, name) for level, text in printed if level == "warning"]
+    caught = called(name).warned
     assert [unspelled(str(one.message), name) for one in caught] == warned
     assert {one.category for one in caught} <= {passk_cli.PasskWarning}
     assert {one.filename for one in caught} <= {__file__}
-    expected = pd.read_csv(io.StringIO(rows.out), dtype=str, keep_default_na=False)
+    expected = pd.read_csv(io.StringIO(rendered(name, "csv")), dtype=str, keep_default_na=False)
     shown = findings.frame.astype(object).where(findings.frame.notna(), "")
     assert list(findings.frame.columns) == list(expected.columns)
     for column in expected:
