@@ -14,7 +14,7 @@ from passk_cli.files.layout import Layout
 from passk_cli.files.records import (
     OBJECTS,
     delimited_rows,
-    kind_of,
+    kind_of_type,
     of_objects,
     parsed,
     text_kind,
@@ -99,7 +99,7 @@ def _keys(line: str) -> set[str]:
 
 def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     """Column → kinds of values; a summary among records, which names no task, has none of them."""
-    kinds: dict[str, set[str]] = {}
+    types: dict[str, set[type]] = {}
     tasks: dict[str, bool] = {}
 
     def names_task(record: dict[str, object]) -> bool:
@@ -111,8 +111,8 @@ def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     every = [record for record in records if isinstance(record, dict)]
     for record in [record for record in every if names_task(record)] or every:
         for name, value in record.items():
-            kinds.setdefault(name, set()).add(kind_of(value))
-    return tuple((name, frozenset(values)) for name, values in kinds.items())
+            types.setdefault(name, set()).add(type(value))
+    return tuple((name, frozenset(map(kind_of_type, each))) for name, each in types.items())
 
 
 def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: bool) -> Layout:

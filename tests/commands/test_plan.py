@@ -25,6 +25,8 @@ from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.widths import guard_width
 from passk_cli.metrics.registry import parse, parse_list
 from passk_cli.outcomes.counts import Counts
+from passk_cli.render import renderer
+from passk_cli.render.style import Style
 from passk_cli.report.model import Report
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Golden, Passk
@@ -503,14 +505,14 @@ def test_tables_show_the_rows(passk: Passk) -> None:
             assert re.search(shown, table)
 
 
-def test_names_of_pairs_fit_a_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_pairs_fit_a_terminal() -> None:
+    report = passk_cli.plan(CRUX, where="temperature < 0.5").report
     for width in (80, 200):
-        monkeypatch.setenv("COLUMNS", str(width))
-        done = passk("plan", CRUX, "--where", "temperature < 0.5", "-f", "table")
-        assert max(len(line) for line in done.out.splitlines() if "passk=" not in line) <= width
-        assert "…" not in done.out
-        assert len(re.findall(r"^$", done.out, flags=re.M)) <= 8
-        assert "deepseek-base-6.7b − gpt-4-0613" in done.out
+        table = renderer("table")(report, Style(width=width))
+        assert max(len(line) for line in table.splitlines() if "passk=" not in line) <= width
+        assert "…" not in table
+        assert len(re.findall(r"^$", table, flags=re.M)) <= 8
+        assert "deepseek-base-6.7b − gpt-4-0613" in table
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,8 @@ def test_names_and_column_say_the_same(passk: Passk) -> None:
     assert passk("temperature", *labels, "--by", "temperature", *few).out == column
     bare = [label.replace("codellama-7b@", "", 1) for label in labels]
     assert passk("temperature", *bare, *few).out == column.replace("codellama-7b", "model")
-    signature = json.loads(passk("temperature", *bare, "-f", "json").out)["signature"]
+    document = json.loads(passk("temperature", *bare, *few[:-1], "json").out)
+    signature = document["signature"]
     assert signature["temperature"] == "names"
 
 
