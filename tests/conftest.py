@@ -6,14 +6,18 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from passk_cli.__main__ import main
+from passk_cli.files import reading
+from passk_cli.files.request import Request
+from passk_cli.outcomes.counts import Counts
 
 # The same examples in every run, however slow the machine: a red test means a change.
 settings.register_profile(
@@ -25,7 +29,7 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "sample_data"
 CRUXEVAL = ROOT / "tests" / "data" / "cruxeval"
 
@@ -35,6 +39,43 @@ class Done:
     code: int
     out: str
     err: str
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sample_data_is_read_once() -> Iterator[None]:
+    """Counts of sample data are kept for the next command that asks for the same.
+
+    Nine tenths of a quick command is reading, and hundreds of tests read these few files.  Tests of
+    reading have files of their own.
+    """
+    counts: dict[tuple[object, ...], Counts] = {}
+    load = reading.load
+
+    def kept(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
+        paths = data if isinstance(data, list | tuple) else [data]
+        if request.conversion or not all(map(_is_sample, paths)):
+            return load(data, request, tolerant=tolerant)
+        key = (*map(str, paths), repr(request), tolerant)
+        if key not in counts:
+            counts[key] = load(data, request, tolerant=tolerant)
+        return counts[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "load", kept)
+        yield
+
+
+def _is_sample(path: object) -> bool:
+    """Whether this names a file of the sample data, or of those of CRUXEval here."""
+    if not isinstance(path, str | os.PathLike):
+        return False
+    real = Path(os.path.realpath(path))
+    return real.is_file() and real.parent in (SAMPLES, CRUXEVAL)
 
 
 Passk = Callable[..., Done]

@@ -14,13 +14,14 @@ from tests.conftest import ROOT, SAMPLES
 from tests.lowest_versions import lowest_versions
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "tool",
     [
-        ["ruff", "check", "."],
-        ["ruff", "format", "--check", "."],
         ["mypy"],
         ["importlinter.cli"],
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
     ],
     ids=" ".join,
 )
