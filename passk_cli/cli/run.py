@@ -14,14 +14,13 @@ from passk_cli.cli.output import Charting, Output, bytes_to_stdout
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, answer
-from passk_cli.errors import DataError, PasskError
+from passk_cli.errors import PasskError
 from passk_cli.files.arguments import is_file_argument
 from passk_cli.option import declared, filled, named_files
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
     from passk_cli.outcomes.counts import Counts
-    from passk_cli.report.model import Report
 
 
 def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
@@ -71,7 +70,7 @@ def _run(
         output.write_notes(report)
     else:
         output.write(report, charting)
-    return _exit_code(report)
+    return report.exit_code
 
 
 @contextmanager
@@ -87,12 +86,3 @@ def _visible_failure(declaration: Command, output: Output, *, file: bool) -> Ite
             leave_if_signalled()
             output.write_failure(str(error), file=file)
         raise
-
-
-def _exit_code(report: Report) -> int:
-    """0, also when all checks hold or are rehearsed; 1 when one fails; 3 when one only cannot be
-    done."""
-    if report.rehearsal:
-        return 0
-    failing = {check.verdict for check in report.checks if check.failing}
-    return 0 if not failing else DataError.exit_code if failing == {"error"} else 1

@@ -68,6 +68,10 @@ class Findings:
         """Whether no rule of a gate fails; True for other commands."""
         return not any(check.failing for check in self.report.checks)
 
+    def __bool__(self) -> bool:
+        """As `passed`, so that `if gate(…):` asks what it seems to ask."""
+        return self.passed
+
     def save(
         self,
         path: str | os.PathLike[str],

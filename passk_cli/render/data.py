@@ -27,7 +27,7 @@ def tsv_text(report: Report, style: Style) -> str:
 
 def json_text(report: Report, style: Style) -> str:
     """One object: what was found, rows, notes, caption and signature."""
-    result = {"result": report.result} if report.result else {}
+    result = {"result": report.result, "exit": report.exit_code} if report.result else {}
     # Words are the same whatever digits and units the reader of tables has chosen.
     words = {"answer": text} if (text := opening(report, Style())) else {}
     document = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 
@@ -234,6 +234,15 @@ class Report:
         if self.rehearsal:
             return "rehearsal"
         return "fail" if any(check.failing for check in self.checks) else "pass"
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command: 0, also when all checks hold or are rehearsed; 1 when one fails; 3 when
+        none fails and one cannot be done."""
+        failing = {check.verdict for check in self.checks if check.failing}
+        if self.rehearsal or not failing:
+            return 0
+        return DataError.exit_code if failing == {"error"} else 1
 
 
 def signature_line(report: Report) -> str:

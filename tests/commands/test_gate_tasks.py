@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+import passk_cli as api
 from tests.conftest import SAMPLES, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -34,6 +35,21 @@ def test_named_tasks_must_pass_all_attempts(rules: Any) -> None:
     assert (code, row["verdict"]) == (1, "fail")
     assert row["note"] == "13 passed 2 of 4, 15 passed 2 of 4"
     assert rules(TAU, "--must-pass", "12,13", "--must-pass-rate", "0.5")[0] == 0
+
+
+def test_json_has_the_exit_code_and_what_was_counted(passk: Passk) -> None:
+    codes = []
+    for tasks in ("12", "13", "12,nothing"):
+        done = passk("gate", TAU, "--must-pass", tasks, "-f", "json", "-q")
+        document = json.loads(done.out)
+        assert document["exit"] == done.code
+        codes.append((document["result"], done.code, document["rows"][0]["counted"]))
+    assert codes == [("pass", 0, "1 of 1"), ("fail", 1, "0 of 1"), ("fail", 3, None)]
+
+
+def test_a_gate_is_true_when_it_passes() -> None:
+    assert api.gate(TAU, must_pass=["12"])
+    assert not api.gate(TAU, must_pass=["13"])
 
 
 def test_names_come_from_a_file(rules: Any, passk: Passk, tmp_path: Path) -> None:

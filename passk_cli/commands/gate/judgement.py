@@ -75,8 +75,8 @@ class Judgement:
     def row(self) -> Fact:
         """The same as a tidy row."""
         shared, expected = self._tasks
-        more = {"rule": self.rule, "limit": self.limit, "shared_tasks": shared,
-                "baseline_tasks": expected}  # fmt: skip
+        more = {"rule": self.rule, "limit": self.limit, "counted": self.counted or None,
+                "shared_tasks": shared, "baseline_tasks": expected}  # fmt: skip
         # Limits alone are no test.
         known = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(

@@ -135,6 +135,8 @@ def _intervals(trial: Trial, lines: Sequence[Judgement]) -> str:
     """The intervals of the evidence: of metrics, of differences, or of both."""
     confidence, differences = trial.study.confidence, _differences(trial, lines)
     shown = {bool(line.fact.against) for line in lines if line.fact.estimate.value is not None}
+    if not shown:
+        return ""
     if shown == {True}:
         return differences.words()
     return confidence.words(differences if True in shown else None)

@@ -223,7 +223,7 @@ def _caption(groups: Sequence[Suspects], level: float) -> tuple[str, ...]:
     return (
         "item–rest correlation: Spearman's, over models, of the pass rate at this task and at all"
         f" others; {100 * level:g} % limits",
-        f"p: of 0 or more, from {orders}, Benjamini–Hochberg over {plural(tests, 'task')}",
+        f"p: of a correlation of 0 or more, from {orders}, Benjamini–Hochberg over {plural(tests, 'task')}",
         "contribution: of the task to the variance between the models' means; all add up to 1, and"
         " it is negative where better models pass less often",
     )
@@ -241,10 +241,11 @@ def _notes(groups: Sequence[Suspects], level: float) -> Iterator[Note]:
     tests = tests[~np.isnan(tests)]
     if enough and len(tests) and tests.min() * len(tests) > 1 - level:
         alone = int(np.ceil(tests.min() * len(tests) / (1 - level)))
+        none = f"no task of {len(tests):,} can become significant"
+        many = f"a task becomes significant only if {alone:,} of {len(tests):,} tasks have it"
         yield Note(
-            f"with {plural(enough[0].models, 'model')} the smallest p is {tests.min():.2g}: a task"
-            f" becomes significant only if {alone:,} tasks have it; the correlations rank the"
-            " tasks all the same",
+            f"with {plural(enough[0].models, 'model')} the smallest p is {tests.min():.2g}:"
+            f" {many if alone <= len(tests) else none}; the correlations rank the tasks all the same"
         )
     if enough:
         yield Note("models are taken as independent; relatives make the limits too narrow")
