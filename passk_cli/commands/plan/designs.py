@@ -66,7 +66,7 @@ def with_usual(aims: Aims, outlooks: Sequence[Outlook]) -> Aims:
     """The aims with the usual designs and budget where none are asked for.
 
     Around a pilot: a quarter of its tasks, as many, and four times as many; 1, k, its own and twice
-    its attempts; what it spent on a model.
+    its attempts; what it spent on a model.  Never more tasks than there are.
     """
     pilots = [outlook.pilot for outlook in outlooks if outlook.pilot is not None]
     ks = [outlook.metric.k for outlook in outlooks]
@@ -78,6 +78,8 @@ def with_usual(aims: Aims, outlooks: Sequence[Outlook]) -> Aims:
         attempts = min(pilot.fewest for pilot in pilots)
         spent = max(int(pilot.n.sum()) for pilot in pilots)
         most = str(own) if most == PILOT else most
+    if most is not None:
+        tasks = tuple(sorted({min(each, int(most)) for each in tasks}))
     usual = {min(ks), max(ks), attempts, 2 * attempts}
     return replace(
         aims,

@@ -67,7 +67,10 @@ def _wanted(outlook: Outlook, designs: Designs, n: int) -> str:
     fact, wanted = needed(outlook, designs.aims, n), points(designs.aims.detect)
     if fact.size.tasks is None:
         return f"For {wanted}: no design ({fact.estimate.reason})."
-    return f"For {wanted}: {_design(fact.size.tasks, n)}."
+    most = designs.aims.most_tasks
+    beyond = most is not None and fact.size.tasks > most
+    more = f", more than the {most:,} there are" if beyond else ""
+    return f"For {wanted}: {_design(fact.size.tasks, n)}{more}."
 
 
 def _design(tasks: int, n: int) -> str:

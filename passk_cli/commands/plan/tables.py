@@ -94,7 +94,7 @@ def _needed_table(designs: Designs) -> Table:
     aims = designs.aims
     columns = [Column("attempts")]
     for outlook in designs.outlooks:
-        columns += [Column(outlook.metric.name, "count"), Column("in all", "count", joined=True)]
+        columns += [Column(outlook.metric.name, "count"), Column("both", "count", joined=True)]
         columns += [Column("cost", "amount", joined=True)] if aims.cost_per_attempt else []
     rows = []
     for facts in _by_design(designs.detecting, designs):
@@ -103,7 +103,7 @@ def _needed_table(designs: Designs) -> Table:
             row += [fact.size.tasks, *_total_cells(fact, aims)]
         rows.append(tuple(row))
     title = f"Tasks that detect a difference of {points(aims.detect)} with power {aims.power:g};"
-    return Table(tuple(columns), tuple(rows), f"{title} in all: attempts of both models")
+    return Table(tuple(columns), tuple(rows), f"{title} both: attempts of both models together")
 
 
 def _by_design(facts: Sequence[Fact], designs: Designs) -> list[Sequence[Fact]]:
