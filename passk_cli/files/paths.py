@@ -27,7 +27,8 @@ class Template:
 
     def __post_init__(self) -> None:
         names = self.names
-        if not names or re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text)):
+        broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
+        if not names or broken or not all(map(str.isidentifier, names)):
             raise ParameterError(
                 f"--path {self.text}: write column names in braces, as in"
                 " '{model}/{task}/run-{attempt}.json'"

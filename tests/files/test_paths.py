@@ -132,7 +132,7 @@ def test_a_name_never_crosses_a_folder() -> None:
     assert Template("results/{model}/**/c.json").columns("/results/a/b/d/c.json") == {"model": "a"}
 
 
-@pytest.mark.parametrize("text", ["no-names", "{a", "a}", "{a-b}", "{a}/{a}"])
+@pytest.mark.parametrize("text", ["no-names", "{a", "a}", "{a-b}", "{1a}", "{²}", "{a}/{a}"])
 def test_templates_that_are_none(text: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"braces|twice"):
         cells(tmp_path, path=text)
