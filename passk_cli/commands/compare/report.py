@@ -115,6 +115,8 @@ def compare_report(
             rank_words(ranks, confidence.resamples),
             crossing_words(study, crossed) if crossings else "",
             words,
+            "may cross at is judged at all k together, crosses at for each crossing by itself"
+            * (bool(words) and bool(crossed)),
             *(flips_caption(changed) if changed else ()),
         ),
         notes=(
