@@ -41,10 +41,10 @@ class Metrics:
         Option(
             "-k",
             "1,10,100",
-            "pass@k and pass^k at these k, by default 1, 10, 100.",
+            "pass@k and pass^k at these k (default: of 1, 10, 100 what fits).",
             parse=parse_k,
-            detail="Default: those that every task of some model supports; fewer"
-            " than two: 1, 2, 4, … up to what every model has.",
+            detail="What fits: n ≥ k at every task of some model; if that leaves one, 1, 2, 4, … up to"
+            " what every model has.",
         ),
     ] = ()
     # Metric stays unimported for the help's sake, so it is not named here.
