@@ -43,8 +43,8 @@ class Metrics:
             "1,10,100",
             "pass@k and pass^k at these k (default: of 1, 10, 100 what fits).",
             parse=parse_k,
-            detail="What fits: n ≥ k at every task of some model; if that leaves one, 1, 2, 4, … up to"
-            " what every model has.",
+            detail="What fits: n ≥ k at every task of some model; if that leaves one, 1, 2, 4, … up"
+            " to what every model has.",
         ),
     ] = ()
     # Metric stays unimported for the help's sake, so it is not named here.

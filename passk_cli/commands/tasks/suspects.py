@@ -223,7 +223,8 @@ def _caption(groups: Sequence[Suspects], level: float) -> tuple[str, ...]:
     return (
         "item–rest correlation: Spearman's, over models, of the pass rate at this task and at all"
         f" others; {100 * level:g} % limits",
-        f"p: of a correlation of 0 or more, from {orders}, Benjamini–Hochberg over {plural(tests, 'task')}",
+        f"p: of a correlation of 0 or more, from {orders}, Benjamini–Hochberg over"
+        f" {plural(tests, 'task')}",
         "contribution: of the task to the variance between the models' means; all add up to 1, and"
         " it is negative where better models pass less often",
     )
@@ -245,7 +246,8 @@ def _notes(groups: Sequence[Suspects], level: float) -> Iterator[Note]:
         many = f"a task becomes significant only if {alone:,} of {len(tests):,} tasks have it"
         yield Note(
             f"with {plural(enough[0].models, 'model')} the smallest p is {tests.min():.2g}:"
-            f" {many if alone <= len(tests) else none}; the correlations rank the tasks all the same"
+            f" {many if alone <= len(tests) else none}; the correlations rank the tasks all the"
+            " same"
         )
     if enough:
         yield Note("models are taken as independent; relatives make the limits too narrow")
