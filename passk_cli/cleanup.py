@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 
+# No space, a file too large, a quota.
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _open: list[Callable[[], object]] = []
 
 
@@ -28,6 +31,8 @@ def undone(undo: Callable[[], object]) -> Iterator[None]:
 def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
     """An empty folder that is gone after the block, next to a file or where the system has them.
 
+    Errors: ParameterError where the system has no place for it; OSError beside a file.
+
     >>> with temporary_folder("passk-") as folder:
     ...     folder.is_dir()
     True
@@ -37,7 +42,14 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
     import shutil
     import tempfile
 
-    folder = tempfile.mkdtemp(prefix=prefix, dir=None if beside is None else beside.parent)
+    try:
+        folder = tempfile.mkdtemp(prefix=prefix, dir=None if beside is None else beside.parent)
+    except OSError as error:
+        if beside is not None:
+            raise
+        remedy = "set TMPDIR to a folder that can be written"
+        problem = f"no folder for temporary files ({error.strerror})"
+        raise ParameterError(f"{problem}; {remedy}") from None
     with undone(lambda: shutil.rmtree(folder, ignore_errors=True)):
         yield Path(folder)
 
@@ -71,7 +83,12 @@ def whole(path: Path) -> Iterator[Path]:
             beside = temporary_folder(".passk-", beside=place if plain else None)
             file = opened.enter_context(beside) / "output"
             mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
-        yield file
+        try:
+            yield file
+        except OSError as error:
+            if error.filename != str(file):
+                raise
+            raise _unwritten(path, error) from None
         with _writing(path):
             if plain:
                 os.chmod(file, mode)
@@ -90,7 +107,22 @@ def _writing(path: Path) -> Iterator[None]:
         # A pipe by its name, as /dev/stdout: its reader has gone.
         return
     except OSError as error:
-        raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
+        raise _unwritten(path, error) from None
+
+
+def _unwritten(path: Path, error: OSError) -> ParameterError:
+    return ParameterError(f"{path}: cannot be written ({error.strerror})")
+
+
+def no_room(error: OSError, what: str) -> ParameterError | None:
+    """The error of a disk that is full, or of a limit on files; None for another error.
+
+    what : what was to be written there: "temporary files".
+    """
+    if error.errno not in _NO_ROOM:
+        return None
+    remedy = "set TMPDIR to a folder with more room"
+    return ParameterError(f"{what}: cannot be written ({error.strerror}); {remedy}")
 
 
 def mode_of(path: str) -> int:

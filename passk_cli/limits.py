@@ -15,6 +15,8 @@ MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
 # Attempts of a task where a method goes through them one by one, and k of a curve of counts.
 MOST_STEPS, MOST_CURVE = 100_000, 1_000_000
+# What helps where memory does not suffice.
+MORE_MEMORY = "read less at once with --where or --model, or give it more memory"
 # k of a plan: every design sums over all outcomes of its attempts.
 MOST_PLANNED_K = 1_000
 # Refits of each model of an extrapolation, which take seconds by the hundred.

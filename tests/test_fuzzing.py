@@ -52,7 +52,7 @@ def test_what_was_once_read_wrongly(valid: dict[str, Seed], tmp_path: Path, path
         ('{"task": "a", "passed": true}\n{"task": "b", "passed": fal', "refused"),
         ('{"passed": true, "task": "a"}\n\n{"task": "b", "passed": true}\n', "same"),
         ('{"task": "a", "passed": true}\n', "fewer"),
-        ('{"task": "a", "passed": NaN}\n{"task": "b", "passed": true}\n', "two"),
+        ('{"task": "a", "passed": true}\n{"task": "b", "passed": NaN}\n', "few"),
         ("", ""),
     ],
 )

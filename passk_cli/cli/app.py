@@ -13,7 +13,8 @@ from typer.core import TyperCommand, TyperGroup
 from passk_cli.cli.failure import EXIT_INTERNAL, USAGE, write_data, write_failure
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS, command_of
-from passk_cli.errors import ParameterError, PasskError
+from passk_cli.errors import DataError, ParameterError, PasskError
+from passk_cli.limits import MORE_MEMORY
 from passk_cli.text import printable
 from passk_cli.version import __version__
 
@@ -141,6 +142,9 @@ def main() -> None:
         code = error.exit_code
         error.show()
         write_data(USAGE, ("", error.format_message(), ""), code, words)
+    except MemoryError:
+        leave_if_signalled()
+        code = write_failure(DataError("memory", "there is not enough", MORE_MEMORY), words)
     except Exception as error:
         leave_if_signalled()
         if os.environ.get("PASSK_DEBUG"):

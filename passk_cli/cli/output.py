@@ -166,6 +166,16 @@ class Output:
         bool,
         Option("--no-signature", help="Leave out the line that reproduces the numbers.", rare=True),
     ] = False
+    safe_csv: Annotated[
+        bool,
+        Option(
+            "--safe-csv",
+            help="Write csv and tsv that are safe to open in a spreadsheet.",
+            detail="A text that begins with =, +, - or @ gets an apostrophe before it. Numbers"
+            " stay.",
+            rare=True,
+        ),
+    ] = False
     quiet: Annotated[bool, Option("-q --quiet", help="No notes on stderr; warnings stay.")] = False
 
     def check(
@@ -288,7 +298,8 @@ class Output:
         from passk_cli.render.style import Style
 
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
-        return Style(self.digits, self.percent, width, coloured and not os.environ.get("NO_COLOR"))
+        colour = coloured and not os.environ.get("NO_COLOR")
+        return Style(self.digits, self.percent, width, colour, safe_csv=self.safe_csv)
 
     def write_failure(self, problem: str, *, file: bool) -> None:
         """What kept a gate from its verdict, in the formats that pipelines look at.

@@ -187,7 +187,9 @@ class Convert(Question):
         )
 
 
-COMMAND = Command(Convert, (Request,), without=("digits", "percent", "no_signature"), streams=True)
+# Its table is read back as the same names, which no sign may stand before.
+_WITHOUT = ("digits", "percent", "no_signature", "safe_csv")
+COMMAND = Command(Convert, (Request,), without=_WITHOUT, streams=True)
 
 
 def convert_answer(counts: Counts, *, as_counts: bool, empty: int) -> Sentence:

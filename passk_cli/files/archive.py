@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _DAMAGED = "damaged? copy the file again"
+_DUBIOUS = "is this archive what it says it is?"
 _decode = JSONDecoder().raw_decode
 
 
@@ -44,11 +46,18 @@ class Archive:
 
         try:
             with zipfile.ZipFile(self._source.path) as file:
-                return {member.filename: member for member in file.infolist()}
+                members = {member.filename: member for member in file.infolist()}
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise DataError(
                 self._source.name, f"not a whole zip archive ({error})", "is the file cut off?"
             ) from None
+        packed = sum(member.compress_size for member in members.values())
+        if packed > os.path.getsize(self._source.path):
+            raise DataError(self._source.name, "members of the archive overlap", _DUBIOUS)
+        size = sum(member.file_size for member in members.values())
+        if size > MOST_BYTES:
+            self._require_modest(self._source.name, size, packed)
+        return members
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,14 +102,9 @@ class Archive:
             while text[place : place + 1].isspace():
                 place += 1
 
-    def _require_modest(self, member: zipfile.ZipInfo) -> None:
-        size, packed = member.file_size, max(member.compress_size, 1)
-        if size > MOST_BYTES or (size > _SURE and size > MOST_TIMES * packed):
-            raise DataError(
-                f"{self._source.name}: {member.filename}",
-                f"unpacks to {size:,} bytes from {packed:,}",
-                "is this archive what it says it is?",
-            )
+    def _require_modest(self, place: str, size: int, packed: int) -> None:
+        if size > _SURE and size > MOST_TIMES * max(packed, 1):
+            raise DataError(place, f"unpacks to {size:,} bytes from {packed:,}", _DUBIOUS)
 
     def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
         packed, size = self._packed(member), member.file_size
@@ -116,7 +120,10 @@ class Archive:
 
     def _packed(self, member: zipfile.ZipInfo) -> bytes:
         """The bytes of a member as they lie in the file."""
-        self._require_modest(member)
+        place = f"{self._source.name}: {member.filename}"
+        self._require_modest(place, member.file_size, member.compress_size)
+        if member.file_size > MOST_BYTES:
+            raise DataError(place, f"unpacks to {member.file_size:,} bytes", _DUBIOUS)
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
@@ -131,6 +138,9 @@ class Archive:
     def _zstd(self, members: Sequence[zipfile.ZipInfo]) -> bytes:
         """What zipfile of Python before 3.14 cannot unpack: the packed bytes are a file of zstd."""
         most = sum(member.file_size for member in members)
+        if most > MOST_BYTES:
+            name = f"{self._source.name}: {len(members)} members"
+            raise DataError(name, f"unpack to {most:,} bytes", _DUBIOUS)
         name = members[0].filename if members else ""
         with temporary_folder("passk-") as folder:
             packed = Path(folder) / "members.zst"

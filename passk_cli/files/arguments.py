@@ -44,7 +44,9 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
         if path == "-":
             if any(name == "<stdin>" for _, name, _, _ in files):
                 raise ParameterError("standard input (-) can be read once; it was given twice")
-            files.append((_spool(sys.stdin.buffer, spool / "stdin"), "<stdin>", label, True))
+            files.append(
+                (_spool(sys.stdin.buffer, spool / "stdin", "<stdin>"), "<stdin>", label, True)
+            )
         else:
             named = not os.path.isdir(path)
             files += [
@@ -251,15 +253,28 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
         return path
     try:
         with open(path, "rb") as pipe:
-            return _spool(pipe, spool / copy)
+            return _spool(pipe, spool / copy, path)
     except OSError as error:
+        if error.filename is None:
+            raise
         raise _unreadable(path, error) from None
 
 
-def _spool(stream: IO[bytes], copy: Path) -> str:
-    """A stream is read more than once (columns first, rows later), so it goes to a file."""
+def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
+    """A stream is read more than once (columns first, rows later), so it goes to a file.
+
+    Errors: DataError for one that would fill the disk.
+    """
+    room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:
-        shutil.copyfileobj(stream, file, 1 << 20)
+        while block := stream.read(1 << 20):
+            size += file.write(block)
+            if size > room:
+                raise DataError(
+                    name,
+                    f"more than {room:,} bytes, half of what is free for temporary files",
+                    "does it end? write it to a file and give that",
+                )
     return str(copy)
 
 

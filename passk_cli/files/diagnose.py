@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from passk_cli.cleanup import no_room
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.columns import CONDITION
+from passk_cli.files.export import os_error
 from passk_cli.files.faults import (
     SKIP,
     damaged_parquet,
@@ -33,7 +35,7 @@ from passk_cli.files.roles import find, judge
 from passk_cli.files.source import Source
 from passk_cli.files.sql import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.statement import Batch, Repeats, Tally, in_order
-from passk_cli.limits import MOST_ATTEMPTS
+from passk_cli.limits import MORE_MEMORY, MOST_ATTEMPTS
 from passk_cli.outcomes.counts import TOO_MANY
 
 if TYPE_CHECKING:
@@ -53,9 +55,17 @@ REPEAT_REMEDY = (
 
 def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> Exception:
     """The error DuckDB ended with, as one the user can act on."""
-    message = str(error)
+    import duckdb
+
+    message, first = str(error), batches[0].sources[0].name
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return DataError(first, "there is not enough memory to read it", MORE_MEMORY)
+    if isinstance(error, duckdb.IOException):
+        full = no_room(os_error(error), "temporary files")
+        if full is not None:
+            return full
     if "maximum_object_size" in message:
-        return DataError(batches[0].sources[0].name, "a record over 4 GB", "split the file")
+        return DataError(first, "a record over 4 GB", "split the file")
     if request.where and message.startswith(_OF_EXPRESSIONS):
         return _wrong_condition(message, request)
     for batch in batches:
@@ -82,7 +92,7 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
     for batch in batches:
         if batch.layout.kind == "parquet":
             return damaged_parquet(batch.sources[0], message)
-    return DataError(batches[0].sources[0].name, reason, "passk describe FILE shows how it is read")
+    return DataError(first, reason, "passk describe FILE shows how it is read")
 
 
 def _wrong_condition(message: str, request: Request) -> ParameterError:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
+from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import whole
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import ParameterError
 from passk_cli.files.sql import quote_text
 from passk_cli.text import decoded
 
@@ -39,7 +42,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
     path : ends in .csv, .jsonl or .parquet, unless the form is given.
     columns : name → numpy array of numbers or text.
-    Errors: ParameterError for another suffix; DataError when it cannot be written.
+    Errors: ParameterError for another suffix, or when it cannot be written.
     """
     import duckdb
 
@@ -51,7 +54,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
 
 def copy(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
-    """Write the rows of a query.  Errors: DataError for a disk that is full; duckdb.Error."""
+    """Write the rows of a query.  Errors: OSError for a disk that is full; duckdb.Error."""
     import duckdb
 
     try:
@@ -59,5 +62,11 @@ def copy(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> No
     except duckdb.IOException as error:
         if file not in str(error):
             raise
-        first = str(error).split("\n")[0]
-        raise DataError(file, f"cannot be written ({first})", "choose another") from None
+        raise os_error(error, file) from None
+
+
+def os_error(error: duckdb.IOException, file: str = "") -> OSError:
+    """The same error as Python has it."""
+    match = re.search(r'"errno":"(\d+)"', str(error))
+    number = int(match[1]) if match else EIO
+    return OSError(number, os.strerror(number), file)

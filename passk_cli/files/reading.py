@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cleanup import temporary_folder
+from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, NoResults, ParameterError
 from passk_cli.files.arguments import UNNAMED, expand, model_names
 from passk_cli.files.columns import columns_in, names_in
@@ -25,6 +26,7 @@ from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import Roles, find
 from passk_cli.files.source import Source, may_be_uneven, mentions
 from passk_cli.files.statement import LATE, Batch, Statement, Tally, run
+from passk_cli.text import decoded
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,8 +49,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     if len(request.threshold) > 1:
         scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
         return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
-    with temporary_folder("passk-") as spool:
+    with temporary_folder("passk-") as spool, _readable(request):
         sources = _sources(data, spool)
+        states = [_state(source) for source in sources]
         attempts, tables = _taken_in(sources, request, spool)
         paths = [*(source.path for source in tables), *(b.layout.spool for b in attempts.batches)]
         paths += [request.conversion.file] if request.conversion else []
@@ -62,9 +65,46 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             request.require_models(models)
         counts = decide(statement.batches, attempts, request, tally, tolerant)
         if request.conversion is None:
-            return _with_attempts(con, statement, tally, counts)
-        _convert(con, statement, tally)
+            counts = _with_attempts(con, statement, tally, counts)
+        else:
+            _convert(con, statement, tally)
+        _require_unchanged(sources, states)
         return counts
+
+
+@contextmanager
+def _readable(request: Request) -> Iterator[None]:
+    """What the system refuses while files are read is the user's to mend."""
+    try:
+        yield
+    except OSError as error:
+        ours = request.conversion is not None and error.filename == request.conversion.file
+        if ours or error.strerror is None:
+            raise
+        full = no_room(error, "temporary files")
+        place = decoded(error.filename or "files")
+        problem = f"cannot be read ({error.strerror})"
+        raise full or DataError(
+            place, problem, "is it there, and does nothing change it?"
+        ) from None
+
+
+def _state(source: Source) -> tuple[int, int] | None:
+    """A file's size and the time of its last change; None where it is gone."""
+    try:
+        status = os.stat(source.path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _require_unchanged(sources: Sequence[Source], states: Sequence[tuple[int, int] | None]) -> None:
+    """DataError for a file that is another one than when reading began: its numbers would mix."""
+    for source, state in zip(sources, states, strict=True):
+        if _state(source) != state:
+            raise DataError(
+                source.name, "changed while it was read", "read it again when it is complete"
+            )
 
 
 def _require_bounds(request: Request) -> None:

@@ -83,6 +83,7 @@ class Findings:
         height: int | None = None,
         title: bool = True,
         bands: bool = True,
+        safe_csv: bool = False,
     ) -> None:
         """Write it in the format of the suffix, whole or not at all.
 
@@ -92,6 +93,7 @@ class Findings:
         theme : of a picture, "light" or "dark"; html follows its reader.
         width, height : of a panel of a picture, in pixels.
         title : whether a picture has its title.  bands : whether its lines have their intervals.
+        safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
         """
         from passk_cli import pages
@@ -113,7 +115,8 @@ class Findings:
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": it is one of {", ".join(THEMES)}')
         if suffix in SUFFIXES:
-            content = renderer(SUFFIXES[suffix])(self.report, Style(digits, percent))
+            style = Style(digits, percent, safe_csv=safe_csv)
+            content = renderer(SUFFIXES[suffix])(self.report, style)
             write_whole(path, content)
         else:
             look = Look(width, height, title, bands)

@@ -13,16 +13,17 @@ from passk_cli.text import strict_json
 
 # The version of what `json_text` writes; it changes when a key goes or means something else.
 SCHEMA = "passk-report/1"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def csv_text(report: Report, style: Style) -> str:
     """RFC 4180 with a header, lines ending in a bare newline."""
-    return _delimited(report, ",")
+    return _delimited(report, ",", safe=style.safe_csv)
 
 
 def tsv_text(report: Report, style: Style) -> str:
     """Tab-separated with a header."""
-    return _delimited(report, "\t")
+    return _delimited(report, "\t", safe=style.safe_csv)
 
 
 def json_text(report: Report, style: Style) -> str:
@@ -52,14 +53,27 @@ def _records(report: Report) -> list[dict[str, Any]]:
     return [dict(zip(names, map(_plain, row), strict=True)) for row in report.data.rows]
 
 
-def _delimited(report: Report, delimiter: str) -> str:
+def guarded(cell: str | int | float | None) -> str | int | float | None:
+    """A text that a spreadsheet would take for a formula, with an apostrophe before it.
+
+    Such begin with =, +, -, @, or a tab or line break, after which one could follow.  Numbers stay.
+    Source: OWASP, "CSV injection".
+
+    >>> guarded("=1+1"), guarded("m-1"), guarded(-0.5)
+    ("'=1+1", 'm-1', -0.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
+    shown = guarded if safe else _plain
     lines = _CsvLines()
     # Of line breaks, the writer quotes those that it ends a line with.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow([column.name for column in report.data.columns])
+    writer.writerow([shown(column.name) for column in report.data.columns])
     for row in report.data.rows:
         # The writer leaves None empty.
-        writer.writerow([_plain(cell) for cell in row])
+        writer.writerow([shown(_plain(cell)) for cell in row])
     return "".join(lines)
 
 

@@ -34,6 +34,7 @@ class Style:
     width : columns of the terminal; 0 when there is none.
     colour : whether escape codes are welcome.
     minus : the sign of negative numbers: "-" for programs, "−" where people read.
+    safe_csv : whether texts in csv and tsv that a spreadsheet would compute get an apostrophe.
     """
 
     digits: int | None = None
@@ -41,6 +42,7 @@ class Style:
     width: int = 0
     colour: bool = False
     minus: str = "-"
+    safe_csv: bool = False
 
     @property
     def typeset(self) -> Style:

@@ -1,0 +1,181 @@
+"""What can happen to a command from outside: full disks, killed writers, files that change."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import pytest
+
+from passk_cli.cli import run
+from passk_cli.files import reading
+from tests.conftest import SAMPLES, Done, Passk
+from tests.files.formats.cells import DATA
+
+MANY_ROWS = "task,passed\n" + "".join(f"task {i},{i % 2}\n" for i in range(5000))
+
+
+@pytest.fixture
+def tau(tmp_path: Path) -> Path:
+    """A copy, since the samples themselves are read once in all tests."""
+    return Path(shutil.copy(SAMPLES / "tau_airline.csv", tmp_path / "tau.csv"))
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file of this process can grow beyond so many bytes, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def assert_said(done: Done, code: int, message: str) -> None:
+    assert (done.code, done.out) == (code, ""), done.err
+    assert message in done.err
+    assert (done.err.count("\n"), "internal" in done.err) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["estimate", "-f", "csv", "-o", "{}"],
+        ["convert", "-o", "{}.csv"],
+        ["convert", "--counts", "-o", "{}.parquet"],
+        ["bootstrap", "--resamples", "100", "-f", "csv", "-o", "/dev/null", "--draws", "{}.csv"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_full_disk_leaves_the_old_output(
+    passk: Passk, tau: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    (name,) = (word for word in arguments if "{}" in word)
+    target = tmp_path / name.format("x")
+    target.write_text("old")
+    words = [word.format(tmp_path / "x") for word in arguments]
+    with room_for(20):
+        done = passk(words[0], tau, *words[1:], "-q")
+    assert_said(done, 2, f"passk: {target}: cannot be written (File too large)\n")
+    assert target.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tau.csv", target.name]
+
+
+def test_a_full_disk_for_temporary_files(
+    passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = (
+        "passk: temporary files: cannot be written (File too large); set TMPDIR to a folder with"
+    )
+    with room_for(20):
+        assert_said(passk("estimate", DATA / "tau_bench", "-q"), 2, message)
+        assert_said(passk("estimate", "-", "-q", stdin=MANY_ROWS.encode()), 2, message)
+    monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
+    message = "passk: no folder for temporary files (No such file or directory); set TMPDIR to a"
+    assert_said(passk("estimate", tau), 2, message)
+
+
+def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return b'{"task": "a", "passed": true}\n' * ((size or 0) // 30)
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=20 << 20))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Endless()))
+    message = "passk: <stdin>: more than 10,485,760 bytes, half of what is free for temporary files"
+    assert_said(passk("estimate", "-"), 3, message)
+
+
+@pytest.mark.parametrize("command", ["estimate", "convert"])
+def test_a_file_that_changes_while_it_is_read(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    path, target = tmp_path / "x.csv", tmp_path / "out.csv"
+    path.write_text(MANY_ROWS)
+    target.write_text("old")
+    tallied = reading._tallied
+
+    def late(*arguments: object) -> object:
+        done = tallied(*arguments)  # type: ignore[arg-type]
+        with open(path, "a") as file:
+            file.write("more,1\n")
+        return done
+
+    monkeypatch.setattr(reading, "_tallied", late)
+    done = passk(command, path, "-o", target)
+    assert_said(done, 3, "x.csv: changed while it was read; read it again when it is complete\n")
+    assert target.read_text() == "old"
+
+
+def test_a_file_that_goes_while_it_is_read(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = shutil.copy(next((DATA / "tau_bench").glob("*.json")), tmp_path / "x.json")
+    monkeypatch.setattr(reading, "_taken_in", lambda *_: path.unlink() or path.stat())
+    assert_said(passk("estimate", path), 3, "x.json: cannot be read (No such file or directory)")
+
+
+def test_too_little_memory(passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def allocate(error: Exception) -> Callable[..., None]:
+        def fail(*arguments: object) -> None:
+            raise error
+
+        return fail
+
+    full = duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block")
+    monkeypatch.setattr(reading, "run", allocate(full))
+    message = "tau.csv: there is not enough memory to read it; read less at once"
+    assert_said(passk("estimate", tau), 3, message)
+    monkeypatch.setattr(run, "answer", allocate(MemoryError("Unable to allocate 8.00 TiB")))
+    assert_said(passk("estimate", tau), 3, "passk: memory: there is not enough; read less at once")
+    failure = json.loads(passk("estimate", tau, "-f", "json").out)
+    assert failure["error"]["kind"] == "data"
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from passk_cli.cleanup import write_whole
+while True:
+    for sign in "ab":
+        write_whole(Path(sys.argv[1]), sign * 3_000_000)
+        print(sign, flush=True)
+"""
+
+
+@pytest.mark.parametrize("moment", range(int(os.environ.get("PASSK_KILLS", "6"))))
+def test_kill_while_writing(tmp_path: Path, moment: int) -> None:
+    """The old file or the new one, whole, whenever it is; PASSK_KILLS says at how many moments."""
+    target = tmp_path / "out.csv"
+    command = [sys.executable, "-c", WRITING, str(target)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(random.Random(moment).random() / 50)
+        process.send_signal(signal.SIGKILL)
+    text = target.read_text()
+    assert text in ("a" * 3_000_000, "b" * 3_000_000)
+
+
+def test_an_environment_with_nothing_in_it(passk: Passk, tau: Path) -> None:
+    expected = passk("describe", tau).out.encode("ascii", "backslashreplace").decode()
+    environment = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0",
+                   "PYTHONPATH": os.environ.get("PYTHONPATH", "")}  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "passk_cli", "describe", str(tau)], check=False,
+                          env=environment, capture_output=True, text=True)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
