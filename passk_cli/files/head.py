@@ -99,20 +99,18 @@ def _keys(line: str) -> set[str]:
 
 def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     """Column → kinds of values; a summary among records, which names no task, has none of them."""
-    types: dict[str, set[type]] = {}
-    tasks: dict[str, bool] = {}
-
-    def names_task(record: dict[str, object]) -> bool:
-        for name in record:
-            if name not in tasks:
-                tasks[name] = bool(candidates("task", {name: set()}))
-        return any(tasks[name] for name in record)
-
     every = [record for record in records if isinstance(record, dict)]
-    for record in [record for record in every if names_task(record)] or every:
-        for name, value in record.items():
-            types.setdefault(name, set()).add(type(value))
-    return tuple((name, frozenset(map(kind_of_type, each))) for name, each in types.items())
+    # Thousands of records have few sets of keys between them.
+    keys = dict.fromkeys(map(tuple, every))
+    naming = {names for names in keys if candidates("task", {key: set() for key in names})}
+    types: dict[str, set[type]] = {}
+    for record in every:
+        if not naming or tuple(record) in naming:
+            for name, value in record.items():
+                if (of := types.get(name)) is None:
+                    of = types[name] = set()
+                of.add(type(value))
+    return tuple((name, frozenset(map(kind_of_type, of))) for name, of in types.items())
 
 
 def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: bool) -> Layout:

@@ -57,6 +57,8 @@ class Layout:
         """SQL for a table with the types columns (name → SQL type) and FILE_COLUMN.
 
         skip_bad : leave out what is not a record.  object_bytes : the longest record to expect.
+        careful : read a delimited text from end to end, lines of up to 256 MB; else in pieces, all
+        of which must fit.
         """
         if not self.constants:
             return self._rows(paths, types, **options)
@@ -103,10 +105,12 @@ class Layout:
         if self.kind == "csv":
             every = struct_sql({name: "VARCHAR" for name, _ in self.columns})
             rejects = ", store_rejects=true" if options.get("skip_bad") else ""
+            # The longest line sets the size of a piece; of pieces of 256 MB there is mostly one.
+            longest = f", max_line_size={1 << 28}" if options.get("careful", True) else ""
             return (
                 f"read_csv({files}, columns={every}, delim={quote_text(self.delimiter)},"
-                " quote='\"', escape='\"', header=true, auto_detect=false,"
-                f" max_line_size={1 << 28}{rejects}{packing})"
+                " quote='\"', escape='\"', header=true, auto_detect=false"
+                f"{longest}{rejects}{packing})"
             )
         size = f", maximum_object_size={options.get('object_bytes', OBJECT_BYTES)}"
         shape = "newline_delimited" if self.kind == "jsonl" else "auto"

@@ -170,7 +170,7 @@ def _varying(tally: Tally, cells: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(
         name
         for i, name in enumerate(tally.settings)
-        if _texts(cells[f"setting{i}_low"]) != _texts(cells[f"setting{i}_high"])
+        if (cells[f"setting{i}_low"] != cells[f"setting{i}_high"]).any()
     )
 
 

@@ -91,7 +91,7 @@ class Tally:
 
     cells : model, group0 …, task, n, passed, missing, bad, graded, example, numbered, attempts,
         model_low, model_high, file_low, file_high, cluster_low, cluster_high, setting0_low …
-        (column arrays).
+        (column arrays; settings by their hashes).
     every : the same before repeated attempts were left out.
     repeats : attempts that come more than once.
     rejected : rows of a delimited text with the wrong number of fields, left out by skip_bad.
@@ -127,10 +127,20 @@ class Statement:
         self.only_file = files[0] if len(files) == 1 else None
         self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
         self.numbers = 0
+        self.truths = False
+        csv = any(b.layout.kind == "csv" for b in batches)
+        # What is left out must be counted, and only careful reading finds all of it.
+        self.careful = not csv or request.skip_bad
 
     def widen(self) -> bool:
-        """Read numbers in a wider type, as one did not fit; False when there is no wider one."""
-        if self.where and self.numbers < len(NUMBERS) - 1:
+        """Read with more care, as a row or a number did not fit; False when there is no more.
+
+        A delimited text is cut into pieces that are read at the same time, unless it holds lines of
+        more than 2 MB, or a piece may begin inside quotes; then it is read from end to end.
+        """
+        if not self.careful:
+            self.careful = True
+        elif self.where and self.numbers < len(NUMBERS) - 1:
             self.numbers += 1
         elif self.attempts_as == "DOUBLE":
             self.attempts_as = "VARCHAR"
@@ -150,14 +160,18 @@ class Statement:
         spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
         wider = "".join(f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high)
         cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
+        of_truths = copy(self)
+        of_truths.truths = keep is None and all(map(self._holds_truths, self.batches))
+        # Their texts are made of cells, not of rows.
+        as_text = " REPLACE (outcome::VARCHAR AS outcome)" if of_truths.truths else ""
         return f"""
-WITH {self.rows(keep)},
+WITH {of_truths.rows(keep)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{count_columns},
          count(*) AS rows, count(attempt) AS numbered,
          bit_xor(hash(attempt)) AS fingerprint{spans}
   FROM rows GROUP BY {keys}{count_columns}),
-judged AS (SELECT *, {self.verdict()} AS verdict FROM cells),
+judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM cells)),
 totals AS (
   SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
          {self._sums()},
@@ -203,8 +217,15 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         every.request = self.request.of_all_models()
         return every
 
+    def _holds_truths(self, batch: Batch) -> bool:
+        """Whether all outcomes are truth values by their type."""
+        roles, layout = batch.roles, batch.layout
+        if not layout.typed or roles.shape != "attempts" or self.request.bar is not None:
+            return False
+        return layout.kinds.get(roles.outcome or "") == {"bool"}
+
     def _plain_numbers(self, batch: Batch) -> bool:
-        """Whether the attempt column holds JSON numbers (so far seen) and plays no other part."""
+        """Whether attempts are numbers (of JSON: so far), and their column plays no other part."""
         attempt, other_uses = (
             batch.roles.attempt,
             (*self.request.by, self.request.cluster, *self.where),
@@ -213,7 +234,7 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
             return True
         kinds = batch.layout.kinds.get(attempt, set())
         json = batch.layout.kind in ("json", "jsonl") or batch.layout.spool != ""
-        return json and kinds == {"number"} and attempt not in other_uses
+        return (json or batch.layout.typed) and kinds == {"number"} and attempt not in other_uses
 
     def rows(self, keep: str | None, *, file_order: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
@@ -256,7 +277,9 @@ rows AS (SELECT row.* FROM picked)"""
         size = object_bytes(batch.sources) if document else self.object_bytes
         late = self._late(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
-        relation = layout.relation(paths, read, skip_bad=request.skip_bad, object_bytes=size)
+        relation = layout.relation(
+            paths, read, skip_bad=request.skip_bad, object_bytes=size, careful=self.careful
+        )
 
         def text(column: str | None) -> str:
             return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
@@ -265,7 +288,11 @@ rows AS (SELECT row.* FROM picked)"""
             absent = f"coalesce({', '.join(map(quote_name, late))}) IS NULL"
             row_check = f"CASE WHEN {absent} OR {text(roles.task)} IS NULL THEN true"
             relation = f"(SELECT * FROM {relation} WHERE {row_check} ELSE error('{LATE}') END)"
-        task = text(roles.task)
+        task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
+        if self.attempts_as == "DOUBLE" and layout.typed and roles.attempt in layout.kinds:
+            attempt = quote_name(roles.attempt)
+        if self.truths:
+            outcome = quote_name(roles.outcome or "")
         roles_sql = {
             "file": (
                 quote_text(paths[0])
@@ -275,15 +302,16 @@ rows AS (SELECT row.* FROM picked)"""
             "model": text(roles.model),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": f"({text('suite')} || '/' || {task})" if batch.suited else task,
-            "attempt": f"CAST({text(roles.attempt)} AS {self.attempts_as})",
-            "outcome": text(roles.outcome) if roles.shape == "attempts" else "NULL::VARCHAR",
+            "attempt": f"CAST({attempt} AS {self.attempts_as})",
+            "outcome": outcome if roles.shape == "attempts" else "NULL::VARCHAR",
         }
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, setting in enumerate(self.settings):
             # An attempt without the setting was made under another one than those with it.
             value = text(setting if setting in layout.kinds else None)
-            roles_sql[f"setting{i}"] = f"coalesce({value}, '')"
+            # Whether they differ is all that is asked, and numbers are compared faster than texts.
+            roles_sql[f"setting{i}"] = f"hash(coalesce({value}, ''))"
         for i, name in enumerate(self.carried):
             roles_sql[f"carried{i}"] = text(name if find(name, layout.kinds) else None)
         if self.has_counts:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli.files import reading
+from passk_cli.files.source import Source, may_be_uneven
 from tests.files.formats.cells import cells
 
 _READ = """
@@ -71,3 +72,26 @@ def test_many_short_files_are_one_table(
         monkeypatch.setattr(reading, "sniff", lambda *_, **__: pytest.fail("a file by itself"))
     for folder in ("records", "arrays", "lines"):
         assert cells(tmp_path / folder) == {("m", f"t{i}"): (2, 2) for i in range(count // 2)}
+
+
+def test_delimited_texts_that_cannot_be_read_in_pieces(tmp_path: Path) -> None:
+    """A line of 3 MB, and rows inside quotes; DuckDB refuses these where it reads in pieces."""
+    inside = 'm,t9,0,true,\n""said""\n' * 150_000
+    lines = [f'm,t{i % 3},{i // 3},{str(i % 2 == 0).lower()},"{inside if i == 4 else i}"'
+             for i in range(9)]  # fmt: skip
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(["model,task,attempt,passed,log", *lines]) + "\n")
+    assert cells(path) == {("m", "t0"): (3, 2), ("m", "t1"): (3, 1), ("m", "t2"): (3, 2)}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "x,true,,", "x,true,"])
+def test_uneven_rows_wherever_blocks_end(tmp_path: Path, end: str, last: str) -> None:
+    """Rows with a delimiter at their end may be uneven; it stands at every place of a block."""
+    rows = [f"t{i:05},true," for i in range(99_991)]
+    path = tmp_path / "rows.csv"
+    path.write_bytes(end.join(["task,passed,log", *rows, last]).encode())
+    source = Source(str(path), "rows.csv", None, "none")
+    assert may_be_uneven(source, b",", 3) is (last == "x,true,,")
+    assert may_be_uneven(source, b",", 2)
+    assert not may_be_uneven(source, b";", 1)
