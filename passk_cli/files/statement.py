@@ -290,7 +290,7 @@ rows AS (SELECT row.* FROM picked)"""
             relation = f"(SELECT * FROM {relation} WHERE {row_check} ELSE error('{LATE}') END)"
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
         if self.attempts_as == "DOUBLE" and layout.typed and roles.attempt in layout.kinds:
-            attempt = quote_name(roles.attempt)
+            attempt = quote_name(roles.attempt or "")
         if self.truths:
             outcome = quote_name(roles.outcome or "")
         roles_sql = {
