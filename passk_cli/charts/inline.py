@@ -10,7 +10,7 @@ from passk_cli.report.plot import Plot
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
 # The smallest share of its size that a panel is legible at.
-_SMALLEST = 0.7
+_SMALLEST = 0.65
 
 
 def variables(theme: str) -> str:

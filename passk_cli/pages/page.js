@@ -51,3 +51,7 @@ const show = (event) => {
 };
 addEventListener("pointermove", show);
 addEventListener("pointerdown", show);
+
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+});

@@ -17,6 +17,7 @@ import pytest
 
 import passk_cli
 from passk_cli import pages
+from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.render.style import Style
 
 EVIL = (
@@ -146,6 +147,26 @@ def test_a_page_of_no_page() -> None:
     for name in pages.FORMATS:
         with pytest.raises(ValueError, match="no page"):
             pages.document(report, name, Style())
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_contrast_of_all_that_is_read(theme: str) -> None:
+    """What axe-core leaves open: words in drawings, in cells that scroll, of one letter."""
+    look = THEMES[theme]
+
+    def light(paint: tuple[float, ...]) -> float:
+        linear = [v / 3294.6 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in paint]
+        return sum(w * v for w, v in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    hovered = tuple(
+        0.45 * g + 0.55 * p for g, p in zip(rgb(look.grid), rgb(look.paper), strict=True)
+    )
+    grounds: list[tuple[float, ...]] = [rgb(look.paper), hovered]
+    pairs = [(rgb(paint), ground) for paint in (look.text, look.faint) for ground in grounds]
+    pairs += [(rgb(look.series[0]), rgb(look.paper)), (rgb(look.text), rgb(look.grid))]
+    for words, ground in pairs:
+        high, low = sorted((light(words), light(ground)), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
 PROBE = """<script>
