@@ -272,11 +272,17 @@ class Output:
 
     def _write_page(self, report: Report, name: str, style: Style) -> None:
         """The whole page, with its pictures beside a file of Markdown."""
+        from passk_cli.text import printable
+
         if self._target is None:
             _to_stdout(pages.document(report, name, style)[""].decode())
             return
+        path = Path(self._target)
         with working("drawing"):
-            pages.write(report, name, Path(self._target), style)
+            pages.write(report, name, path, style)
+        if sys.stderr.isatty() and not self.quiet:
+            size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
+            print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
 
     def write_notes(self, report: Report) -> None:
         """What qualifies the numbers, to stderr: all warnings, and the first three notes."""

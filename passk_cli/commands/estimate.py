@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # Shares of the variance from which on a note says where the uncertainty comes from.
 _MOSTLY_TASKS, _MOSTLY_ATTEMPTS = 0.9, 0.5
 
+# Said where differences are not tested.
+UNTESTED = "passk compare tests which differences are significant"
+
 
 @dataclass(frozen=True)
 class Estimation(Question):
@@ -213,7 +216,7 @@ def _compare_note(study: Study) -> list[Note]:
     from passk_cli.report.model import Note
 
     several = len({model for model, *_ in study.counts.series}) > 1
-    return [Note("passk compare tests which differences are significant")] * several
+    return [Note(UNTESTED)] * several
 
 
 def _at_least(percent: int) -> str:

@@ -43,6 +43,7 @@ class PanelView:
     """A panel with its text ready.
 
     anchor : its address, of plain letters.  finding : what was found, rounded.
+    limits, caption : what it is about, and how it was made; printable.
     tables_first : whether its first table stands above its pictures.
     """
 
@@ -51,6 +52,8 @@ class PanelView:
     finding: str
     tables: tuple[TableView, ...]
     plots: tuple[Plot, ...]
+    limits: str
+    caption: str
     tables_first: bool = False
 
 
@@ -81,7 +84,9 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
     anchor = panel.name.split("-")[0] + end
     tables = tuple(table_view(table, style) for table in report.tables)
     first = panel.name.startswith("leaderboard") and bool(tables)
-    return PanelView(panel, anchor, answer(report, style), tables, _pictures(report), first)
+    limits, caption = printable(panel.limits), printable(report.caption)
+    plots = _pictures(report)
+    return PanelView(panel, anchor, answer(report, style), tables, plots, limits, caption, first)
 
 
 def _pictures(report: Report) -> tuple[Plot, ...]:

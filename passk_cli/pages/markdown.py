@@ -12,6 +12,7 @@ from passk_cli.pages.layout import PanelView, sections
 from passk_cli.render.markup import code, escaped, markdown_table
 from passk_cli.render.style import answer
 from passk_cli.report.model import signature_line
+from passk_cli.text import printable
 
 if TYPE_CHECKING:
     from passk_cli.render.style import Style
@@ -40,7 +41,7 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
     blocks += ["## Notes", _listed([f"{note.level}: {note.text}" for note in report.notes])]
     if page.absent:
         blocks += ["## What is not shown", _listed(list(page.absent))]
-    lines = [page.command, signature_line(report) if report.signature else ""]
+    lines = [printable(page.command), signature_line(report) if report.signature else ""]
     blocks += ["## How to reproduce it", *(code(line) for line in lines if line)]
     text = "\n\n".join(filter(None, blocks)) + "\n"
     return {"": text.encode(errors="backslashreplace"), **files}
@@ -52,7 +53,7 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
     if not view.anchor.startswith(("leaderboard", "differences")):
         yield escaped(view.finding)
     yield f"*How to read it:* {escaped(panel.how)}"
-    yield escaped(panel.limits)
+    yield escaped(view.limits)
     for dark, light in zip(images[::2], images[1::2], strict=True):
         folder = quote(pictures)
         yield (
@@ -62,7 +63,7 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
     for table in panel.report.tables:
         yield f"**{escaped(table.title)}**" if table.title else ""
         yield markdown_table(table, style)
-    yield escaped(panel.report.caption)
+    yield escaped(view.caption)
 
 
 def _images(view: PanelView, style: Style) -> dict[str, bytes]:

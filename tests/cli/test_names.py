@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
+from passk_cli import pages
 from passk_cli.charts.picture import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.cli.output import Output
@@ -72,6 +73,8 @@ COMMANDS: dict[str, list[str]] = {
     "plan": ["-k", "1", "--duplicates", "keep"],
     "describe": ["--duplicates", "keep"],
     "convert": ["-o", "/dev/null", "-f", "csv", *BY],
+    "tasks": ["--duplicates", "keep"],
+    "report": ["-m", "pass@1", "--resamples", "100", "--where", "attempt < 3", *BY],
 }
 
 
@@ -81,8 +84,8 @@ def test_a_name_stays_a_name(
 ) -> None:
     reports: list[Report] = []
     monkeypatch.setattr(Output, "write", keeping(reports, Output.write))
-    # A plan names its pilot when that is of one model.
-    files = results[1:2] if command == "plan" else results
+    # A plan names its pilot when that is of one model; flips are of two.
+    files = {"plan": results[1:2], "report": results[:2]}.get(command, results)
     done = passk(command, *files, *COMMANDS[command])
     assert done.code == (command == "gate"), done.err
     assert_lines(done.out + done.err)
@@ -94,6 +97,8 @@ def test_a_name_stays_a_name(
     if report.checks:
         assert_junit(renderer("junit")(report, WIDE), report)
         assert_github(renderer("github")(report, WIDE), report)
+    if report.page:
+        assert_pages(report)
     if report.plots:
         assert_lines(drawing(report.plots, WIDE.width))
         assert_spec(json.loads(picture(report, ".json")))
@@ -188,6 +193,24 @@ def assert_github(text: str, report: Report) -> None:
     flips = 1 if report.listed else 0
     assert len(lines) == len(report.checks) + len(warnings) + flips
     assert all(re.match("::(error|warning|notice) title=[^:,]*::", line) for line in lines)
+
+
+def assert_pages(report: Report) -> None:
+    """No name ends an element, begins one or hides a sign; drawings are svg, Markdown has its own
+    signs alone."""
+    page = pages.document(report, "html", WIDE)[""].decode()
+    assert_lines(page)
+    assert page.count("<script>") == page.count("</script>") == 1
+    assert "{evil}" in page
+    for each in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
+        ElementTree.fromstring(each)
+    files = pages.document(report, "markdown", WIDE, "images")
+    for name, content in files.items():
+        assert_lines(content.decode())
+        if name:
+            assert re.fullmatch(r"[a-z]+-\d+-\d+-(light|dark)\.svg", name)
+            ElementTree.fromstring(content)
+    assert not re.search(rb"(?<!\\)<(?!/?picture>|source |img )", files[""].split(b"\n`")[0])
 
 
 def assert_spec(node: Any) -> None:

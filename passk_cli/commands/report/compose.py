@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from passk_cli.commands.estimate import UNTESTED
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.gathered import Gathered, only_models
 from passk_cli.commands.report.leaderboard import leaderboard, without_ranking
+from passk_cli.commands.report.options import with_options_named
 from passk_cli.commands.report.parts import (
     DIVERSITY,
     FEW,
+    FLIPS,
     MANY,
     OF_A_GROUP,
     QUALITY,
@@ -94,8 +97,9 @@ def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
         yield from sections[0].answer
         return
     for section in sections[: min(groups, 3)]:
-        first, *_ = section.answer
+        first, *others = section.answer
         yield (f"{section.title}: ", *first)
+        yield from others
     if groups > 3:
         yield (f"{plural(groups - 3, 'more group')} below.",)
 
@@ -119,14 +123,22 @@ def _section(
     board, how = estimates, _ALONE
     if differences is not None:
         board, how = leaderboard(estimates, differences.report), _LEADERBOARD
-        answer = differences.report.answer
+        board = replace(board, notes=tuple(note for note in board.notes if note.text != UNTESTED))
+        answer = (*_some_only(differences), *differences.report.answer)
         differences = replace(differences, report=without_ranking(differences.report))
     panels.append(Panel("leaderboard", "Leaderboard", how, board))
     panels += [differences] if differences is not None else []
     for part in OF_A_GROUP:
         panel = _panel(study, part, _counts_for(study, part, values, counts), name, absent)
         panels += [panel] if panel is not None else []
+        # A list of flips is no list of changes: what chance makes of them is part of the finding.
+        answer += panel.report.answer if panel is not None and part is FLIPS else ()
     return Section(name, tuple(panels), answer)
+
+
+def _some_only(differences: Panel) -> tuple[Sentence, ...]:
+    """Which models the comparison is about, where it is not about all."""
+    return ((differences.limits.split(";")[0] + ".",),) if differences.limits else ()
 
 
 def _counts_for(
@@ -167,6 +179,7 @@ def _panel(
         absent.add(part.title, str(error), section)
         return None
     report = report if part.drawn else replace(report, draw=tuple)
+    report = with_options_named(report, part.command)
     return Panel(_address(part.name, section), part.title, part.how, report, limits)
 
 
