@@ -150,3 +150,18 @@ def test_files_of_the_command(passk: Passk, tmp_path: Path) -> None:
     assert refused.code == 2
     assert ".html" in refused.err
     assert "no format has this suffix" in passk("estimate", TAU, "-o", page).err
+
+
+def test_the_finding_has_what_chance_makes_of_flips() -> None:
+    rows = [{"model": m, "task": str(t), "n": 4, "c": 4 * ((t < 9) == (m == "one"))}
+            for m in ("one", "two") for t in range(12)]  # fmt: skip
+    text = str(quiet(rows))
+    assert "12 of 12 tasks flipped, 9 to passing and 3 to failing" in text
+    assert "expected with no change" in text.split("\n")[0]
+
+
+def test_options_of_other_commands_say_whose_they_are(agents: passk_cli.Findings) -> None:
+    caption = panels(agents)["Tasks"].caption
+    assert caption.endswith(" · --rows: an option of passk tasks")
+    notes = [note.text for note in agents.report.notes]
+    assert "passk compare tests which differences are significant" not in notes

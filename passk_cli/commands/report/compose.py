@@ -122,7 +122,8 @@ def _section(
     differences = _differences(study, counts, name, absent)
     board, how = estimates, _ALONE
     if differences is not None:
-        board, how = leaderboard(estimates, differences.report), _LEADERBOARD
+        board = leaderboard(estimates, differences.report)
+        how = _ALONE if board is estimates else _LEADERBOARD
         board = replace(board, notes=tuple(note for note in board.notes if note.text != UNTESTED))
         answer = (*_some_only(differences), *differences.report.answer)
         differences = replace(differences, report=without_ranking(differences.report))
@@ -132,8 +133,14 @@ def _section(
         panel = _panel(study, part, _counts_for(study, part, values, counts), name, absent)
         panels += [panel] if panel is not None else []
         # A list of flips is no list of changes: what chance makes of them is part of the finding.
-        answer += panel.report.answer if panel is not None and part is FLIPS else ()
+        answer += _flips_found(panel, counts) if panel is not None and part is FLIPS else ()
     return Section(name, tuple(panels), answer)
+
+
+def _flips_found(flips: Panel, counts: Counts) -> tuple[Sentence, ...]:
+    """How many tasks flipped of one pair; of several, which have more flips than chance makes."""
+    first, last = flips.report.answer
+    return (first,) if len({model for model, *_ in counts.series}) == 2 else (last,)
 
 
 def _some_only(differences: Panel) -> tuple[Sentence, ...]:

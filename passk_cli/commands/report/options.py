@@ -18,7 +18,7 @@ def with_options_named(report: Report, command: str) -> Report:
     >>> from passk_cli.report.model import Table
     >>> plan = Report((), Table((), ()), notes=(Note("--max-tasks limits the tasks"),))
     >>> with_options_named(plan, "plan").notes[0].text
-    '--max-tasks limits the tasks (an option of passk plan)'
+    '--max-tasks limits the tasks (--max-tasks: an option of passk plan)'
     """
     notes = tuple(
         Note(f"{note.text} ({words})" if words else note.text, note.level)
@@ -36,8 +36,6 @@ def _whose(text: str, command: str) -> str:
     foreign = [name for name in named if name not in _own()]
     if not foreign:
         return ""
-    if len(named) == 1:
-        return f"an option of passk {command}"
     plural = len(foreign) > 1
     return f"{' and '.join(foreign)}: {'options' if plural else 'an option'} of passk {command}"
 
