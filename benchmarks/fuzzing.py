@@ -1,8 +1,9 @@
 """Mutated files of every format and absurd options of every command: what is read, refused, wrong.
 
-Run: python benchmarks/fuzzing.py [--files 20000] [--options 80000] [--seed 1] [--keep FOLDER]
-Ten thousand files take ten minutes on one core.  --keep: where files go that show a defect; they
-belong into tests/corpus once it is mended.
+Run: python benchmarks/fuzzing.py [--files 20000] [--options 80000] [--seed 1] [--minutes 60]
+    [--keep FOLDER]
+A hundred thousand cases take an hour on one core; --minutes ends both parts earlier, each after half
+of that.  --keep: where files go that show a defect; they belong into tests/corpus once it is mended.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -24,6 +27,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--options", type=int, default=80_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
     keep = arguments.keep and arguments.keep.resolve()
@@ -33,7 +37,8 @@ def main() -> None:
         place.mkdir(parents=True)
         for cases in (file_cases(arguments.files, arguments.seed, place),
                       option_cases(arguments.options, arguments.seed, place)):  # fmt: skip
-            count(cases, counts, keep)
+            until = time.monotonic() + arguments.minutes * 30
+            count(takewhile(lambda _, end=until: time.monotonic() < end, cases), counts, keep)
     print("| case | tried | read | refused | defects |\n| --- | --: | --: | --: | --: |")
     for kind, ends in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
         wrong = ends.total() - ends["read"] - ends["refused"]
