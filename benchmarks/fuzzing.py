@@ -2,8 +2,9 @@
 
 Run: python benchmarks/fuzzing.py [--files 20000] [--options 80000] [--seed 1] [--minutes 60]
     [--keep FOLDER]
-A hundred thousand cases take an hour on one core; --minutes ends both parts earlier, each after half
-of that.  --keep: where files go that show a defect; they belong into tests/corpus once it is mended.
+A hundred thousand cases take an hour on one core; --minutes ends both parts earlier, each after
+half of that.  --keep: where files go that show a defect; they belong into tests/corpus once it is
+mended.
 """
 
 from __future__ import annotations

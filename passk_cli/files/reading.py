@@ -24,7 +24,7 @@ from passk_cli.files.memory import READABLE, file_of_rows, register, rows_of
 from passk_cli.files.records import object_bytes
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import Roles, find
-from passk_cli.files.source import Source, may_be_uneven, mentions
+from passk_cli.files.source import Source, last_sign, may_be_uneven, mentions
 from passk_cli.files.statement import LATE, Batch, Statement, Tally, run
 from passk_cli.text import decoded
 
@@ -221,6 +221,7 @@ def _tallied(
             statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
             tally = _run(con, statement, batches)
             _require_even_rows(batches, request)
+            _require_closed(batches)
             return statement, tally
         except duckdb.Error as error:
             if LATE in str(error) and not whole:
@@ -383,6 +384,14 @@ def _require_even_rows(batches: Sequence[Batch], request: Request) -> None:
                 from passk_cli.files.faults import require_even_rows
 
                 require_even_rows(source, layout)
+
+
+def _require_closed(batches: Sequence[Batch]) -> None:
+    """DataError for an array that is cut off after a comma, which DuckDB reads as a shorter one."""
+    for batch in batches:
+        for source in batch.sources if batch.layout.kind == "json" else ():
+            if source.opening == "[" and last_sign(source) != b"]":
+                raise DataError(source.name, "the array has no end", "is the file cut off?")
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:

@@ -7,12 +7,12 @@ key by accident once in 10¹³ tasks of 400 attempts.
 from __future__ import annotations
 
 import ast
-import pickle
+import json
 import re
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from hashlib import blake2b
 from itertools import chain, count
 from tempfile import TemporaryFile
@@ -135,14 +135,12 @@ def by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[in
     with ExitStack() as stack:
         files = [stack.enter_context(TemporaryFile()) for _ in range(_FILES)]
         for row in rows:
-            pickle.dump(row, files[row[0] % _FILES])
+            files[row[0] % _FILES].write(json.dumps(row).encode() + b"\n")
         for file in files:
             file.seek(0)
             cells: dict[int, dict[int, str]] = {}
-            with suppress(EOFError):
-                while True:
-                    cell, key, text = pickle.load(file)
-                    cells.setdefault(cell, {}).setdefault(key, text)
+            for cell, key, text in map(json.loads, file):
+                cells.setdefault(cell, {}).setdefault(key, text)
             yield from cells.items()
 
 

@@ -114,6 +114,17 @@ def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
     return (at_end or last == delimiter) and delimiters != (columns - 1) * lines
 
 
+def last_sign(source: Source) -> bytes:
+    """The last byte of a text that is no space, nor part of a mark of byte order."""
+    with open_bytes(source) as stream:
+        if source.packing == "none":
+            stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
+        last = b""
+        while block := stream.read(1 << 20):
+            last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
+        return last
+
+
 def open_bytes(source: Source, longest: int = 1 << 30) -> IO[bytes]:
     """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
 

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -73,7 +74,7 @@ COMMANDS: dict[str, list[str]] = {
     "plan": ["-k", "1", "--duplicates", "keep"],
     "describe": ["--duplicates", "keep"],
     "convert": ["-o", "/dev/null", "-f", "csv", *BY],
-    "tasks": ["--duplicates", "keep"],
+    "tasks": ["--against", TABLE, *BY],
     "report": ["-m", "pass@1", "--resamples", "100", "--where", "attempt < 3", *BY],
 }
 
@@ -102,6 +103,9 @@ def test_a_name_stays_a_name(
     if report.plots:
         assert_lines(drawing(report.plots, WIDE.width))
         assert_spec(json.loads(picture(report, ".json")))
+    if command == "estimate":
+        assert_picture(picture(report, ".svg").decode())
+        assert_page(picture(report, ".html").decode())
 
 
 Write = Callable[..., None]
@@ -218,6 +222,46 @@ def assert_spec(node: Any) -> None:
         assert not any(map(unsafe, text)), text
 
 
+def assert_picture(text: str) -> None:
+    """XML of shapes and texts: no script, no link, nothing of another place."""
+    elements = list(ElementTree.fromstring(text).iter())
+    kinds = {element.tag.rpartition("}")[2] for element in elements}
+    assert kinds <= {
+        "svg",
+        "g",
+        "path",
+        "text",
+        "rect",
+        "line",
+        "defs",
+        "clipPath",
+        "tspan",
+        "style",
+    }
+    assert not any(name.startswith("on") for element in elements for name in element.attrib)
+
+
+def assert_page(text: str) -> None:
+    """Our own scripts and no element that a name has opened."""
+    page = Page()
+    page.feed(text)
+    assert page.opened.count("script") == text.count("</script>") > 0
+    assert not {"iframe", "object", "img", "a", "b"} & set(page.opened)
+    assert "alert(1)</script>" not in text
+
+
+class Page(HTMLParser):
+    """The elements of a page, none of which listens to anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.opened.append(tag)
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+
 def texts(node: Any) -> Iterator[str]:
     """Every text in a specification."""
     if isinstance(node, str):
@@ -265,6 +309,15 @@ def test_errors_quote_data_safely(passk: Passk, tmp_path: Path) -> None:
     done = passk("estimate", path)
     assert (done.code, "t\\u001b[31m\\x9b1m\\r" in done.err) == (3, True), done.err
     assert_lines(done.err)
+
+
+@pytest.mark.parametrize("format", ["table", "csv", "json", "latex", "markdown"])
+def test_names_of_ten_thousand_signs(passk: Passk, tmp_path: Path, format: str) -> None:
+    name = "é" * 10_000
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"model": name, "task": name, "passed": True}) + "\n")
+    done = passk("estimate", path, "-f", format)
+    assert (done.code, name in done.out.replace("\n", "")) == (0, True), done.err
 
 
 def test_ordinary_names_stay_as_they_are(passk: Passk, tmp_path: Path) -> None:

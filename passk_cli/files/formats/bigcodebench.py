@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, listed
 from passk_cli.files.formats.head import Head
 
 _FAILURES = ("fail", "timeout", "error")
@@ -23,7 +23,7 @@ def _table(head: Head, folder: Folder) -> Contents:
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
     for task, attempts in head.members("eval"):
-        for attempt, one in enumerate(attempts or [None]):
+        for attempt, one in enumerate(listed(head, f"eval.{task}", attempts) or [None]):
             status = at(one, "status")
             outcome = True if status == "pass" else False if status in _FAILURES else status
             reason = "not attempted" if one is None else "unscored" if status is None else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, listed
 from passk_cli.files.formats.head import Head
 
 
@@ -20,7 +20,7 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
     solutions = wanted.texts & {"solution"}
     programs = dict(head.members("raw_generations")) if solutions else {}
     for task, outcomes in head.members("raw_scored_generations"):
-        for attempt, outcome in enumerate(outcomes or [None]):
+        for attempt, outcome in enumerate(listed(head, task, outcomes) or [None]):
             texts = {"solution": at(programs, task, attempt)} if solutions else {}
             yield Row(task, outcome, attempt, texts=texts)
 

@@ -37,7 +37,9 @@ def _attempts(value: Any) -> list[tuple[object, object, object]]:
     """(status of the base tests, of the added ones, solution) of each attempt at a task."""
     if isinstance(value, list):
         return [(at(a, "base_status"), at(a, "plus_status"), at(a, "solution")) for a in value]
-    base, plus = at(value, "base") or [], at(value, "plus")
+    base, plus = at(value, "base"), at(value, "plus")
+    if not isinstance(base, list):
+        return [] if base is None else [(base, plus, None)]
     return [(at(one, 0), at(plus, place, 0), None) for place, one in enumerate(base)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -190,7 +191,19 @@ def number(value: Any) -> float | None:
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) < float("inf") else None
+    return float(value) if abs(value) <= sys.float_info.max else None
+
+
+def listed(head: Head, what: str, value: Any) -> list[Any]:
+    """The list that a harness writes at this place; [] where nothing is there.
+
+    what : the place in the document.
+    Errors: DataError for a value of another type, of which entries would be made that are none.
+    """
+    if value is None or isinstance(value, list):
+        return value or []
+    shown = quoted(json.dumps(value))
+    raise DataError(head.source.name, f"{what} is {shown}; expected a list", "mend the file")
 
 
 def judged(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:

@@ -15,7 +15,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, graded, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+    listed,
+    number,
+)
 from passk_cli.files.formats.head import Head
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
@@ -52,7 +62,7 @@ def _seen(head: Head) -> tuple[list[str], Counter[str], int]:
     perturbed = 0
     for record in head.records():
         perturbed += at(record, "perturbation") is not None
-        stats = _stats(record)
+        stats = _stats(head, record)
         splits.update({split for _, split, _ in stats[:1]})
         for name, _, value in stats:
             mean = number(value)
@@ -63,18 +73,18 @@ def _seen(head: Head) -> tuple[list[str], Counter[str], int]:
     return sorted(names, key=lambda name: _LIKELY.search(name) is None), splits, perturbed
 
 
-def _stats(record: Any) -> list[tuple[str, str, Any]]:
+def _stats(head: Head, record: Any) -> list[tuple[str, str, Any]]:
     """(name, split, mean) of each statistic that was taken."""
     return [
         (str(at(one, "name", "name")), str(at(one, "name", "split")), at(one, "mean"))
-        for one in at(record, "stats") or []
+        for one in listed(head, "stats", at(record, "stats"))
         if at(one, "name", "perturbation") is None
     ]
 
 
 def _rows(head: Head, wanted: Wanted, only: str | None) -> Iterator[Row]:
     for place, record in enumerate(head.records()):
-        stats = _stats(record)
+        stats = _stats(head, record)
         split = stats[0][1] if stats else None
         if at(record, "perturbation") is not None or (only and split != only):
             continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, listed
 from passk_cli.files.formats.head import Head
 
 # output/<model>/Scenario.codegeneration_10_0.2_eval_all.json
@@ -28,7 +28,7 @@ def _table(head: Head, folder: Folder) -> Contents:
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
     for place, record in enumerate(head.records()):
-        outcomes = at(record, "graded_list")
+        outcomes = listed(head, "graded_list", at(record, "graded_list"))
         own = at(record, "id") if at(record, "test_id") is None else at(record, "test_id")
         question = at(record, "question_id")
         task = question if question is None or own is None else f"{question}/{own}"

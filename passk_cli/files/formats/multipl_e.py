@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, listed
 from passk_cli.files.formats.head import Head
 
 _FOLDER = re.compile(
@@ -37,7 +37,7 @@ def _table(head: Head, folder: Folder) -> Contents:
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
     document = head.document()
-    for attempt, result in enumerate(document.get("results") or [None]):
+    for attempt, result in enumerate(listed(head, "results", document.get("results")) or [None]):
         status, code = at(result, "status"), at(result, "exit_code")
         texts = {
             role: at(result, key)

@@ -1,0 +1,123 @@
+"""What hostile data, archives, folders and conditions cannot do."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from passk_cli import DataError, read
+from passk_cli.files import archive
+from tests.conftest import ROOT, SAMPLES, Passk
+
+TAU = SAMPLES / "tau_airline.csv"
+FORMULAS = ["=1+1", "+1", "-m", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0"]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "COPY (SELECT 1) TO '{secret}'",
+        "LOAD httpfs",
+        "PRAGMA database_list",
+        "SET enable_external_access = true",
+        "1 IN (SELECT 1 FROM glob('/*'))",
+        "EXISTS (FROM read_blob('{secret}'))",
+        "EXISTS (FROM parquet_metadata('{secret}'))",
+        "true); SET lock_configuration = false; SELECT (1",
+        "true); EXPORT DATABASE '{folder}'; SELECT (1",
+        "true); ATTACH '{folder}/x.db'; SELECT (1",
+        "(WITH x AS MATERIALIZED (SELECT 1) SELECT 1 FROM x) = 1",
+    ],
+)
+def test_a_condition_does_nothing_else(passk: Passk, tmp_path: Path, where: str) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("x")
+    text = where.format(secret=secret, folder=tmp_path)
+    done = passk("estimate", TAU, "--where", text)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+    assert done.err.startswith(f"passk: --where {text}: ")
+    assert (secret.read_text(), os.listdir(tmp_path)) == ("x", ["secret.txt"])
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_safe_csv(passk: Passk, tmp_path: Path, form: str) -> None:
+    path = tmp_path / "x.jsonl"
+    rows = [{"model": name, "task": "a", "passed": True} for name in (*FORMULAS, "m-1")]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ask = ["compare", path, "--baseline", "m-1", "-k", "1", "-f", form]
+    plain, safe = (passk(*ask, *more).out for more in ([], ["--safe-csv"]))
+    delimiter = {"csv": ",", "tsv": "\t"}[form]
+    table = list(csv.reader(io.StringIO(safe, newline=""), delimiter=delimiter))
+    before = list(csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter))
+    for row, own in zip(table, before, strict=True):
+        for cell, other in zip(row, own, strict=True):
+            number = other.lstrip("-").replace(".", "").replace("e-", "").isdigit()
+            guard = "'" if other[:1] in ("=", "+", "-", "@", "\t", "\r") and not number else ""
+            assert cell == guard + other
+    assert {row[0] for row in table} >= {f"'{name}" for name in FORMULAS}
+
+
+def test_no_code_is_made_of_data() -> None:
+    """The package evaluates no text, unpickles nothing and starts no process."""
+    calls = {"eval", "exec", "compile", "__import__", "system", "popen", "Popen", "call"}
+    modules = {"pickle", "marshal", "shelve", "subprocess", "dill", "joblib", "yaml", "socket"}
+    modules |= {"urllib.request", "http.client", "requests", "ctypes", "runpy", "code"}
+    allowed = {"re.compile"}
+    for path in (ROOT / "passk_cli").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                name = ast.unparse(node.func)
+                assert name in allowed or name.rpartition(".")[2] not in calls, (path, name)
+            if isinstance(node, ast.Import):
+                assert not modules & {alias.name for alias in node.names}, path
+            if isinstance(node, ast.ImportFrom):
+                assert node.module not in modules, path
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+                assert ast.unparse(node.value) == "False", path
+
+
+def test_links_in_a_folder(tmp_path: Path) -> None:
+    """A link to a folder is not followed, nor are a pipe and a device read; a broken link is an
+    error."""
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    row = '{"task": "a", "passed": true}\n'
+    (inside / "a.jsonl").write_text(row)
+    (outside / "b.jsonl").write_text(row)
+    (inside / "loop").symlink_to(inside)
+    (inside / "other").symlink_to(outside)
+    (inside / "zero.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(inside / "pipe.jsonl")
+    assert read(inside).n.tolist() == [1]
+    (inside / "broken.jsonl").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"broken\.jsonl: cannot be read"):
+        read(inside)
+
+
+def test_archives_that_unpack_to_more_than_they_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in ("header.json", "summaries.json", "samples/1.json"):
+            file.writestr(name, b"[" + b" " * 100_000 + b"]")
+    data = path.read_bytes()
+    monkeypatch.setattr(archive, "MOST_BYTES", 200_000)
+    monkeypatch.setattr(archive, "_SURE", 200_000)
+    monkeypatch.setattr(archive, "MOST_TIMES", 100)
+    with pytest.raises(DataError, match=r"a\.eval: unpacks to 300,006 bytes from [\d,]+; is this"):
+        read(path)
+    # Every member is said to hold as much as the whole file.
+    parts = data.split(b"PK\1\2")
+    size = len(data).to_bytes(4, "little")
+    path.write_bytes(parts[0] + b"".join(b"PK\1\2" + p[:16] + size + p[20:] for p in parts[1:]))
+    with pytest.raises(DataError, match=r"a\.eval: members of the archive overlap; is this"):
+        read(path)
