@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.study.comparison import Comparison, difference_interval, match
+from passk_cli.study.comparison import Comparison, difference_intervals, match
 from passk_cli.study.families import adjust
 from passk_cli.study.paired import Answer, run_tests
 from passk_cli.study.rules import Rules, T
@@ -28,10 +28,11 @@ def compare_pairs(
     Errors: ParameterError for a test that is not valid for a pair, with the reason.
     """
     (comparisons,) = test_pairs([pairs], confidence, rules)
+    limits = iter(difference_intervals([c for c in comparisons if not c.reason], confidence))
     verdicts = []
     for c in comparisons:
         if not c.reason:
-            c = replace(c, interval=difference_interval(c, confidence))
+            c = replace(c, interval=next(limits))
             c = replace(c, verdict=_verdict(c, confidence.level, rules.margin))
         verdicts.append(c)
     return verdicts

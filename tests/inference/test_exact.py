@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from passk_cli.inference import exact
-from passk_cli.inference.exact import BootstrapLaw, dirichlet_cdf, dirichlet_quantile
+from passk_cli.inference.exact import (
+    BootstrapLaw,
+    dirichlet_cdf,
+    dirichlet_quantile,
+    dirichlet_quantiles,
+)
 from passk_cli.metrics.pass_k import pass_at_k
 
 SIZES = (1, 2, 3, 10, 164, 1000, 100_000)
@@ -142,3 +147,17 @@ def test_an_odd_value_among_zeros_and_ones() -> None:
     se = values.std() / np.sqrt(41)
     for p in (0.025, 0.31, 0.975):
         assert abs(law.quantile(p) - np.quantile(means, p, method="inverted_cdf")) < 0.03 * se
+
+
+@pytest.mark.parametrize("p", [0.0005, 0.025, 0.5, 0.975])
+def test_quantiles_of_many_laws_are_those_of_each(p: float) -> None:
+    """Lumps, smooth values, rounding apart, clusters of several sizes, one value, two."""
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 11, (40, 2, 12)) / 10
+    laws = [(d, np.ones(12), None) for d in counts[:, 0] - counts[:, 1]]
+    laws += [(rng.normal(size=3), np.array([0.5, 1.0, 0.9]), None) for _ in range(10)]
+    laws += [(rng.normal(size=9), np.ones(9), rng.integers(1, 5, 9)) for _ in range(10)]
+    laws += [(np.full(4, 0.3), np.ones(4), None), (np.array([0.0, 1.0]), np.ones(2), None)]
+    laws += [(np.append(np.zeros(3000), 1.0), np.ones(3001), None)]
+    one_by_one = [dirichlet_quantile(a, alpha, p, b) for a, alpha, b in laws]
+    np.testing.assert_allclose(dirichlet_quantiles(laws, p), one_by_one, rtol=0, atol=1e-12)
