@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,8 @@ _STEP = 0.125
 _HALVINGS = 10
 _AGREE = 1e-7
 _NEGLIGIBLE = 39.0  # in powers of e: 1e-17
+# Laws of at most so many atoms are remembered.
+_FEW = 16
 # Laws inverted together, and threads: these change no number.
 _TOGETHER, _THREADS = 128, 2
 # Atoms nearer than this share of the span of all of them are one atom.
@@ -77,6 +79,21 @@ def dirichlet_quantile(
     0.292893219
     """
     a, alpha, b = _atoms(totals, weights, sizes)
+    if len(a) <= _FEW:
+        return _quantile_of_few(a.tobytes(), alpha.tobytes(), b.tobytes(), p)
+    return _scaled_quantile(a, alpha, b, p)
+
+
+@lru_cache(maxsize=4096)
+def _quantile_of_few(a: bytes, alpha: bytes, b: bytes, p: float) -> float:
+    """The same of atoms as bytes: thousands of models at a few tasks have few laws between them."""
+    return _scaled_quantile(*(np.frombuffer(each) for each in (a, alpha, b)), p)
+
+
+def _scaled_quantile(
+    a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
+) -> float:
+    """The quantile of distinct atoms."""
     ratios = a / b
     start, width = float(ratios.min()), float(ratios.max() - ratios.min())
     if width <= 1e-15 * float(np.abs(ratios).max()):
@@ -261,6 +278,10 @@ def dirichlet_quantiles(laws: Sequence[Law], p: float) -> NDArray[np.float64]:
     from concurrent.futures import ThreadPoolExecutor
 
     merged = [_atoms(*law) for law in laws]
+    # Laws of few tasks, or of one attempt each, are often the same.
+    keys = [b"|".join(part.tobytes() for part in law) for law in merged]
+    places = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    merged = list(dict(zip(keys, merged, strict=True)).values())
     # Laws of like size side by side, so that few places are empty.
     order = sorted(range(len(merged)), key=lambda i: len(merged[i][0]))
     blocks = [order[i : i + _TOGETHER] for i in range(0, len(order), _TOGETHER)]
@@ -269,7 +290,7 @@ def dirichlet_quantiles(laws: Sequence[Law], p: float) -> NDArray[np.float64]:
         parts = pool.map(lambda block: _quantiles_of([merged[i] for i in block], p), blocks)
         for block, part in zip(blocks, parts, strict=True):
             q[block] = part
-    return q
+    return q[[places[key] for key in keys]]
 
 
 def _quantiles_of(laws: Sequence[_Atoms], p: float) -> NDArray[np.float64]:

@@ -158,6 +158,7 @@ def test_quantiles_of_many_laws_are_those_of_each(p: float) -> None:
     laws += [(rng.normal(size=3), np.array([0.5, 1.0, 0.9]), None) for _ in range(10)]
     laws += [(rng.normal(size=9), np.ones(9), rng.integers(1, 5, 9)) for _ in range(10)]
     laws += [(np.full(4, 0.3), np.ones(4), None), (np.array([0.0, 1.0]), np.ones(2), None)]
+    laws += laws[:3]
     laws += [(np.append(np.zeros(3000), 1.0), np.ones(3001), None)]
     one_by_one = [dirichlet_quantile(a, alpha, p, b) for a, alpha, b in laws]
     np.testing.assert_allclose(dirichlet_quantiles(laws, p), one_by_one, rtol=0, atol=1e-12)
