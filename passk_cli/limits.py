@@ -17,6 +17,8 @@ MOST_DRAWS = 125_000_000
 MOST_STEPS, MOST_CURVE = 100_000, 1_000_000
 # What helps where memory does not suffice.
 MORE_MEMORY = "read less at once with --where or --model, or give it more memory"
+# Differences between models, over all metrics: a second for each thousand of them.
+MOST_PAIRS = 200_000
 # k of a plan: every design sums over all outcomes of its attempts.
 MOST_PLANNED_K = 1_000
 # Refits of each model of an extrapolation, which take seconds by the hundred.
@@ -45,6 +47,18 @@ def refuse_many_steps(what: str, attempts: int, remedy: str) -> None:
         raise ParameterError(
             f"{what}: {attempts:,} attempts at a task are too many to go through one by one, at"
             f" most {MOST_STEPS:,}; {remedy}"
+        )
+
+
+def refuse_many_pairs(models: int, pairs: int) -> None:
+    """ParameterError where so many models make more pairs than can be compared.
+
+    pairs : of models, over all metrics.
+    """
+    if pairs > MOST_PAIRS:
+        raise ParameterError(
+            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}; compare with"
+            " one model with --baseline NAME, or keep some with --model"
         )
 
 

@@ -13,6 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import passk_cli
+from passk_cli import limits
+from passk_cli.errors import ParameterError
 from passk_cli.inference.discordance import suissa_shuster, tango
 from passk_cli.inference.ranking import crossing, lead_shares, letters, rank_limits
 from tests.conftest import CRUXEVAL, SAMPLES, Passk
@@ -497,3 +500,11 @@ def test_ranks_and_best() -> None:
     draws = np.array([[3.0, 2.0, 1.0]] * 90 + [[2.0, 3.0, 1.0]] * 8 + [[1.0, 1.0, 1.0]] * 2)
     np.testing.assert_allclose(lead_shares(draws), [0.9 + 0.02 / 3, 0.08 + 0.02 / 3, 0.02 / 3])
     assert crossing(np.zeros((1, 3))).tolist() == [np.inf]
+
+
+def test_more_pairs_than_can_be_compared_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"model": list("abcd"), "task": ["t"] * 4, "n": [2] * 4, "c": [0, 1, 1, 2]}
+    monkeypatch.setattr(limits, "MOST_PAIRS", 5)
+    with pytest.raises(ParameterError, match=r"4 models make 6 differences, at most 5; .*baseline"):
+        passk_cli.compare(rows, k=[1])
+    assert len(passk_cli.compare(rows, k=[1], baseline="a").frame) == 3

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from passk_cli.commands.compare.crossings import Crossing
 from passk_cli.commands.compare.ranking import Rank
 from passk_cli.errors import ParameterError
+from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Table
 from passk_cli.report.words import span
@@ -119,6 +120,9 @@ def choose_pairs(study: Study, baseline: str | None) -> list[tuple[TaskValues, T
     cells: dict[tuple[Metric, Series], list[TaskValues]] = {}
     for rates in values:
         cells.setdefault((rates.metric, rates.series[1:]), []).append(rates)
+    if baseline is None:
+        sizes = [len(rivals) for rivals in cells.values()]
+        refuse_many_pairs(max(sizes), sum(size * (size - 1) // 2 for size in sizes))
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
         rivals.sort(key=lambda rates: (place[rates.series], rates.series))
