@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ def macro_average(
     highs: ArrayLike,
     weights: ArrayLike | None = None,
     *,
+    level: float = 0.95,
     independent: bool = True,
 ) -> MacroAverage:
     """The weighted mean of group means, Σ wᵢ mᵢ, with Σ wᵢ = 1.
@@ -34,15 +36,18 @@ def macro_average(
     Of independent groups the variance is Σ wᵢ² seᵢ².  Each limit adds up in the same way from how
     far the groups' limits lie from their means (method of variance estimates recovery):
 
-        low = m − √(Σ wᵢ² (mᵢ − lᵢ)²),   high = m + √(Σ wᵢ² (uᵢ − mᵢ)²)
+        low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and high alike
 
-    so that limits keep the shape of the groups' own and stay where theirs are.
+    so that limits keep the shape of the groups' own.  They stay inside Σ wᵢ lᵢ and Σ wᵢ uᵢ.
+    Near 0 and 1 the bound makes a group's distance shorter than z seᵢ, the normal one; the squares
+    of such short distances add up to too little, for a sum of groups is less skewed than each.
     Groups that share tasks are not independent.  Their standard errors and distances are then
     added without squares, which is what full correlation gives and no correlation exceeds.
 
     means, ses, lows, highs : one per group, lows ≤ means ≤ highs.  weights : ≥ 0, equal when None.
+    level : that of the limits, 0 < level < 1; z is its normal quantile.
     Errors: ValueError for no groups, or weights that are negative or all 0.
-    Source: Zou, Huang and Zhang (2009), Statistics in Medicine 28, 3202–3213, for the limits.
+    Source: Zou, Huang and Zhang (2009), Statistics in Medicine 28, 3202–3213, for sums of limits.
 
     >>> macro_average([0.2, 0.6], [0.03, 0.04], [0.1, 0.5], [0.3, 0.7])._asdict()["se"]
     0.025
@@ -52,10 +57,16 @@ def macro_average(
     if not len(m) or (w < 0).any() or not w.sum() > 0:
         raise ValueError("a macro average needs groups, and weights of at least 0, not all of them")
     w = w / w.sum()
-    power = 2 if independent else 1
+    z = NormalDist().inv_cdf((1 + level) / 2)
+
+    def total(distances: NDArray[np.float64]) -> float:
+        return math.fsum((w * distances).tolist())
 
     def spread(distances: NDArray[np.float64]) -> float:
-        return float(((w * distances) ** power).sum() ** (1 / power))
+        return math.hypot(*(w * distances)) if independent else total(distances)
 
-    mean = math.fsum((w * m).tolist())
-    return MacroAverage(mean, spread(se), mean - spread(m - low), mean + spread(high - m))
+    def reach(distances: NDArray[np.float64]) -> float:
+        return min(spread(np.maximum(distances, z * se)), total(distances))
+
+    mean = total(m)
+    return MacroAverage(mean, spread(se), mean - reach(m - low), mean + reach(high - m))

@@ -64,8 +64,13 @@ def named(series: Series, group_names: Sequence[str]) -> str:
     >>> named(("gpt-4", "0.2"), ["temperature"]), named(("gpt-4", ""), ["suite"])
     ('gpt-4, temperature 0.2', 'gpt-4, suite ""')
     """
-    groups = zip(group_names, series[1:], strict=True)
-    return ", ".join((series[0], *(f"{name} {value or QUOTES}" for name, value in groups)))
+    return ", ".join(filter(None, (series[0], groups_named(series[1:], group_names))))
+
+
+def groups_named(values: Sequence[str], group_names: Sequence[str]) -> str:
+    """Values with the columns that they are of: "temperature 0.2"; nothing without groups."""
+    pairs = zip(group_names, values, strict=True)
+    return ", ".join(f"{name} {value or QUOTES}" for name, value in pairs)
 
 
 def bare(estimate: Estimate) -> Estimate:

@@ -98,7 +98,11 @@ def by_benchmark(shared: bool) -> list[dict[str, Any]]:
 def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
     findings = quiet(by_benchmark(shared), by="benchmark", metrics="pass@1")
     page = page_of(findings)
-    assert [section.title for section in page.sections] == ["code", "math", "All groups"]
+    assert [section.title for section in page.sections] == [
+        "benchmark code",
+        "benchmark math",
+        "All groups",
+    ]
     macro = panels(findings, 2)["Macro average"]
     frame = findings.frame.pivot(index="model", columns="benchmark")
     assert ("share tasks" in macro.caption) == shared
@@ -109,8 +113,8 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
         assert cell.se == pytest.approx(expected)
         assert cell.low < cell.value < cell.high
     text = str(findings)
-    assert text.startswith("code: ")
-    assert "math: " in text
+    assert text.startswith("benchmark code: ")
+    assert "benchmark math: " in text
 
 
 def test_a_model_without_one_group_has_no_macro_average() -> None:
@@ -121,7 +125,7 @@ def test_a_model_without_one_group_has_no_macro_average() -> None:
     cells = {row[0]: row[1] for row in panels(findings, 2)["Macro average"].tables[0].rows}
     assert cells["one"].value is not None
     assert cells["two"].value is None
-    assert "Differences (math): the data has 1 model." in page_of(findings).absent
+    assert "Differences (benchmark math): the data has 1 model." in page_of(findings).absent
 
 
 def test_of_many_models_the_first_few_are_compared() -> None:

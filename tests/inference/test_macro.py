@@ -29,6 +29,14 @@ def test_normal_limits_give_the_normal_limits_of_the_average() -> None:
     assert average.high - average.mean == pytest.approx(1.96 * average.se)
 
 
+def test_squares_of_distances_cut_off_at_a_bound_do_not_shrink_the_sum() -> None:
+    """Two groups with one failure in 150 each: no lower rate than Poisson's of two failures."""
+    mean, se, high = 1 - 1 / 150, 1 / 150, 1 - 0.0253 / 150
+    average = macro_average([mean] * 2, [se] * 2, [0.96] * 2, [high] * 2)
+    poisson = 1 - 0.2422 / 300
+    assert poisson < average.high <= high
+
+
 def test_groups_that_share_tasks_add_up_without_squares() -> None:
     average = macro_average([0.2, 0.4], [0.01, 0.03], [0.1, 0.3], [0.3, 0.6], independent=False)
     assert average == pytest.approx((0.3, 0.02, 0.2, 0.45))

@@ -44,7 +44,9 @@ def macro_panel(study: Gathered, whole: Report) -> Panel:
         for metric in metrics:
             own = numbers.get((model, metric))
             share = units.get(metric, "share") == "share"
-            row.append(_average(own, groups, independent=independent, share=share))
+            row.append(
+                _average(own, groups, study.confidence.level, independent=independent, share=share)
+            )
         rows.append(tuple(row))
     columns = (Column("model"), *(Column(name, units.get(name, "share")) for name in metrics))
     return Panel(
@@ -95,9 +97,11 @@ def _by_model(data: Table) -> dict[tuple[str, str], _Numbers]:
     return numbers
 
 
-def _average(numbers: _Numbers | None, groups: int, *, independent: bool, share: bool) -> Estimate:
+def _average(
+    numbers: _Numbers | None, groups: int, level: float, *, independent: bool, share: bool
+) -> Estimate:
     """The macro average; without a value where a group has none."""
     if numbers is None or len(numbers.estimates) < groups:
         return Estimate(None, reason="no number in some group", share=share)
-    average = macro_average(*numbers, independent=independent)
+    average = macro_average(*numbers, level=level, independent=independent)
     return Estimate(average.mean, average.se, average.low, average.high, share=share)

@@ -25,7 +25,8 @@ from passk_cli.commands.report.parts import (
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Document, Note, Panel, Report, Section, Sentence
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import first_few, plural
+from passk_cli.study.extremes import groups_named
 
 _LEADERBOARD = (
     "Each number is an estimate with its confidence interval. Models that share a letter in the"
@@ -70,18 +71,29 @@ def page_report(study: Gathered, title: str) -> Report:
     sections.append(Section("All groups" if study.counts.group_names else "", tuple(overall)))
     if not study.counts.group_names:
         sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
-    panels = [panel for section in sections for panel in section.panels]
-    notes = dict.fromkeys(note for panel in panels for note in panel.report.notes)
     page = Document(title, tuple(sections), tuple(absent.sentences(len(groups))))
     first = sections[0].panels[0].report
     return replace(
         whole,
         tables=whole.tables if study.counts.group_names else first.tables,
         answer=tuple(_finding(sections, len(groups))),
-        notes=tuple(notes),
+        notes=tuple(_notes(sections, len(groups))),
         draw=tuple,
         page=page,
     )
+
+
+def _notes(sections: Sequence[Section], groups: int) -> Iterator[Note]:
+    """Those of all panels, once; where only some groups have one, it says which."""
+    titles: dict[Note, dict[str, None]] = {}
+    for section in sections:
+        for panel in section.panels:
+            for note in panel.report.notes:
+                titles.setdefault(note, {})[section.title] = None
+    named = {section.title for section in sections[:groups]} if groups > 1 else set()
+    for note, where in titles.items():
+        some = bool(named) and where.keys() < named
+        yield replace(note, text=f"{first_few(list(where))}: {note.text}") if some else note
 
 
 def _metrics_of_many(study: Gathered) -> dict[str, object]:
@@ -114,7 +126,7 @@ def _section(
 
     estimates : of that group, where they are known; None to make them.
     """
-    name = series_name(values)
+    name = groups_named(values, study.counts.group_names)
     counts = study.group(values)
     estimates = estimates or study.ask("estimate", counts, **_metrics_of_many(study))
     panels: list[Panel] = []
