@@ -24,7 +24,7 @@ def defects(cases: list[Case]) -> list[str]:
 
 def test_mutated_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    cases = list(file_cases(25, seed=0, place=tmp_path))
+    cases = list(file_cases(15, seed=0, place=tmp_path))
     assert defects(cases) == []
     assert {case.outcome.kind for case in cases} == {"read", "refused"}
 
@@ -33,7 +33,7 @@ def test_absurd_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     place = tmp_path / "a" / "b"
     place.mkdir(parents=True)
     monkeypatch.chdir(place)
-    assert defects(list(option_cases(50, seed=2, place=place))) == []
+    assert defects(list(option_cases(30, seed=2, place=place))) == []
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)

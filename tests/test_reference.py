@@ -84,7 +84,7 @@ def written(rows: list[Row], shape: str, place: Path) -> Path:
 
 
 @pytest.mark.parametrize("shape", METRICS)
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=False))
 def test_tool_and_reference_agree(
     passk: Passk, tmp_path: Path, shape: str, chance: random.Random
