@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.inference.differences import Differences
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits, whole_numbers
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ _COLUMNS_AT_ONCE = 1 << 13
 
 
 def max_t(
-    differences: ArrayLike, *, resamples: int = 10_000, seed: int = 0, enumerate_up_to: int = 13
+    differences: ArrayLike | Differences,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    enumerate_up_to: int = 13,
 ) -> Floats:
     """Two-sided p-values of the mean differences, adjusted for all columns: Westfall–Young max-T.
 
@@ -57,7 +62,7 @@ def max_t(
 
 
 def max_t_of_each(
-    families: Iterable[ArrayLike],
+    families: Iterable[ArrayLike | Differences],
     *,
     resamples: int = 10_000,
     seed: int = 0,
@@ -65,7 +70,7 @@ def max_t_of_each(
 ) -> list[Floats]:
     """`max_t` of each of many families, whose signs are drawn once: that is what takes time.
 
-    families : (tasks,) or (tasks × columns) each.  The rest is as for `max_t`.
+    families : (tasks,) or (tasks × columns) each, or `Differences`.  The rest is as for `max_t`.
 
     >>> [p.tolist() for p in max_t_of_each([[1, 1, 1], [[1, 1], [1, -1], [1, 0]]])]
     [[0.25], [0.25, 1.0]]
@@ -91,9 +96,11 @@ class _Descending:
 
     whole : (tasks × columns) whole numbers; only of tasks that differ where all patterns count,
         which `exact` says.  norms, z : (columns,).  places : where each column was, of `columns`.
+    sides : what the columns are differences of, where that is known.
     """
 
     whole: Floats
+    sides: Differences | None
     norms: Floats
     z: Floats
     places: NDArray[np.intp]
@@ -101,21 +108,30 @@ class _Descending:
     exact: bool
 
     @classmethod
-    def of(cls, differences: ArrayLike, enumerate_up_to: int) -> _Descending:
-        given = np.asarray(differences, dtype=np.float64)
+    def of(cls, differences: ArrayLike | Differences, enumerate_up_to: int) -> _Descending:
+        sides = differences.whole() if isinstance(differences, Differences) else None
+        given = (
+            differences.columns
+            if isinstance(differences, Differences)
+            else np.asarray(differences, dtype=np.float64)
+        )
         given = given[:, None] if given.ndim == 1 else given
         if given.ndim != 2 or not np.isfinite(given).all():
             raise ValueError("differences must be finite, (tasks,) or (tasks × columns)")
         moving = np.flatnonzero(given.any(axis=0))
-        whole = whole_numbers(given[:, moving])
+        whole = sides.columns[:, moving] if sides else whole_numbers(given[:, moving])
         norms = np.sqrt((whole**2).sum(axis=0))
         z = np.abs(whole.sum(axis=0)) / norms
         order = np.argsort(-z, kind="stable")
         differ = whole.any(axis=1)
         exact = int(differ.sum()) <= enumerate_up_to
         whole = whole[differ] if exact else whole
+        places = moving[order]
+        if sides:
+            sides = sides.at(places)
+            sides = sides._replace(values=sides.values[differ]) if exact else sides
         return cls(
-            whole[:, order], norms[order], z[order], moving[order], given.shape[1], exact
+            whole[:, order], sides, norms[order], z[order], places, given.shape[1], exact
         )  # fmt: skip
 
     def in_place(self, p: Floats) -> Floats:
@@ -131,12 +147,12 @@ def _stepped_down(families: Sequence[_Descending], resamples: int, seed: int) ->
     if not columns:
         return np.ones((len(families), 0))
     exact = families[0].exact
-    whole = np.concatenate([family.whole for family in families], axis=1)
+    flipped = _flipped(families)
     norms = np.concatenate([family.norms for family in families])
     z = np.stack([family.z for family in families])
     reached, patterns = np.zeros(z.shape), 0
     for signs in _all_signs(tasks) if exact else _drawn_signs(tasks, resamples, seed):
-        sums = np.abs(signs @ whole)
+        sums = np.abs(flipped(signs))
         sums /= norms
         # The largest of each column and those behind it.
         behind = sums.reshape(len(signs), *z.shape)[:, :, ::-1]
@@ -149,6 +165,16 @@ def _stepped_down(families: Sequence[_Descending], resamples: int, seed: int) ->
         p = np.where(bound < 1 / (patterns + 1), bound, p)
     stepped: Floats = np.minimum(np.maximum.accumulate(p, axis=1), 1.0)
     return stepped
+
+
+def _flipped(families: Sequence[_Descending]) -> Callable[[Floats], Floats]:
+    """Signs (patterns × tasks) → the sums of all families' columns, side by side."""
+    every = [family.sides for family in families if family.sides is not None]
+    if len(every) == len(families):
+        sides = Differences.beside(every)
+        return lambda signs: sides.between(signs @ sides.values)
+    whole = np.concatenate([family.whole for family in families], axis=1)
+    return lambda signs: signs @ whole
 
 
 def _all_signs(tasks: int) -> Iterator[Floats]:

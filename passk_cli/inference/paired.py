@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.inference.differences import Differences
 from passk_cli.inference.discordance import counts
 from passk_cli.inference.intervals import JEFFREYS, Sample
 from passk_cli.inference.streams import stream
@@ -48,7 +49,7 @@ class SignFlip:
 
 
 def sign_flip(
-    differences: ArrayLike,
+    differences: ArrayLike | Differences,
     *,
     resamples: int = 10_000,
     seed: int = 0,
@@ -71,7 +72,8 @@ def sign_flip(
     mid : count patterns that only tie with the observed sum by half (mid-p).  More power where sums
     tie often (small T, k = n), without the guarantee: see benchmarks/comparison.md for its size.
     differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison (a pair
-    of models, a metric).  resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40
+    of models, a metric); `Differences` where there are more pairs than models.
+    resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40
     nonzero differences counted exactly; time and memory grow as 2^(t/2).
     Returns `SignFlip`, arrays of shape (columns,), one column for (tasks,).
 
@@ -89,21 +91,22 @@ def sign_flip(
     >>> sign_flip([1, 1, 1, 1, 0, 1])
     SignFlip(p=array([0.0625]), exact=array([ True]), smallest=array([0.0625]))
     """
-    columns = _columns(differences)
+    sides = differences.whole() if isinstance(differences, Differences) else None
+    columns = differences.columns if isinstance(differences, Differences) else _columns(differences)
     if resamples < 1:
         raise ValueError("resamples must be at least 1")
     if not 0 <= enumerate_up_to <= 40:
         raise ValueError("enumerate_up_to must lie between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
-    whole = whole_numbers(np.where(finite, columns, 0.0))
+    whole = sides.columns if sides else whole_numbers(np.where(finite, columns, 0.0))
     observed = np.abs(whole.sum(axis=0))
     # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
     slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
     moving = np.count_nonzero(whole, axis=0)
     exact = moving <= enumerate_up_to
-    p = _at_least(whole, observed - slack, exact, resamples, seed)
+    p = _at_least(whole, sides, observed - slack, exact, resamples, seed)
     if mid:
-        p = (p + _at_least(whole, observed + slack + 1, exact, resamples, seed)) / 2
+        p = (p + _at_least(whole, sides, observed + slack + 1, exact, resamples, seed)) / 2
     square = np.maximum((whole**2).sum(axis=0), 1.0)
     bound = 2 * np.exp(-(observed**2) / (2 * square))
     p = np.where(~exact & (bound < 1 / (resamples + 1)), bound, p)
@@ -112,15 +115,17 @@ def sign_flip(
 
 
 def _at_least(
-    whole: Floats, threshold: Floats, exact: NDArray[np.bool_], resamples: int, seed: int
-) -> Floats:
+    whole: Floats, sides: Differences | None, threshold: Floats, exact: NDArray[np.bool_],
+    resamples: int, seed: int,
+) -> Floats:  # fmt: skip
     """Share of sign patterns that reach each column's threshold, counted or estimated."""
     p = np.empty(exact.shape)
     for column in np.flatnonzero(exact):
         p[column] = _share_of_all(whole[:, column], threshold[column])
     if not exact.all():
         sampled = np.flatnonzero(~exact)
-        reached = _count_reached(whole[:, sampled], threshold[sampled], resamples, seed)
+        each = whole[:, sampled] if sides is None else sides.at(sampled)
+        reached = _count_reached(each, threshold[sampled], resamples, seed)
         p[sampled] = (reached + 1) / (resamples + 1)
     return p
 
@@ -283,12 +288,14 @@ def _all_sums(sizes: Floats) -> Floats:
 
 
 def _count_reached(
-    whole: Floats, threshold: Floats, resamples: int, seed: int
+    whole: Floats | Differences, threshold: Floats, resamples: int, seed: int
 ) -> NDArray[np.int64]:
     """Of the random sign patterns, how many reach the threshold in each column."""
-    tasks, columns = whole.shape
+    sides = whole if isinstance(whole, Differences) else None
+    factor = whole.values if isinstance(whole, Differences) else whole
+    tasks, columns = len(factor), len(threshold)
     # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, which saves turning bits into signs.
-    doubled, total = 2 * whole, whole.sum(axis=0)
+    doubled, total = 2 * factor, factor.sum(axis=0)
     rows = max(1, min(BLOCK_RESAMPLES, _SIGN_ELEMENTS // tasks))
 
     def count(block: int) -> NDArray[np.int64]:
@@ -297,10 +304,14 @@ def _count_reached(
         reached = np.zeros(columns, dtype=np.int64)
         for row in range(0, patterns, rows):
             signs = np.unpackbits(packed[row : row + rows], axis=1, count=tasks).astype(np.float64)
+            of_models = signs @ doubled - total if sides else None
             for first in range(0, columns, _COLUMNS):
                 here = slice(first, first + _COLUMNS)
-                sums = signs @ doubled[:, here]
-                sums -= total[here]
+                if sides and of_models is not None:
+                    sums = sides.at(here).between(of_models)
+                else:
+                    sums = signs @ doubled[:, here]
+                    sums -= total[here]
                 np.abs(sums, out=sums)
                 reached[here] += np.count_nonzero(sums >= threshold[here], axis=0)
         return reached

@@ -26,20 +26,26 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     ['a', 'ab', 'b']
     """
     count = len(different)
-    columns = [frozenset(range(count))]
-    for i in range(count):
-        for j in range(i + 1, count):
-            if not different[i, j]:
-                continue
-            split = [
-                part
-                for column in columns
-                for part in ((column - {i}, column - {j}) if {i, j} <= column else (column,))
-            ]
-            columns = [c for c in dict.fromkeys(split) if not any(c < other for other in split)]
-    columns.sort(key=sorted)
-    names = [_letter(place) for place in range(len(columns))]
-    return ["".join(n for n, c in zip(names, columns, strict=True) if i in c) for i in range(count)]
+    # A group of models is an integer, with a bit for each.
+    groups = [(1 << count) - 1]
+    for i, j in np.argwhere(np.triu(different, 1)).tolist():
+        both = 1 << i | 1 << j
+        kept = [group for group in groups if group & both != both]
+        parted = [group for group in groups if group & both == both]
+        parts = dict.fromkeys(group & ~(1 << one) for group in parted for one in (i, j))
+        # Nothing that is kept lies inside another, and so in no part of one.
+        groups = kept + [
+            part
+            for part in parts
+            if not any(part & group == part for group in kept)
+            and not any(part & other == part != other for other in parts)
+        ]
+    members = sorted([i for i in range(count) if group >> i & 1] for group in groups)
+    shared = [""] * count
+    for place, models in enumerate(members):
+        for i in models:
+            shared[i] += _letter(place)
+    return shared
 
 
 def _letter(place: int) -> str:

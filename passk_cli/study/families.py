@@ -10,12 +10,13 @@ import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.paired import FLIPPED
+from passk_cli.study.paired import FLIPPED, differences_of
 from passk_cli.study.rules import ALL, HOLM, MAX_T, PRIMARY, SECONDARY, Rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.inference.differences import Differences
     from passk_cli.study.confidence import Confidence
 
 
@@ -91,16 +92,11 @@ def _together(families: Sequence[_TestFamily], confidence: Confidence) -> list[N
     return adjusted
 
 
-def _differences(family: Sequence[Comparison]) -> NDArray[np.float64]:
+def _differences(family: Sequence[Comparison]) -> NDArray[np.float64] | Differences:
     """(units × comparisons): over all tasks that some pair shares, 0 where a pair lacks one."""
-    from passk_cli.inference.weights import cluster_totals
-
-    if family[0].clusters is not None:
-        d = np.stack([c.d for c in family], axis=1)
-        return cluster_totals(d, family[0].clusters)[0]
     first = family[0].tasks
     if all(np.array_equal(c.tasks, first) for c in family):
-        return np.stack([c.d for c in family], axis=1)
+        return differences_of(family)
     tasks = np.unique(np.concatenate([c.tasks for c in family]))
     differences = np.zeros((len(tasks), len(family)))
     for column, c in enumerate(family):

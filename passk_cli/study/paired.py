@@ -19,6 +19,7 @@ from passk_cli.study.rules import INTERVAL, MID_P, SIGN_FLIP, SUISSA_SHUSTER, WI
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from passk_cli.inference.differences import Differences
     from passk_cli.inference.permutation import Permutation
     from passk_cli.study.comparison import Comparison
     from passk_cli.study.confidence import Confidence
@@ -141,16 +142,37 @@ def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -
             return [_unbounded(comparison) for comparison in group]
         tests = interval_test(d, low, high, codes)
         return _answers(INTERVAL, tests.p, tests.smallest)
-    totals = cluster_totals(d, codes)[0]
     if test == T:
-        return _answers(T, paired_t(totals), np.zeros(len(group)))
+        return _answers(T, paired_t(cluster_totals(d, codes)[0]), np.zeros(len(group)))
     flips = sign_flip(
-        totals, resamples=confidence.resamples, seed=confidence.seed, mid=test == MID_P
+        differences_of(group),
+        resamples=confidence.resamples,
+        seed=confidence.seed,
+        mid=test == MID_P,
     )
     answers = _answers(test, flips.p, flips.smallest)
     if test == SIGN_FLIP and codes is None:
         answers = [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
     return answers
+
+
+def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differences:
+    """Those of comparisons over the same tasks or clusters: a column each, or what they are of."""
+    from passk_cli.inference.differences import Differences
+
+    codes, places = group[0].clusters, dict[bytes, int]()
+    models: list[NDArray[np.float64]] = []
+    sides: list[int] = []
+    for values in (side for c in group for side in c.values):
+        key = values.tobytes()
+        if key not in places:
+            places[key] = len(models)
+            models.append(values)
+        sides.append(places[key])
+    if len(models) >= len(group):
+        return cluster_totals(np.stack([c.d for c in group], axis=1), codes)[0]
+    totals = cluster_totals(np.stack(models, axis=1), codes)[0]
+    return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 
 
 def _unconditional(d: NDArray[np.float64]) -> list[Answer]:
