@@ -207,7 +207,7 @@ def intervals(
 
     >>> samples = [Sample(np.array([0.0, 0.5, -1.0]), low=-1.0), Sample(np.ones(3), low=-1.0)]
     >>> [round(each.low, 3) for each in intervals(samples, "jeffreys")]
-    [-0.799, 0.105]
+    [-0.783, -0.279]
     """
     together = []
     if check(method, level, population) == "jeffreys":
