@@ -170,10 +170,13 @@ def _one_per_similar(
 
 
 def _sql(statement: Statement, role: str, keep: str | None) -> str:
+    more = f", {statement.weight} AS times" if statement.weight else ""
+    total = "coalesce(sum(times){}, 0)::BIGINT" if statement.weight else "count(*){}"
+    n, passed = total.format(""), total.format(" FILTER (verdict = 1)")
     return (
-        _values_sql(statement, role, keep)
-        + """
-SELECT cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed
+        _values_sql(statement, role, keep, more)
+        + f"""
+SELECT cell, value, {n} AS n, {passed} AS passed
 FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
     )
 

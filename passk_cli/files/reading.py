@@ -177,6 +177,8 @@ def _with_attempts(
     from passk_cli.files.attempts import with_attempts, with_numbering, with_order
 
     try:
+        if numbering or request.order:
+            statement.require_numbers()
         if numbering:
             counts = with_numbering(con, statement, counts, repeated=repeated)
         if request.attempts:
@@ -218,7 +220,8 @@ def _tallied(
         )
         try:
             layouts = [b.layout for b in batches]
-            statement = Statement(batches, names, request, columns_in(con, request.where, layouts))
+            where = columns_in(con, request.where, layouts)
+            statement = _statement(con, batches, names, request, where)
             tally = _run(con, statement, batches)
             _require_even_rows(batches, request)
             _require_closed(batches)
@@ -230,6 +233,21 @@ def _tallied(
 
             raise diagnose.explain(error, batches, request) from None
     raise AssertionError("a complete layout has no columns that appear further down")
+
+
+def _statement(
+    con: duckdb.DuckDBPyConnection,
+    batches: Sequence[Batch],
+    names: Mapping[str, str],
+    request: Request,
+    where: Sequence[str],
+) -> Statement:
+    """The statement, for the engine that groups the rows."""
+    if request.engine == "duckdb":
+        return Statement(batches, names, request, where)
+    from passk_cli.files.spark.statement import SparkStatement
+
+    return SparkStatement(con, batches, names, request, where)
 
 
 def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
@@ -379,7 +397,8 @@ def _require_even_rows(batches: Sequence[Batch], request: Request) -> None:
     """DataError for a row of a delimited text that ends in a delimiter too many."""
     for batch in batches:
         layout = batch.layout
-        for source in batch.sources if layout.kind == "csv" and not request.skip_bad else ():
+        looked_at = layout.kind == "csv" and not request.skip_bad and request.engine == "duckdb"
+        for source in batch.sources if looked_at else ():
             if may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
                 from passk_cli.files.faults import require_even_rows
 

@@ -35,6 +35,7 @@ TABLES = {
     "parquet": "parquet.apache.org",
 }
 DUPLICATES = ("error", "first", "last", "keep")
+ENGINES = ("duckdb", "spark")
 NORMALISE = ("none", "space", "python")
 ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
 
@@ -223,6 +224,26 @@ class Request:
             rare=True,
         ),
     ] = None
+    engine: Annotated[
+        str,
+        Option(
+            "--engine",
+            help="Where rows are counted.",
+            choices=ENGINES,
+            detail="duckdb counts them here; spark on a cluster, of which only counts come home.",
+            rare=True,
+        ),
+    ] = "duckdb"
+    spark_master: Annotated[
+        str | None,
+        Option(
+            "--spark-master",
+            "URL",
+            "Spark's master, as spark://host:7077 or sc://host.",
+            detail="Without it: the active session, else this machine (local[*]).",
+            rare=True,
+        ),
+    ] = None
     cluster: str | None = None
     attempts: tuple[str, ...] = ()
     scores_only: bool = False
@@ -242,6 +263,8 @@ class Request:
                     f"{decoded(text)}: this is not UTF-8, as all names in data are"
                 )
         _ = self.template
+        if self.spark_master is not None and self.engine != "spark":
+            raise ParameterError("--spark-master goes with --engine spark")
         reserved = [column for column in self.by if column in RESERVED]
         if reserved:
             raise ParameterError(

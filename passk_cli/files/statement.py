@@ -105,7 +105,17 @@ class Tally:
 
 
 class Statement:
-    """The SQL of one reading; see the module for what it does."""
+    """The SQL of one reading; see the module for what it does.
+
+    What follows is SQL that an engine whose rows are counted already replaces.
+    tallies : what is counted of equal rows.  times : of rows, how many they are.
+    weight : of a row, how many it stands for; "" where it is one.
+    unrepeated : whether the numbers of a cell's attempts are 0 … n−1 or 1 … n.
+    """
+
+    tallies = "count(*) AS rows, count(attempt) AS numbered, bit_xor(hash(attempt)) AS fingerprint"
+    times, weight = "count(*)", ""
+    unrepeated = "coalesce(fingerprint = from_0 OR fingerprint = from_1, false)"
 
     def __init__(
         self,
@@ -148,6 +158,9 @@ class Statement:
             return False
         return True
 
+    def require_numbers(self) -> None:
+        """Make sure that rows have the numbers of the attempts, as those of files always have."""
+
     def tally(self, keep: str | None) -> str:
         """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
         varies = [f"setting{i}" for i in range(len(self.settings))]
@@ -168,8 +181,7 @@ class Statement:
 WITH {of_truths.rows(keep)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{count_columns},
-         count(*) AS rows, count(attempt) AS numbered,
-         bit_xor(hash(attempt)) AS fingerprint{spans}
+         {self.tallies}{spans}
   FROM rows GROUP BY {keys}{count_columns}),
 judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM cells)),
 totals AS (
@@ -185,7 +197,7 @@ expected AS (
          bit_xor(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
-       numbered = 0 OR coalesce(fingerprint = from_0 OR fingerprint = from_1, false) AS unrepeated
+       numbered = 0 OR {self.unrepeated} AS unrepeated
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered
 ORDER BY name, {", ".join([*self.groups, "task"])}"""
 
@@ -198,7 +210,7 @@ ORDER BY name, {", ".join([*self.groups, "task"])}"""
         return f"""
 WITH {self.rows(None)},
 keyed AS (
-  SELECT coalesce(names.name, model) AS name, {key}, count(*) AS times
+  SELECT coalesce(names.name, model) AS name, {key}, {self.times} AS times
   FROM rows LEFT JOIN names ON names.file = rows.file
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY coalesce(names.name, model), {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""

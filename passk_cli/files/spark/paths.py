@@ -1,0 +1,55 @@
+"""Which files Spark reads, under the names it calls them by."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
+
+from passk_cli.errors import DataError
+from passk_cli.files.source import Source
+
+# What Spark takes for a pattern.
+_SIGNS = "\\{}[]*?"
+# Suffixes by which Spark unpacks.
+_SUFFIX = {"gzip": ".gz", "none": ""}
+_PACKED = (".gz", ".zst", ".bz2", ".lz4", ".snappy", ".deflate")
+
+
+def uri_of(path: str) -> str:
+    r"""What Spark is told of a file here.
+
+    >>> uri_of("/runs/a {1}.jsonl")
+    'file:///runs/a \\{1\\}.jsonl'
+    """
+    return "file://" + "".join("\\" * (sign in _SIGNS) + sign for sign in path)
+
+
+def path_of(uri: str) -> str:
+    """The path of a file here, from what Spark calls it.
+
+    >>> path_of("file:///runs/a%20%7B1%7D.jsonl")
+    '/runs/a {1}.jsonl'
+    """
+    return unquote(urlsplit(uri.replace("#", "%23").replace("?", "%3F")).path)
+
+
+def require_readable(sources: Sequence[Source]) -> None:
+    """DataError for files that Spark would pass over, or unpack in another way."""
+    alone = "or leave --engine spark out"
+    for source in sources:
+        file = os.path.basename(source.path)
+        if file.startswith(("_", ".")):
+            raise DataError(
+                source.name, f"Spark passes over names that begin with {file[0]}", "rename it"
+            )
+        suffix = _SUFFIX.get(source.packing)
+        if suffix is None:
+            raise DataError(
+                source.name, f"Spark reads no {source.packing} here", f"pack it as .gz, {alone}"
+            )
+        if not file.endswith(suffix) or (not suffix and file.endswith(_PACKED)):
+            packed = f"is packed with {source.packing}" if suffix else "is not packed"
+            raise DataError(
+                source.name, f"it {packed}, which Spark reads off the name", f"rename it, {alone}"
+            )

@@ -1,0 +1,255 @@
+"""The rows of a batch of files in Spark's SQL: a column for each that plays a role, and faults.
+
+A fault is a row that cannot be read as it is; what that means is decided at home: see `faults`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passk_cli.files.roles import SLACK
+from passk_cli.files.sql import FILE_COLUMN
+from passk_cli.files.statement import Batch
+
+
+def name(column: str) -> str:
+    """A column's name in Spark's SQL."""
+    return "`" + column.replace("`", "``") + "`"
+
+
+def text(value: str) -> str:
+    """A text in Spark's SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def span(end: str, column: str) -> str:
+    """What the "min" or "max" of a column is called; with "" the column itself, as a text."""
+    return f"#{end} {column}"
+
+
+# What each row and each group has besides the columns of the file.
+# Those that come home are without Spark's quotes.
+FILE, FAULT, NUMBER = map(name, (FILE_COLUMN, "#fault", "#number"))
+DOUBTS, WEIGHT, NUMBERED, FINGERPRINT = "#doubts", "#weight", "#numbered", "#fingerprint"
+# A number that both engines read alike; all other texts are judged at home.
+_PLAIN = r"^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$"
+# Half a pair of surrogates, which is no text.
+_HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_HALF = rf"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}"
+_READ = {"recursiveFileLookup": "true"}
+
+Name = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A column that comes home.
+
+    name : as the statement at home calls it.  base, keys : the file's column, the keys inside it.
+    listed : whether it is a list of texts.  bar : what its numbers are compared with, if anything.
+    hashed : whether a hash of the text stands for it.
+    """
+
+    name: str
+    base: str
+    keys: tuple[str, ...] = ()
+    listed: bool = False
+    bar: float | None = None
+    hashed: bool = False
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is read of one batch of files.
+
+    DOUBTS is 1 for rows at which more has to be looked: those of a delimited text that end in \\r,
+    and lines of JSON in which a key may come twice.
+
+    uris : the files.  late : columns that must not appear.
+    spanned : columns of which only the least and the greatest text of each group come home.
+    number : the column of attempt numbers, where these are only counted.
+    quoted : whether fields of a delimited text hold line breaks.
+    """
+
+    batch: Batch
+    parts: Sequence[Part]
+    uris: Sequence[str]
+    late: Sequence[str] = ()
+    spanned: Sequence[str] = ()
+    number: Part | None = None
+    quoted: bool = False
+
+    def frame(self, session: Any) -> Any:
+        """A Spark frame with the columns FILE, FAULT, DOUBTS, NUMBER, the parts and the spans."""
+        layout = self.batch.layout
+        if layout.kind == "csv":
+            return self._delimited(session)
+        if layout.kind != "parquet":
+            return self._lines(session)
+        frame = session.read.options(**_READ).parquet(*self.uris)
+        frame = frame.selectExpr(
+            "*", f"_metadata.file_path AS {FILE}", f"CAST(NULL AS STRING) AS {FAULT}",
+            f"0 AS {name(DOUBTS)}",
+        )  # fmt: skip
+        return frame.selectExpr(*self._selected(name))
+
+    @property
+    def bases(self) -> list[str]:
+        """The file's columns that are looked at."""
+        parts = [*self.parts, *([self.number] if self.number else [])]
+        inside = [FILE_COLUMN] if self.batch.layout.spool else []
+        return list(dict.fromkeys([*(p.base for p in parts), *self.spanned, *self.late, *inside]))
+
+    def _selected(self, of: Name) -> Iterator[str]:
+        """The columns, all empty where there is a fault."""
+        typed = self.batch.layout.typed
+        # A row that is none still belongs to its file.
+        inside = f"coalesce({of(FILE_COLUMN)}, {FILE})" if self.batch.layout.spool else FILE
+        yield f"{inside} AS {FILE}"
+        yield FAULT
+        yield name(DOUBTS)
+
+        def sound(sql: str) -> str:
+            return sql if typed else f"CASE WHEN {FAULT} IS NULL THEN {sql} END"
+
+        for part in self.parts:
+            yield f"{sound(_value(part, of, typed))} AS {name(part.name)}"
+        for column in self.spanned:
+            value = sound(f"coalesce(CAST({of(column)} AS STRING), '')")
+            yield f"{value} AS {name(span('', column))}"
+        if self.number is not None:
+            yield f"{sound(f'CAST({_value(self.number, of, typed)} AS STRING)')} AS {NUMBER}"
+
+    def _lines(self, session: Any) -> Any:
+        """Lines of JSON, each parsed as a list, which shows what else is on the line."""
+        fields = ",".join(f"{name(column)}:string" for column in self.bases)
+        options = "map('mode', 'PERMISSIVE', 'allowSingleQuotes', 'false')"
+        parsed = (
+            f"from_json(concat('[', value, ']'), {text(f'array<struct<{fields}>>')}, {options})"
+        )
+        lines = session.read.options(**_READ, lineSep="\n").text(list(self.uris))
+        lines = lines.where(r"value RLIKE '\\S'")
+        frame = lines.selectExpr(f"_metadata.file_path AS {FILE}", "value", f"{parsed} AS r")
+        faults = f"CASE {' '.join(self._line_faults())} END AS {FAULT}"
+        frame = frame.selectExpr("*", faults, f"{self._again()} AS {name(DOUBTS)}")
+        return frame.selectExpr(*self._selected(_of_record))
+
+    def _line_faults(self) -> Iterator[str]:
+        half = f"contains(value, {text(chr(92) + 'u')}) AND value RLIKE {text(_HALF)}"
+        yield f"WHEN r IS NULL OR size(r) <> 1 OR NOT is_valid_utf8(value) OR ({half}) THEN 'bad'"
+        for part in self.parts:
+            if part.listed:
+                value = _of_record(part.base)
+                yield f"WHEN {value} IS NOT NULL AND {_list(value)} IS NULL THEN 'bad'"
+        if self.late:
+            late = f"coalesce({', '.join(map(_of_record, self.late))}) IS NOT NULL"
+            task = next(p.base for p in self.parts if p.name == self.batch.roles.task)
+            yield f"WHEN {late} AND {_of_record(task)} IS NOT NULL THEN 'late'"
+
+    def _again(self) -> str:
+        """1 for a line in which one of the keys may come twice, as nearly none does."""
+        if self.batch.layout.spool:
+            return "0"
+        keys = [text(json.dumps(column, ensure_ascii=False)) for column in self.bases]
+        again = " OR ".join(f"locate({k}, value, locate({k}, value) + 1) > 0" for k in keys)
+        return f"CASE WHEN {again} THEN 1 ELSE 0 END"
+
+    def twice(self, session: Any) -> bool:
+        """Whether a record has one of the keys twice."""
+        wanted = ", ".join(map(text, self.bases))
+        keys = f"filter(json_object_keys(value), k -> k IN ({wanted}))"
+        lines = session.read.options(**_READ, lineSep="\n").text(list(self.uris))
+        doubtful = lines.where(f"{self._again()} = 1").selectExpr(f"{keys} AS k")
+        return bool(doubtful.where("size(k) > size(array_distinct(k))").limit(1).count())
+
+    def _delimited(self, session: Any) -> Any:
+        """Rows of a delimited text: line by line, or whole files where fields hold line breaks."""
+        columns = [column for column, _ in self.batch.layout.columns]
+        schema = ", ".join(f"{name(column)} STRING" for column in (*columns, "#bad"))
+        options = {
+            "mode": "PERMISSIVE", "sep": self.batch.layout.delimiter, "quote": '"', "escape": '"',
+            "columnNameOfCorruptRecord": "#bad", "columnPruning": "false",
+        }  # fmt: skip
+        uneven = "WHEN r.`#bad` IS NOT NULL THEN 'fields'"
+        reader = session.read.options(**_READ)
+        if self.quoted:
+            options |= {"multiLine": "true", "header": "true", "enforceSchema": "true"}
+            reader = reader.options(**options, unescapedQuoteHandling="RAISE_ERROR").schema(schema)
+            fields = ", ".join(map(name, (*columns, "#bad")))
+            frame = reader.csv(list(self.uris)).selectExpr(
+                f"_metadata.file_path AS {FILE}", f"struct({fields}) AS r", f"0 AS {name(DOUBTS)}"
+            )
+            cases = [uneven]
+        else:
+            given = ", ".join(f"{text(k)}, {text(v)}" for k, v in options.items())
+            returns = r"endswith(value, '\r')"
+            frame = reader.options(lineSep="\n").text(list(self.uris)).selectExpr(
+                f"_metadata.file_path AS {FILE}",
+                f"CASE WHEN {returns} THEN left(value, length(value) - 1) ELSE value END AS line",
+                f"CASE WHEN {returns} THEN 1 ELSE 0 END AS {name(DOUBTS)}",
+            )  # fmt: skip
+            record = f"from_csv(line, {text(schema)}, map({given})) AS r"
+            frame = frame.where("line <> ''").selectExpr("*", record)
+            tidy = f"replace(line, '\"\"', '') RLIKE {text(_tidy(self.batch.layout.delimiter))}"
+            cases = [
+                r"WHEN contains(line, '\r') THEN 'return'",
+                f"WHEN contains(line, '\"') AND NOT {tidy} THEN"
+                " CASE WHEN (length(line) - length(replace(line, '\"', ''))) % 2 = 1"
+                " THEN 'open' ELSE 'quoted' END",
+                "WHEN NOT is_valid_utf8(line) THEN 'bad'",
+                uneven,
+                f"WHEN {' AND '.join(map(_heads, columns))} THEN 'header'",
+            ]
+        frame = frame.selectExpr("*", f"CASE {' '.join(cases)} END AS {FAULT}")
+        return frame.selectExpr(*self._selected(lambda column: f"r.{name(column)}"))
+
+
+def _of_record(column: str) -> str:
+    return f"r[0].{name(column)}"
+
+
+def _heads(column: str) -> str:
+    """Whether a field is the name of its column; a column without one has no name there."""
+    nameless = f" OR r.{name(column)} IS NULL" if column.startswith("column ") else ""
+    return f"(r.{name(column)} <=> {text(column)}{nameless})"
+
+
+def _tidy(delimiter: str) -> str:
+    """The pattern of a line whose quotes enclose whole fields, once doubled quotes are out."""
+    sign = f"[{delimiter}]"
+    one = f'(?:"[^"]*+"|[^"{delimiter}][^{delimiter}]*+|)'
+    return f"^{one}(?:{sign}{one})*+$"
+
+
+def _value(part: Part, of: Name, typed: bool) -> str:
+    """Spark's SQL for a part."""
+    value = of(part.base)
+    if part.keys and typed:
+        value = ".".join([value, *map(name, part.keys)])
+    elif part.keys:
+        path = "$" + "".join(f"['{key}']" for key in part.keys)
+        value = f"get_json_object({value}, {text(path)})"
+    if part.listed and not typed:
+        value = _list(value)
+    if part.hashed:
+        value = f"transform({value}, x -> {_code('x')})" if part.listed else _code(value)
+    if part.bar is None:
+        return value
+    value = f"CAST({value} AS STRING)"
+    number = f"try_cast({value} AS DOUBLE)"
+    passes = f"CAST({number} >= CAST('{part.bar - SLACK!r}' AS DOUBLE) AS STRING)"
+    finite = f"{value} RLIKE {text(_PLAIN)} AND abs({number}) < 1e308"
+    return f"CASE WHEN {finite} THEN {passes} ELSE {value} END"
+
+
+def _code(value: str) -> str:
+    """A text that stands for another one, which is longer."""
+    code = f"CAST(xxhash64(CAST({value} AS STRING)) AS STRING)"
+    return f"CASE WHEN {value} IS NOT NULL THEN {code} END"
+
+
+def _list(value: str) -> str:
+    return f"from_json({value}, 'array<string>', map('mode', 'PERMISSIVE'))"

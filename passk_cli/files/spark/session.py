@@ -1,0 +1,100 @@
+"""The Spark session that reads: an existing one, or one of our own."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+from typing import Any
+
+from passk_cli.errors import ParameterError
+
+INSTALL = "pip install 'passk-cli[spark]'"
+# Of a session of our own.  Times are shown in UTC, as everywhere.
+_SETTINGS = {
+    "spark.app.name": "passk",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+def session(master: str | None) -> Any:
+    """The session at a master; without one the active session, else one on this machine.
+
+    master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
+    Errors: ParameterError where pyspark or Java is not installed, or nothing answers.
+    """
+    with silent_warnings():
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise ParameterError(f"--engine spark: pyspark is not installed; {INSTALL}") from None
+        return _session(SparkSession, master)
+
+
+@contextmanager
+def silent_warnings() -> Iterator[None]:
+    """pyspark warns of versions of other packages that it does not use here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _session(sessions: Any, master: str | None) -> Any:
+    active = sessions.getActiveSession()
+    if active is not None and (master is None or active.conf.get("spark.master", "") == master):
+        return active
+    builder = sessions.builder
+    if master is not None and master.startswith("sc://"):
+        builder = builder.remote(master)
+    else:
+        for name, value in _SETTINGS.items():
+            builder = builder.config(name, value)
+        builder = builder.master(master or "local[*]")
+    with _quiet() as log:
+        try:
+            started = builder.getOrCreate()
+            if not _is_remote(started):
+                started.sparkContext.setLogLevel("OFF")
+            return started
+        except Exception as error:
+            raise _silent(master, error, log()) from None
+
+
+def _is_remote(of: Any) -> bool:
+    """Whether a session speaks to Spark Connect, which has no context here."""
+    return type(of).__module__.startswith("pyspark.sql.connect")
+
+
+def _silent(master: str | None, error: Exception, log: str) -> ParameterError:
+    """Why no session came about."""
+    if ("JAVA_GATEWAY_EXITED" in str(error) and master is None) or "JAVA_HOME" in log:
+        return ParameterError("--engine spark: Java is not there; Spark needs Java 17 or later")
+    reason = " ".join(str(error).split())[:200]
+    return ParameterError(
+        f"--spark-master {master or 'local[*]'}: no session ({reason}); does it run, and is its"
+        " version that of pyspark?"
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[Any]:
+    """Java's log goes to a file instead of the terminal, also that of the process begun here."""
+    with TemporaryFile() as log:
+        sys.stderr.flush()
+        stderr = os.dup(2)
+        os.dup2(log.fileno(), 2)
+
+        def text() -> str:
+            log.seek(0)
+            return log.read().decode(errors="replace")
+
+        try:
+            yield text
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)

@@ -1,0 +1,420 @@
+"""The statement of a reading whose rows a Spark cluster groups.
+
+What comes home is a table per batch, with a row for each different combination of values and how
+often it is there.  The statement that reads files runs on these tables, unchanged but for the
+counting: what a value means, conditions, policies and errors are those of one machine.
+
+Attempt numbers do not come home.  Of each group their number and the exclusive or of their hashes
+does, which shows whether they are 0 … n−1 or 1 … n; else the cluster looks for repeats itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.layout import Layout
+from passk_cli.files.request import Request
+from passk_cli.files.spark.errors import explained
+from passk_cli.files.spark.faults import require_sound
+from passk_cli.files.spark.paths import path_of, require_readable, uri_of
+from passk_cli.files.spark.rows import (
+    DOUBTS,
+    FAULT,
+    FILE,
+    FINGERPRINT,
+    NUMBER,
+    NUMBERED,
+    WEIGHT,
+    Part,
+    Rows,
+    name,
+    span,
+    text,
+)  # fmt: skip
+from passk_cli.files.spark.session import session, silent_warnings
+from passk_cli.files.sql import FILE_COLUMN, models_kept, quote_name
+from passk_cli.files.statement import Batch, Statement
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Groups of a batch that may come home.
+MOST_GROUPS = 50_000_000
+# Numbers 0 … n−1 are recognised up to this n, as in files.
+_DENSE = 100_000
+# How Java writes a number with an exponent, and what it writes for those that are not finite.
+_JAVA = r"-?[0-9]\.[0-9]+E-?[0-9]+"
+_DECIMAL = rf"-?[0-9]+\.[0-9]+|{_JAVA}"
+_NOT_FINITE = """('"NaN"', '"Infinity"', '"-Infinity"')"""
+_ENDS = ("min", "max")
+
+
+@dataclass(frozen=True)
+class Gathered(Layout):
+    """The layout of a table that came home under a name."""
+
+    table: str = ""
+
+    def _rows(self, paths: Sequence[str], types: Mapping[str, str], **options: Any) -> str:
+        if self.typed:
+            return self.table
+        columns = [
+            f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()
+        ]
+        return f"(SELECT {', '.join([*columns, quote_name(FILE_COLUMN)])} FROM {self.table})"
+
+
+class SparkStatement(Statement):
+    """The same statement, of tables that came home."""
+
+    weight = "carried0::BIGINT"
+    times = f"sum({weight})::BIGINT"
+    tallies = (
+        f"{times} AS rows,"
+        f" sum(CASE WHEN attempt IS NULL THEN carried1::BIGINT ELSE {weight} END)::BIGINT"
+        " AS numbered,"
+        f" bit_xor(CASE WHEN attempt IS NULL THEN carried2::UBIGINT WHEN {weight} % 2 = 1"
+        " THEN hash(attempt) ELSE 0::UBIGINT END) AS fingerprint"
+    )
+    unrepeated = (
+        f"{Statement.unrepeated} OR EXISTS (SELECT 1 FROM dense_ AS d"
+        " WHERE d.count = totals.numbered AND fingerprint IN (d.from_0, d.from_1))"
+    )
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        batches: Sequence[Batch],
+        names: Mapping[str, str],
+        request: Request,
+        where: Sequence[str],
+    ) -> None:
+        super().__init__(batches, names, request, where)
+        _require_possible(batches, request)
+        self.con, self.spark = con, session(request.spark_master)
+        self.carried = (WEIGHT, NUMBERED, FINGERPRINT)
+        self.attempts_as = "VARCHAR"
+        self.numbers_here = "attempt" in request.attempts or request.order
+        self.tables: list[Gathered] = []
+        self.uris: dict[str, str] = {}
+        self._gather()
+
+    def require_numbers(self) -> None:
+        """Gather once more, with the number of each attempt."""
+        if not self.numbers_here:
+            self.numbers_here = True
+            self._gather()
+
+    def rows(self, keep: str | None, *, file_order: bool = False) -> str:
+        """As of files; a policy that needs the order of rows is refused."""
+        if keep is not None:
+            raise ParameterError(
+                f"--duplicates {keep}: attempts are repeated, and rows on a cluster have no order;"
+                " leave the repeated ones out of the files, or --engine spark"
+            )
+        return super().rows(None)
+
+    def repeats(self) -> str:
+        """As of files; the cluster counts where the numbers of attempts did not come home."""
+        shapes = {batch.roles.shape for batch in self.batches}
+        nested = any("." in str(c) for b in self.batches for c in b.roles.columns().values())
+        if (
+            shapes != {"attempts"}
+            or self.where
+            or nested
+            or not all(map(self._counted, self.batches))
+        ):
+            self.require_numbers()
+            return super().repeats()
+        key = [*self.groups, "task", "attempt"]
+        self.con.register("repeated_", self._repeated(key))
+        order = ", ".join(["name", *key])
+        first = ", ".join(f"(first({c} ORDER BY {order}))" for c in ["name", *key])
+        kept = models_kept("name", *self.request.patterns) or "true"
+        return f"""
+SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHERE {kept}"""
+
+    def _repeated(self, key: Sequence[str]) -> Any:
+        """name, the key, and times of the attempts that come more than once."""
+        frames = []
+        for batch in self.batches:
+            roles = [*self.request.by, batch.roles.task, batch.roles.attempt]
+            columns = [
+                f"CAST({name(str(column))} AS STRING) AS {name(c)}"
+                for c, column in zip(key, roles, strict=True)
+            ]
+            frame = self._read(batch, counted=False).frame(self.spark).where(f"{FAULT} IS NULL")
+            frames.append(frame.selectExpr(f"{self._model(batch)} AS name", *columns))
+        every = frames[0]
+        for frame in frames[1:]:
+            every = every.unionAll(frame)
+        counted = (
+            every.where("attempt IS NOT NULL AND task IS NOT NULL").groupBy("name", *key).count()
+        )
+        return self._home(counted.where("count > 1").withColumnRenamed("count", "times"))
+
+    def _model(self, batch: Batch) -> str:
+        """Spark's SQL for what the model of a row is called."""
+        column = batch.roles.model
+        model = "CAST(NULL AS STRING)" if column is None else f"CAST({name(column)} AS STRING)"
+        cases = " ".join(
+            f"WHEN {text(self.uris[s.path])} THEN {text(self.names[s.path])}"
+            for s in batch.sources
+            if s.path in self.names and s.path in self.uris
+        )
+        return f"coalesce(CASE {FILE} {cases} END, {model})" if cases else model
+
+    def _batch(self, batch: Batch) -> str:
+        place = next(i for i, each in enumerate(self.batches) if each is batch)
+        counted = self._counted(batch)
+        roles = replace(batch.roles, attempt=None) if counted else batch.roles
+        return super()._batch(replace(batch, layout=self.tables[place], roles=roles))
+
+    def _counted(self, batch: Batch) -> bool:
+        """Whether the numbers of attempts stay on the cluster, where they are only counted."""
+        column, layout = batch.roles.attempt, batch.layout
+        others = (*self.request.by, self.request.cluster, *self.where)
+        if self.numbers_here or column is None or column in others or column in layout.constants:
+            return False
+        return batch.roles.shape == "attempts"
+
+    def _gather(self) -> None:
+        """Every batch's groups, as tables here."""
+        self.tables = [self._table(place, batch) for place, batch in enumerate(self.batches)]
+        most = max(
+            int(self.con.execute(f"SELECT coalesce(max({quote_name(NUMBERED)}), 0) FROM {t.table}")
+                .fetchall()[0][0])
+            for t in self.tables
+        )  # fmt: skip
+        self._expect(min(most, _DENSE))
+
+    def _expect(self, most: int) -> None:
+        """The table of fingerprints of 0 … n−1 and 1 … n, for n up to the most."""
+        codes = np.zeros(1, dtype=np.uint64)
+        if most:
+            hashes = self.spark.range(most + 1).selectExpr(
+                "id", "xxhash64(CAST(id AS STRING)) AS code"
+            )
+            answer = self._home(hashes.orderBy("id"))
+            codes = answer.column("code").to_numpy().view(np.uint64)
+        total = np.bitwise_xor.accumulate(codes)
+        self.con.register("dense_", {
+            "count": np.arange(1, len(codes)), "from_0": total[:-1], "from_1": total[1:] ^ codes[0]
+        })  # fmt: skip
+
+    def _table(self, place: int, batch: Batch) -> Gathered:
+        """One batch's groups."""
+        read = self._read(batch, counted=self._counted(batch))
+        groups = self._home(self._grouped(read))
+        if require_sound(groups, read, self.request, self.spark):
+            # Fields hold line breaks, so lines are no rows.
+            read = replace(read, quoted=True)
+            groups = self._home(self._grouped(read))
+            require_sound(groups, read, self.request, self.spark)
+        if groups.num_rows > MOST_GROUPS:
+            raise DataError(
+                batch.sources[0].name,
+                f"over {MOST_GROUPS:,} different rows would have to come home",
+                "name fewer columns in --where and --by",
+            )
+        layout = self._kept(f"gathered_{place}", groups, read)
+        if not layout.typed:
+            self._respell(layout, read)
+        return layout
+
+    def _home(self, frame: Any) -> Any:
+        """A frame's rows here, as an Arrow table."""
+        sources = [source for batch in self.batches for source in batch.sources]
+        with explained(sources), silent_warnings():
+            return frame.toArrow()
+
+    def _grouped(self, read: Rows) -> Any:
+        """The groups of a batch, and what is counted in each."""
+        batch = read.batch
+        several = len(batch.sources) > 1 or batch.layout.spool != ""
+        named = several and (
+            batch.layout.constants or any(s.path in self.names for s in batch.sources)
+        )
+        # A file stays part of the key only where it says something, and of what is wrong.
+        file = FILE if named else f"CASE WHEN {FAULT} IS NOT NULL THEN {FILE} END"
+        parts = [name(part.name) for part in read.parts]
+        spans = [name(span("", column)) for column in read.spanned]
+        number = read.number is not None
+        some = f"FILTER (WHERE {NUMBER} IS NOT NULL)"
+        sums = {
+            WEIGHT: "count(*)",
+            DOUBTS: f"sum({name(DOUBTS)})",
+            NUMBERED: f"count({NUMBER})" if number else "CAST(0 AS BIGINT)",
+            FINGERPRINT: f"bit_xor(xxhash64({NUMBER})) {some}" if number else "CAST(0 AS BIGINT)",
+        }
+        # Only numbers are added up in place; the least and the greatest texts are of groups.
+        keys = ", ".join([FILE, FAULT, *parts, *spans])
+        first = ", ".join([keys, *(f"{sql} AS {name(c)}" for c, sql in sums.items())])
+        totals = [f"sum({name(c)}) AS {name(c)}" for c in (WEIGHT, DOUBTS, NUMBERED)]
+        totals.append(
+            f"coalesce(bit_xor({name(FINGERPRINT)}), CAST(0 AS BIGINT)) AS {name(FINGERPRINT)}"
+        )
+        for end in _ENDS:
+            ends = {FILE: FILE_COLUMN, **dict(zip(spans, read.spanned, strict=True))}
+            totals += [f"{end}({sql}) AS {name(span(end, c))}" for sql, c in ends.items()]
+        with explained(batch.sources):
+            read.frame(self.spark).createOrReplaceTempView("passk_rows")
+            return self.spark.sql(
+                f"SELECT {', '.join([FAULT, *parts, *totals])}"
+                f" FROM (SELECT {first} FROM passk_rows GROUP BY {keys})"
+                f" GROUP BY {', '.join([file, FAULT, *parts])} LIMIT {MOST_GROUPS + 1}"
+            )
+
+    def _read(self, batch: Batch, *, counted: bool) -> Rows:
+        """What is to be read of a batch."""
+        request, roles, layout = self.request, batch.roles, batch.layout
+        self._types(batch)
+        of_roles = roles.columns()
+        uses = [*of_roles.values(), *request.by, *self.where, *filter(None, [request.cluster])]
+        alone = {column for column in uses if uses.count(column) == 1}
+        lists = [c for c in uses if roles.shape == "lists" and "list" in layout.kinds.get(c, ())]
+        parts = {
+            column: Part(
+                column,
+                *self._inside(batch, column),
+                listed=column in lists and column not in (roles.task, roles.model),
+                bar=request.bar if column == roles.outcome and column in alone
+                and roles.shape == "attempts" else None,
+                hashed=column == of_roles.get("solution") and column in alone,
+            )
+            for column in dict.fromkeys(uses)
+            if column not in layout.constants
+        }  # fmt: skip
+        number = parts.pop(str(roles.attempt)) if counted else None
+        spanned = [s for s in self.settings if s in layout.kinds and s not in uses]
+        spanned = [s for s in spanned if s not in layout.constants]
+        bases = dict.fromkeys([*(p.base for p in parts.values()), *spanned], "")
+        late = self._late(batch, bases | ({number.base: ""} if number else {}))
+        paths = [layout.spool] if layout.spool else [source.path for source in batch.sources]
+        return Rows(batch, tuple(parts.values()), [*map(uri_of, paths)], late, spanned, number)
+
+    def _inside(self, batch: Batch, column: str) -> tuple[str, tuple[str, ...]]:
+        """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
+        base, keys = self._path(batch, column)
+        if any(sign in key for key in keys for sign in "'[]\\"):
+            raise DataError(batch.sources[0].name, f"Spark finds no {column!r}", "rename the key")
+        return base, tuple(keys)
+
+    def _kept(self, table: str, groups: Any, read: Rows) -> Gathered:
+        """The groups as a table here, under the names the statement uses."""
+        layout = read.batch.layout
+        self._know_files(groups, read)
+        parts = [quote_name(part.name) for part in read.parts]
+        halves = []
+        # What varies within a group is two rows, of its least and its greatest; one has no weight.
+        for end in _ENDS:
+            file = quote_name(span(end, FILE_COLUMN))
+            file = file if layout.spool else f"(SELECT path FROM files_ WHERE uri = {file})"
+            columns = [*parts, f"{file} AS {quote_name(FILE_COLUMN)}"]
+            columns += [f"{quote_name(span(end, c))} AS {quote_name(c)}" for c in read.spanned]
+            columns += [
+                f"{quote_name(c)} * {int(end == 'min')} AS {quote_name(c)}"
+                for c in (WEIGHT, NUMBERED)
+            ]
+            code = quote_name(FINGERPRINT) if end == "min" else "0"
+            columns.append(
+                f"({code}::HUGEINT & 18446744073709551615)::UBIGINT AS {quote_name(FINGERPRINT)}"
+            )
+            varies = " OR ".join(
+                f"{quote_name(span('min', c))} <> {quote_name(span('max', c))}"
+                for c in (FILE_COLUMN, *read.spanned)
+            )
+            halves.append(
+                f"SELECT {', '.join(columns)} FROM home_"
+                f" WHERE coalesce({quote_name('#fault')}, 'bad') = 'bad'"
+                + (f" AND ({varies})" if end == "max" else "")
+            )
+        self.con.register("home_", groups)
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {' UNION ALL '.join(halves)}")
+        self.con.unregister("home_")
+        kinds = layout.kinds
+        columns_ = [(p.name, frozenset(kinds.get(p.name, {"text"}))) for p in read.parts]
+        columns_ += [(c, frozenset(kinds[c])) for c in read.spanned]
+        columns_ += [(c, frozenset({"number"})) for c in self.carried]
+        kind = layout.kind if layout.typed or layout.kind == "csv" else "jsonl"
+        return Gathered(
+            kind, layout.description, tuple(columns_), constants=layout.constants, table=table
+        )
+
+    def _know_files(self, groups: Any, read: Rows) -> None:
+        """Which path belongs to what Spark calls each file."""
+        found = {
+            u for end in _ENDS for u in groups.column(span(end, FILE_COLUMN)).unique().to_pylist()
+        }
+        pairs = {
+            uri: path_of(uri) for uri in found if uri is not None and not read.batch.layout.spool
+        }
+        self.uris |= {path: uri for uri, path in pairs.items()}
+        self.con.register("files_", {
+            "uri": np.array([*pairs, None], dtype=object),
+            "path": np.array([*pairs.values(), None], dtype=object),
+        })  # fmt: skip
+
+    def _respell(self, layout: Gathered, read: Rows) -> None:
+        """Numbers as one machine spells them; DataError where a text could be one."""
+        if layout.kind == "csv":
+            return
+        for part in read.parts:
+            column = quote_name(part.name)
+            if part.hashed:
+                continue
+            kinds = layout.kinds[part.name] - {"null"}
+            one = f"unnest({column})" if part.listed else column
+            java = f"regexp_full_match(value, '{_JAVA}') OR value IN {_NOT_FINITE}"
+            sql = f"SELECT min(value) FROM (SELECT {one} AS value FROM {layout.table}) WHERE {java}"
+            ((example,),) = self.con.execute(sql).fetchall()
+            if example is None and "text" in kinds:
+                continue
+            if example is not None and (part.listed or not kinds <= {"number"}):
+                raise DataError(
+                    read.batch.sources[0].name,
+                    f'"{part.name}" holds {example}, a number or a text to Spark',
+                    "write numbers without exponents, or leave --engine spark out",
+                )
+            if not part.listed:
+                number = f"CAST(CAST({column} AS DOUBLE) AS VARCHAR)"
+                self.con.execute(
+                    f"UPDATE {layout.table} SET {column} = CASE WHEN"
+                    f" regexp_full_match({column}, '{_DECIMAL}') THEN {number}"
+                    f" ELSE trim({column}, '\"') END WHERE {column} IS NOT NULL"
+                )
+
+
+def _require_possible(batches: Sequence[Batch], request: Request) -> None:
+    """DataError, ParameterError for what cannot be read on a cluster, or not in the same way."""
+    for batch in batches:
+        kind, first = batch.layout.kind, batch.sources[0].name
+        if kind in ("frame", "json"):
+            what = "data in memory" if kind == "frame" else "one JSON document"
+            raise DataError(
+                first, f"{what}, which a cluster does not share", "leave --engine spark out"
+            )
+        if kind == "csv" and request.skip_bad:
+            raise ParameterError("--skip-bad: Spark keeps no account of rows of CSV; mend them")
+        if not batch.layout.spool:
+            require_readable(batch.sources)
+    if "line" in request.attempts:
+        raise ParameterError(
+            "--order-from-lines: lines on a cluster have no order; name the attempt's number with"
+            " --field attempt=…"
+        )
+    if request.conversion is not None:
+        raise ParameterError(
+            "--engine spark: rows stay on the cluster; write counts with passk convert --counts"
+        )
+    if "solution" in request.attempts and (request.normalise != "none" or request.similarity):
+        option = "--similarity" if request.similarity else f"--normalise {request.normalise}"
+        raise ParameterError(
+            f"{option}: solutions are texts, which stay on the cluster; compare them with"
+            " --normalise none, or leave --engine spark out"
+        )
