@@ -51,7 +51,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         log = start("Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         address = _wait(log, r"Starting Spark master at (spark://\S+)")
-        worker = ("--host", "127.0.0.1", "--webui-port", "0", "-c", "1", "-m", "600m", address)
+        worker = ("--host", "127.0.0.1", "--webui-port", "0", "-c", "1", "-m", "900m", address)
         for log in [start("Worker", *worker), start("Worker", *worker)]:
             _wait(log, r"(Successfully registered)")
         yield address
@@ -78,7 +78,7 @@ def _wait(log: Path, pattern: str) -> str:
 def both(master: str, passk: Passk, monkeypatch: pytest.MonkeyPatch) -> Both:
     """both("estimate", path, …): what both engines say, which is the same to the byte."""
     os.environ["PYSPARK_SUBMIT_ARGS"] = (
-        "--conf spark.executor.memory=512m --conf spark.driver.memory=512m"
+        "--conf spark.executor.memory=800m --conf spark.driver.memory=1g"
         " --conf spark.sql.shuffle.partitions=2 --conf spark.driver.host=127.0.0.1 pyspark-shell"
     )
 

@@ -186,12 +186,16 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
     def _gather(self) -> None:
         """Every batch's groups, as tables here."""
         self.tables = [self._table(place, batch) for place, batch in enumerate(self.batches)]
-        most = max(
-            int(self.con.execute(f"SELECT coalesce(max({quote_name(NUMBERED)}), 0) FROM {t.table}")
-                .fetchall()[0][0])
-            for t in self.tables
-        )  # fmt: skip
+        most = sum(map(self._most, self.tables, self.batches))
         self._expect(min(most, _DENSE))
+
+    def _most(self, layout: Gathered, batch: Batch) -> int:
+        """At least the most attempts with counted numbers of a cell, from one batch."""
+        constant = batch.roles.task in batch.layout.constants
+        task = "true" if constant else quote_name(batch.roles.task)
+        numbered = f"SELECT sum({quote_name(NUMBERED)}) AS s FROM {layout.table} GROUP BY {task}"
+        ((most,),) = self.con.execute(f"SELECT coalesce(max(s), 0) FROM ({numbered})").fetchall()
+        return int(most)
 
     def _expect(self, most: int) -> None:
         """The table of fingerprints of 0 … n−1 and 1 … n, for n up to the most."""
