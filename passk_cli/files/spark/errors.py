@@ -32,7 +32,7 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
     if any(sign in message for sign in _NOT_THERE):
         return DataError(
             place, "Spark's workers do not see this file",
-            "put it where all of them read it: a shared folder, hdfs:// or s3a://",
+            "put it into a folder that all of them share",
         )  # fmt: skip
     if any(s.packing == "gzip" for s in sources) and any(sign in message for sign in _CUT_OFF):
         return DataError(place, "the gzip stream is cut off or damaged", "copy the file again")

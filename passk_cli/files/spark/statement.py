@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.arguments import ROWS
 from passk_cli.files.layout import Layout
 from passk_cli.files.request import Request
 from passk_cli.files.spark.errors import explained
@@ -398,8 +399,9 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
     """DataError, ParameterError for what cannot be read on a cluster, or not in the same way."""
     for batch in batches:
         kind, first = batch.layout.kind, batch.sources[0].name
-        if kind in ("frame", "json"):
-            what = "data in memory" if kind == "frame" else "one JSON document"
+        in_memory = kind == "frame" or first in (ROWS, "<stdin>")
+        if in_memory or kind == "json":
+            what = "data in memory" if in_memory else "one JSON document"
             raise DataError(
                 first, f"{what}, which a cluster does not share", "leave --engine spark out"
             )
@@ -407,14 +409,14 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
             raise ParameterError("--skip-bad: Spark keeps no account of rows of CSV; mend them")
         if not batch.layout.spool:
             require_readable(batch.sources)
+    if request.conversion is not None:
+        raise ParameterError(
+            "--engine spark: rows stay on the cluster; write counts with passk convert --counts"
+        )
     if "line" in request.attempts:
         raise ParameterError(
             "--order-from-lines: lines on a cluster have no order; name the attempt's number with"
             " --field attempt=…"
-        )
-    if request.conversion is not None:
-        raise ParameterError(
-            "--engine spark: rows stay on the cluster; write counts with passk convert --counts"
         )
     if "solution" in request.attempts and (request.normalise != "none" or request.similarity):
         option = "--similarity" if request.similarity else f"--normalise {request.normalise}"
