@@ -45,7 +45,7 @@ Name = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Part:
+class SparkColumn:
     """A column that comes home.
 
     name : as the statement at home calls it.  base, keys : the file's column, the keys inside it.
@@ -75,11 +75,11 @@ class Rows:
     """
 
     batch: Batch
-    parts: Sequence[Part]
+    parts: Sequence[SparkColumn]
     uris: Sequence[str]
     late: Sequence[str] = ()
     spanned: Sequence[str] = ()
-    number: Part | None = None
+    number: SparkColumn | None = None
     quoted: bool = False
 
     def frame(self, session: Any) -> Any:
@@ -224,7 +224,7 @@ def _tidy(delimiter: str) -> str:
     return f"^{one}(?:{sign}{one})*+$"
 
 
-def _value(part: Part, of: Name, typed: bool) -> str:
+def _value(part: SparkColumn, of: Name, typed: bool) -> str:
     """Spark's SQL for a part."""
     value = of(part.base)
     if part.keys and typed:

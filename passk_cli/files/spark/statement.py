@@ -31,8 +31,8 @@ from passk_cli.files.spark.rows import (
     NUMBER,
     NUMBERED,
     WEIGHT,
-    Part,
     Rows,
+    SparkColumn,
     name,
     span,
     text,
@@ -56,7 +56,7 @@ _ENDS = ("min", "max")
 
 
 @dataclass(frozen=True)
-class Gathered(Layout):
+class HomeTable(Layout):
     """The layout of a table that came home under a name."""
 
     table: str = ""
@@ -101,7 +101,7 @@ class SparkStatement(Statement):
         self.carried = (WEIGHT, NUMBERED, FINGERPRINT)
         self.attempts_as = "VARCHAR"
         self.numbers_here = "attempt" in request.attempts or request.order
-        self.tables: list[Gathered] = []
+        self.tables: list[HomeTable] = []
         self.uris: dict[str, str] = {}
         self._gather()
 
@@ -190,7 +190,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         most = sum(map(self._most, self.tables, self.batches))
         self._expect(min(most, _DENSE))
 
-    def _most(self, layout: Gathered, batch: Batch) -> int:
+    def _most(self, layout: HomeTable, batch: Batch) -> int:
         """At least the most attempts with counted numbers of a cell, from one batch."""
         constant = batch.roles.task in batch.layout.constants
         task = "true" if constant else quote_name(batch.roles.task)
@@ -212,7 +212,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             "count": np.arange(1, len(codes)), "from_0": total[:-1], "from_1": total[1:] ^ codes[0]
         })  # fmt: skip
 
-    def _table(self, place: int, batch: Batch) -> Gathered:
+    def _table(self, place: int, batch: Batch) -> HomeTable:
         """One batch's groups."""
         read = self._read(batch, counted=self._counted(batch))
         groups = self._home(self._grouped(read))
@@ -284,7 +284,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         alone = {column for column in uses if uses.count(column) == 1}
         lists = [c for c in uses if roles.shape == "lists" and "list" in layout.kinds.get(c, ())]
         parts = {
-            column: Part(
+            column: SparkColumn(
                 column,
                 *self._inside(batch, column),
                 listed=column in lists and column not in (roles.task, roles.model),
@@ -310,7 +310,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             raise DataError(batch.sources[0].name, f"Spark finds no {column!r}", "rename the key")
         return base, tuple(keys)
 
-    def _kept(self, table: str, groups: Any, read: Rows) -> Gathered:
+    def _kept(self, table: str, groups: Any, read: Rows) -> HomeTable:
         """The groups as a table here, under the names the statement uses."""
         layout = read.batch.layout
         self._know_files(groups, read)
@@ -347,7 +347,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         columns_ += [(c, frozenset(kinds[c])) for c in read.spanned]
         columns_ += [(c, frozenset({"number"})) for c in self.carried]
         kind = layout.kind if layout.typed or layout.kind == "csv" else "jsonl"
-        return Gathered(
+        return HomeTable(
             kind, layout.description, tuple(columns_), constants=layout.constants, table=table
         )
 
@@ -365,7 +365,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             "path": np.array([*pairs.values(), None], dtype=object),
         })  # fmt: skip
 
-    def _respell(self, layout: Gathered, read: Rows) -> None:
+    def _respell(self, layout: HomeTable, read: Rows) -> None:
         """Numbers as one machine spells them; DataError where a text could be one."""
         if layout.kind == "csv":
             return
