@@ -270,7 +270,8 @@ def dirichlet_quantiles(laws: Sequence[Law], p: float) -> NDArray[np.float64]:
     takes by itself goes into calling numpy.
 
     laws : (totals, weights, sizes) each, as `dirichlet_quantile` takes them.
-    Returns (laws,) floats.  The blocks it computes in, and its threads, change no number.
+    Returns (laws,) floats.  Threads change no number; the laws beside it change one by rounding
+    alone, since sums over rows of another length are added in another order.
 
     >>> dirichlet_quantiles([([0, 1], [1, 1], None), ([0, 1], [2, 1], None)], 0.5).round(9).tolist()
     [0.5, 0.292893219]
