@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     import duckdb
 
 # What a statement of ours sets as it goes; everything else is locked.
-_SETTABLE = ("preserve_insertion_order", "disabled_optimizers")
+_SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
+# Bytes that a thread may take before what does not fit goes to a file, and all of them at least.
+_OF_A_THREAD, _LEAST = 1 << 27, 1 << 28
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
 def connect(paths: Iterable[str], spool: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -41,11 +44,43 @@ def connect(paths: Iterable[str], spool: Path | None = None) -> duckdb.DuckDBPyC
     }
     if spool is not None:
         settings["temp_directory"] = quote_text(str(spool / "memory"))
+        settings |= _little_memory(con)
     # These two forbid what comes after them.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
     for name, value in settings.items():
         con.execute(f"SET {name} = {value}")
     return con
+
+
+def execute(con: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Execute a statement that makes a table: with little memory, and where that does not suffice,
+    as for a record of many megabytes, with all there is.
+
+    Errors: duckdb.Error.
+    """
+    import duckdb
+
+    try:
+        con.execute(sql)
+    except duckdb.OutOfMemoryException:
+        con.execute("RESET memory_limit")
+        con.execute(sql)
+
+
+def give_back(con: duckdb.DuckDBPyConnection) -> None:
+    """Give the memory of what has been dropped back to the system, as setting a limit does."""
+    ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
+    con.execute(f"SET memory_limit = '{limit}'")
+
+
+def _little_memory(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """The setting of so much memory as grouping is not slower with; none where there is less."""
+    ((threads, most),) = con.execute(
+        "SELECT current_setting('threads'), current_setting('memory_limit')"
+    ).fetchall()
+    number, unit = most.split()
+    little = max(int(threads) * _OF_A_THREAD, _LEAST)
+    return {"memory_limit": f"'{little} bytes'"} if little < float(number) * _UNITS[unit] else {}
 
 
 def _list_sql(texts: Iterable[str]) -> str:

@@ -174,7 +174,7 @@ def _require_names(request: Request, carried: Sequence[str]) -> None:
 def _require_no_empty_names(batches: Sequence[Batch], tally: Tally) -> None:
     """DataError for a name without a letter, which reads as none in csv."""
     for role in ("name", "task"):
-        if (tally.cells[role] == "").any():
+        if "" in tally.cells[role].names:
             what = "model" if role == "name" else role
             raise DataError(
                 batches[0].sources[0].name,

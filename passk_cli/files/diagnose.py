@@ -35,6 +35,7 @@ from passk_cli.files.roles import find, judge
 from passk_cli.files.source import Source
 from passk_cli.files.sql import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.statement import Batch, Repeats, Tally, in_order
+from passk_cli.files.texts import Texts
 from passk_cli.limits import MORE_MEMORY, MOST_ATTEMPTS
 from passk_cli.outcomes.counts import TOO_MANY
 
@@ -408,5 +409,5 @@ def _is_number(text: str | None) -> bool:
 
 
 def _cell(tally: Tally, column: str, where: int) -> str | None:
-    value = tally.cells[column][where]
-    return None if value is None or not isinstance(value, str) else value
+    texts: Texts = tally.cells[column]
+    return texts.at(where)

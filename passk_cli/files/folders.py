@@ -64,15 +64,15 @@ def require_no_copies(batches: Sequence[Batch]) -> None:
                 )
 
 
-def id_note(kinds: Mapping[str, str], tasks: Sequence[str]) -> str:
+def id_note(kinds: Mapping[str, str], tasks: Sequence[str], example: str | None) -> str:
     """That a number is the same task as its text in another file; "" where there is no such pair.
 
     kinds : kind of value, "number" or "text" → the first file whose tasks are that.
+    example : one of the tasks.
     """
     files = {kinds.get("number"), kinds.get("text")}
     if None in files or len(files) == 1 or not all(task.isdecimal() for task in tasks):
         return ""
-    example = tasks[0]
     return (
         f"tasks are numbers in {kinds['number']} and texts in {kinds['text']}: {example} and"
         f' "{example}" are one task'

@@ -14,6 +14,7 @@ from passk_cli.files.intake import Spooled
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import OF_ATTEMPTS, candidates, find
 from passk_cli.files.statement import Batch, Tally
+from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
@@ -35,9 +36,10 @@ def decide(
     _require_one_model(batches, tally.every)
     _refuse(batches, request, tally, tolerant)
     cells = dict(tally.cells)
-    nameless = _null(cells["task"])
+    nameless = cells["task"].absent
     skipped = int(cells["attempts"][nameless].sum()) + tally.rejected + attempts.skipped
-    cells = {name: values[~nameless] for name, values in cells.items()}
+    if nameless.any():
+        cells = {name: values[~nameless] for name, values in cells.items()}
     groups = [f"group{i}" for i in range(len(request.by))]
     bounded = request.missing == BOUNDS
     bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
@@ -53,10 +55,10 @@ def decide(
         raise DataError(
             place, "no attempts in this data", "is --where too narrow?" if request.where else ""
         )
-    series = list(zip(*(_texts(cells[c][attempted]) for c in ("name", *groups)), strict=True))
-    tasks = _texts(cells["task"][attempted])
+    series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
+    tasks = cells["task"][attempted]
     numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
-    pooled = not numbered and _texts(cells["file_low"]) != _texts(cells["file_high"])
+    pooled = not numbered and bool(cells["files_differ"].any())
     facts = ReadFacts(
         inputs=tuple(_input(b, request, attempts) for b in batches),
         missing=missing,
@@ -78,15 +80,15 @@ def decide(
         cluster=request.cluster or "",
         threshold=None if request.unjudged else request.bar,
         warnings=attempts.notes,
-        remarks=tuple(filter(None, [id_note(attempts.task_kinds, tasks)])),
+        remarks=tuple(filter(None, [id_note(attempts.task_kinds, tasks.present, tasks.at(0))])),
         reasons={model: dict(each) for model, each in attempts.reasons.items()},
         runs=attempts.runs,
         foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
     )
-    counts = Counts.from_columns(
+    counts = Counts.from_codes(
         series,
-        tasks,
+        tasks.filled,
         n[attempted].astype(np.int64),
         cells["passed"][attempted].astype(np.int64),
         tuple(request.by),
@@ -100,8 +102,8 @@ def decide(
 
 def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: bool) -> None:
     """Raise for what the policies do not allow, with the place where it stands."""
-    cells, nameless = tally.cells, _null(tally.cells["task"])
-    wrong = nameless.any() or _null(cells["name"]).any() or cells["bad"].any()
+    cells, nameless = tally.cells, tally.cells["task"].absent
+    wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
     if not (wrong or cells["missing"].any() or tally.repeats):
         return
     from passk_cli.files import diagnose
@@ -109,7 +111,7 @@ def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: 
     if nameless.any() and not (request.skip_bad or tolerant):
         raise diagnose.no_name(batches, "task")
     with_task = replace(tally, cells={name: v[~nameless] for name, v in tally.cells.items()})
-    if _null(with_task.cells["name"]).any():
+    if with_task.cells["name"].absent.any():
         raise diagnose.no_name(batches, "model")
     if tolerant:
         return
@@ -121,24 +123,15 @@ def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: 
         raise diagnose.repeated_attempt(batches, request, tally.repeats)
 
 
-def _null(values: Any) -> Any:
-    """Where an array from DuckDB has no value."""
-    mask = np.ma.getmaskarray(values)
-    return mask | np.array([v is None for v in np.ma.getdata(values)], dtype=bool)
-
-
-def _texts(values: Any) -> list[str]:
-    empty = _null(values)
-    return ["" if none else str(v) for v, none in zip(np.ma.getdata(values), empty, strict=True)]
-
-
 def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> None:
     """A label names one model; over a file of several it would merge them."""
     labels = {s.label: s for b in batches for s in b.sources if s.label and b.roles.model}
     for label, source in labels.items():
-        rows = np.ma.getdata(cells["name"]) == label
-        models = set(_texts(cells["model_low"][rows])) | set(_texts(cells["model_high"][rows]))
-        models.discard("")
+        if label not in cells["name"].names:
+            continue
+        rows = cells["name"].codes == cells["name"].names.index(label)
+        ends = (cells[column][rows].present for column in ("model_low", "model_high"))
+        models = {name for end in ends for name in end if name}
         if len(models) > 1:
             raise DataError(
                 source.name,
@@ -152,11 +145,10 @@ def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:
     """Attempts made and missing of each model at each task, cells without any outcome included."""
     made = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     there = made > 0
-    units = zip(*(_texts(cells[name][there]) for name in ("task", *groups)), strict=True)
-    return Losses.of_rows(
-        _texts(cells["name"][there]), list(units), made[there],
-        cells["missing"][there].astype(np.int64),
-    )  # fmt: skip
+    units = crossed([cells[name][there].filled for name in ("task", *groups)])
+    return Losses.of_codes(
+        cells["name"][there].filled, units, made[there], cells["missing"][there].astype(np.int64)
+    )
 
 
 def _unnumbered(batches: Sequence[Batch], cells: Mapping[str, Any]) -> int:
@@ -168,21 +160,18 @@ def _unnumbered(batches: Sequence[Batch], cells: Mapping[str, Any]) -> int:
 def _varying(tally: Tally, cells: Mapping[str, Any]) -> tuple[str, ...]:
     """Settings that take several values among the attempts of one model at one task."""
     return tuple(
-        name
-        for i, name in enumerate(tally.settings)
-        if (cells[f"setting{i}_low"] != cells[f"setting{i}_high"]).any()
+        name for i, name in enumerate(tally.settings) if cells[f"setting{i}_differs"].any()
     )
 
 
 def _clusters(column: str, cells: Mapping[str, Any], batches: Sequence[Batch]) -> dict[str, str]:
     clusters: dict[str, str] = {}
     place = batches[0].sources[0].name
-    for task, low, high in zip(
-        _texts(cells["task"]),
-        _texts(cells["cluster_low"]),
-        _texts(cells["cluster_high"]),
-        strict=True,
-    ):
+    names = [cells[column].filled for column in ("task", "cluster_low", "cluster_high")]
+    # Most models have the same: each row once, at its first place.
+    rows, codes = crossed(names)
+    firsts = np.sort(np.unique(codes, return_index=True)[1])
+    for task, low, high in (rows[code] for code in codes[firsts].tolist()):
         if not low:
             raise DataError(place, f"task {task!r} has no {column}", "every task needs its cluster")
         if low != high or clusters.setdefault(task, low) != low:

@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.columns import NUMBERS, list_sql, text_sql, where_sql
+from passk_cli.files.connection import execute
 from passk_cli.files.layout import Layout
 from passk_cli.files.records import object_bytes
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ROLES, SETTINGS, Roles, find, reaches, verdict_sql
 from passk_cli.files.source import Source
 from passk_cli.files.sql import FILE_COLUMN, models_kept, quote_name, quote_text
+from passk_cli.files.texts import coded
 from passk_cli.limits import MOST_ATTEMPTS
 
 if TYPE_CHECKING:
@@ -89,9 +91,10 @@ class Repeats:
 class Tally:
     """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
 
-    cells : model, group0 …, task, n, passed, missing, bad, graded, example, numbered, attempts,
-        model_low, model_high, file_low, file_high, cluster_low, cluster_high, setting0_low …
-        (column arrays; settings by their hashes).
+    cells : name, group0 …, task, example, model_low and model_high (of labels alone), cluster_low
+        and cluster_high (where clusters are asked for), as Texts; n, passed, missing, bad, graded,
+        numbered, attempts, as integers; unrepeated, files_differ, setting0_differs …, as truths.
+        Sorted by name, groups and task.
     every : the same before repeated attempts were left out.
     repeats : attempts that come more than once.
     rejected : rows of a delimited text with the wrong number of fields, left out by skip_bad.
@@ -138,6 +141,8 @@ class Statement:
         self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
         self.numbers = 0
         self.truths = False
+        # A label names one model, which is looked after.
+        self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         csv = any(b.layout.kind == "csv" for b in batches)
         # What is left out must be counted, and only careful reading finds all of it.
         self.careful = not csv or request.skip_bad
@@ -171,7 +176,7 @@ class Statement:
         keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
         count_columns = ", is_count, n_text, c_text" if self.has_counts else ""
         spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
-        wider = "".join(f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high" for c in low_high)
+        wider = "".join(self._wider(column) for column in low_high)
         cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
         of_truths = copy(self)
         of_truths.truths = keep is None and all(map(self._holds_truths, self.batches))
@@ -187,9 +192,8 @@ judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM ce
 totals AS (
   SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
          {self._sums()},
-         min(model) AS model_low, max(model) AS model_high,
-         min(judged.file) AS file_low, max(judged.file) AS file_high,
-         sum(numbered) AS numbered, sum(rows) AS attempts,
+         {self._origin()},
+         sum(numbered)::BIGINT AS numbered, sum(rows)::BIGINT AS attempts,
          bit_xor(fingerprint) AS fingerprint{wider}
   FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
 expected AS (
@@ -198,8 +202,33 @@ expected AS (
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR {self.unrepeated} AS unrepeated
-FROM totals LEFT JOIN expected ON expected.count = totals.numbered
-ORDER BY name, {", ".join([*self.groups, "task"])}"""
+FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns of the tally that are texts, those that make a cell first."""
+        texts = [*self.keys, "example"]
+        texts += ["model_low", "model_high"] * self.labelled
+        return texts + ["cluster_low", "cluster_high"] * bool(self.request.cluster)
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that make a cell, in the order by which cells are sorted."""
+        return ["name", *self.groups, "task"]
+
+    def _origin(self) -> str:
+        """SQL of which models and files the rows of a cell are of; paths are compared by hashes."""
+        file = "hash(judged.file)"
+        differ = "false" if self.only_file else f"min({file}) <> max({file})"
+        models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
+        return f"{models}{differ} AS files_differ"
+
+    def _wider(self, column: str) -> str:
+        """SQL of what the rows of a cell have in a column; of settings, whether they differ."""
+        low, high = f"min({column}_low)", f"max({column}_high)"
+        if column == "cluster":
+            return f", {low} AS {column}_low, {high} AS {column}_high"
+        return f", {low} <> {high} AS {column}_differs"
 
     def repeats(self) -> str:
         """How many attempts come more than once, exactly, and the first of them."""
@@ -486,7 +515,8 @@ def _tally(
     import duckdb
 
     try:
-        return con.execute(statement.tally(keep)).fetchnumpy()
+        execute(con, f"CREATE OR REPLACE TEMP TABLE tally_ AS {statement.tally(keep)}")
+        return coded(con, "tally_", statement.texts, statement.keys)
     except duckdb.Error as error:
         # A number further down that does not fit, or another error once more.
         if LATE in str(error) or not statement.widen():

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.codes import Name, coded, crossed, in_order
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import ReadFacts
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with"
-_Name = TypeVar("_Name", str, tuple[str, ...])
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class Counts:
     @classmethod
     def from_columns(
         cls,
-        series: list[tuple[str, ...]],
-        tasks: list[str],
+        series: Sequence[tuple[str, ...]],
+        tasks: Sequence[str],
         n: NDArray[np.int64],
         c: NDArray[np.int64],
         group_names: tuple[str, ...] = (),
@@ -109,36 +109,47 @@ class Counts:
         missing : attempts among the n − c that have no outcome.
         Errors: ValueError for impossible counts; DataError for more than 10⁹ attempts in a cell.
         """
+        return cls.from_codes(coded(series), coded(tasks), n, c, group_names, facts, missing)
+
+    @classmethod
+    def from_codes(
+        cls,
+        series: tuple[Sequence[tuple[str, ...]], NDArray[np.int64]],
+        tasks: tuple[Sequence[str], NDArray[np.int64]],
+        n: NDArray[np.int64],
+        c: NDArray[np.int64],
+        group_names: tuple[str, ...] = (),
+        facts: ReadFacts | None = None,
+        missing: NDArray[np.int64] | None = None,
+    ) -> Counts:
+        """The same from names and the index of each row's among them.
+
+        Names are in any order, may repeat, and are left out where no row has them.
+        """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
             raise ValueError("every cell needs n >= 1 and 0 <= c <= n")
         if missing is not None and (np.any(missing < 0) or np.any(c + missing > n)):
             raise ValueError("every cell needs 0 <= missing <= n - c")
-        series_names, series_codes = _codes(series)
-        task_names, task_codes = _codes(tasks)
-        cell = series_codes * max(len(task_names), 1) + task_codes
-        unique, inverse = np.unique(cell, return_inverse=True)
-        rows = np.arange(len(n))
-        _refuse_many(n, series, tasks, rows, rows)
-        total_n = np.zeros(len(unique), dtype=np.int64)
-        total_c = np.zeros(len(unique), dtype=np.int64)
-        np.add.at(total_n, inverse, n)
-        np.add.at(total_c, inverse, c)
-        total_missing = None
-        if missing is not None:
-            total_missing = np.zeros(len(unique), dtype=np.int64)
-            np.add.at(total_missing, inverse, missing)
+        series_names, series_codes = in_order(*series)
+        task_names, task_codes = in_order(*tasks)
         width = max(len(task_names), 1)
-        _refuse_many(total_n, series_names, task_names, unique // width, unique % width)
+        cell = series_codes * width + task_codes
+        _refuse_many(n, series_names, task_names, cell)
+        if not np.all(cell[1:] > cell[:-1]):
+            cell, inverse = np.unique(cell, return_inverse=True)
+            n, c = _added(n, inverse, len(cell)), _added(c, inverse, len(cell))
+            missing = None if missing is None else _added(missing, inverse, len(cell))
+            _refuse_many(n, series_names, task_names, cell)
         return cls(
             series=tuple(series_names),
             group_names=group_names,
             tasks=tuple(task_names),
-            series_codes=unique // width,
-            task_codes=unique % width,
-            n=total_n,
-            c=total_c,
+            series_codes=cell // width,
+            task_codes=cell % width,
+            n=np.asarray(n, dtype=np.int64),
+            c=np.asarray(c, dtype=np.int64),
             facts=facts or ReadFacts(),
-            missing=total_missing,
+            missing=missing,
         )
 
     def __repr__(self) -> str:
@@ -202,10 +213,11 @@ class Counts:
         """Attempts made and without an outcome by model and task, as they were read."""
         if self.facts.losses is not None:
             return self.facts.losses
-        models = [series[0] for series, _ in self.cells]
-        units = [(task, *series[1:]) for series, task in self.cells]
+        parts = [[series[i] for series in self.series] for i in range(1 + len(self.group_names))]
+        models, *groups = [(part, self.series_codes) for part in parts]
         missing = np.zeros_like(self.n) if self.missing is None else self.missing
-        return Losses.of_rows(models, units, self.n, missing)
+        units = crossed([(self.tasks, self.task_codes), *groups])
+        return Losses.of_codes(models, units, self.n, missing)
 
     def rows_of(self, series: int) -> slice:
         """The slice of the cell arrays that belongs to one series."""
@@ -236,11 +248,12 @@ class Counts:
 
         series : the new (model, group values …) of each series, or None to leave it out.
         """
-        new = [series[code] for code in self.series_codes.tolist()]
-        keep = np.array([one is not None for one in new])
-        merged = Counts.from_columns(
-            [one for one in new if one is not None],
-            [self.tasks[t] for t in self.task_codes[keep]],
+        names = [name for name in series if name is not None]
+        places = np.cumsum([name is not None for name in series]) - 1
+        keep = np.array([name is not None for name in series])[self.series_codes]
+        merged = Counts.from_codes(
+            (names, places[self.series_codes[keep]]),
+            (self.tasks, self.task_codes[keep]),
             self.n[keep],
             self.c[keep],
             group_names,
@@ -248,12 +261,12 @@ class Counts:
             None if self.missing is None else self.missing[keep],
         )
         if self.attempts:
-            place_of = {cell: i for i, cell in enumerate(merged.cells)}
-            tasks = (self.tasks[t] for t in self.task_codes.tolist())
-            to = [place_of.get((one, task), -1) for one, task in zip(new, tasks, strict=True)]
+            to = np.full(len(self.n), -1)
+            to[keep] = merged.places(
+                (names, places[self.series_codes[keep]]), (self.tasks, self.task_codes[keep])
+            )
             moved = {
-                role: attempts.moved(np.array(to), len(merged.n))
-                for role, attempts in self.attempts.items()
+                role: attempts.moved(to, len(merged.n)) for role, attempts in self.attempts.items()
             }
             merged = replace(merged, attempts=moved)
         if self.clusters is None:
@@ -265,6 +278,29 @@ class Counts:
         """(series, task) of each cell."""
         codes = zip(self.series_codes.tolist(), self.task_codes.tolist(), strict=True)
         return [(self.series[s], self.tasks[t]) for s, t in codes]
+
+    def places(
+        self,
+        series: tuple[Sequence[tuple[str, ...]], NDArray[np.int64]],
+        tasks: tuple[Sequence[str], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        """The index of the cell of each row, whose series and task are names and codes.
+
+        Every row must have its cell here.
+
+        >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
+        >>> counts.places(([("m",)], np.array([0, 0])), (["b", "a"], np.array([0, 1]))).tolist()
+        [1, 0]
+        """
+        (rows, row_codes), (columns, column_codes) = series, tasks
+        row_of = {name: place for place, name in enumerate(self.series)}
+        column_of = {name: place for place, name in enumerate(self.tasks)}
+        row = np.array([row_of.get(name, -1) for name in rows])[row_codes]
+        column = np.array([column_of.get(name, -1) for name in columns])[column_codes]
+        width = len(self.tasks)
+        cells = self.series_codes * width + self.task_codes
+        places: NDArray[np.int64] = np.searchsorted(cells, row * width + column)
+        return places
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
         """The attempts judged at each threshold, by a group column "threshold".
@@ -296,17 +332,18 @@ class Counts:
         missing = None
         if any(part.missing is not None for part in parts):
             missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
-        whole = cls.from_columns(
-            [series for part in parts for series, _ in part.cells],
-            [task for part in parts for _, task in part.cells],
+        series = _beside([(part.series, part.series_codes) for part in parts])
+        tasks = _beside([(part.tasks, part.task_codes) for part in parts])
+        whole = cls.from_codes(
+            series,
+            tasks,
             np.concatenate([part.n for part in parts]),
             np.concatenate([part.c for part in parts]),
             parts[0].group_names,
             parts[0].facts,
             None if missing is None else np.concatenate(missing),
         )
-        place_of = {cell: i for i, cell in enumerate(whole.cells)}
-        to = [np.array([place_of[cell] for cell in part.cells]) for part in parts]
+        to = np.split(whole.places(series, tasks), np.cumsum([len(p.n) for p in parts])[:-1])
         attempts = {
             role: Attempts.together(
                 [p.attempts[role].moved(t, len(whole.n)) for p, t in zip(parts, to, strict=True)]
@@ -336,24 +373,32 @@ class Counts:
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 
+def _beside(
+    parts: Sequence[tuple[Sequence[Name], NDArray[np.int64]]],
+) -> tuple[list[Name], NDArray[np.int64]]:
+    """Names and codes of several parts, one after the other; a name may come more than once."""
+    offsets = np.cumsum([0, *(len(names) for names, _ in parts)])
+    codes = [codes + low for (_, codes), low in zip(parts, offsets, strict=False)]
+    return [name for names, _ in parts for name in names], np.concatenate(codes)
+
+
+def _added(values: NDArray[np.int64], cell: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
+    """The sum of the values of each cell."""
+    totals = np.zeros(cells, dtype=np.int64)
+    np.add.at(totals, cell, values)
+    return totals
+
+
 def _refuse_many(
     n: NDArray[np.int64],
-    series: list[tuple[str, ...]],
-    tasks: list[str],
-    series_codes: NDArray[np.int64],
-    task_codes: NDArray[np.int64],
+    series: Sequence[tuple[str, ...]],
+    tasks: Sequence[str],
+    cell: NDArray[np.int64],
 ) -> None:
     """DataError where a model has more attempts at a task than can be computed with."""
     if not len(n) or int(n.max()) <= MOST_ATTEMPTS:
         return
     place = int(n.argmax())
-    who = " ".join(part or '""' for part in series[series_codes[place]])
-    task = tasks[task_codes[place]]
-    raise DataError(f"{who} at task {task}", f"{int(n[place]):,} attempts in all", TOO_MANY)
-
-
-def _codes(values: list[_Name]) -> tuple[list[_Name], NDArray[np.int64]]:
-    """Sorted distinct values, and the index of each entry among them."""
-    names = sorted(set(values))
-    index = {name: code for code, name in enumerate(names)}
-    return names, np.fromiter((index[v] for v in values), dtype=np.int64, count=len(values))
+    model, task = divmod(int(cell[place]), len(tasks))
+    who = " ".join(part or '""' for part in series[model])
+    raise DataError(f"{who} at task {tasks[task]}", f"{int(n[place]):,} attempts in all", TOO_MANY)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.outcomes.codes import coded, in_order
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -44,13 +46,21 @@ class Losses:
         missing: Sequence[int] | Ints,
     ) -> Losses:
         """From a row per model and unit."""
-        model_names, unit_names = sorted(set(models)), sorted(set(units))
-        model_at = {name: code for code, name in enumerate(model_names)}
-        unit_at = {name: code for code, name in enumerate(unit_names)}
+        return cls.of_codes(coded(models), coded(units), made, missing)
+
+    @classmethod
+    def of_codes(
+        cls,
+        models: tuple[Sequence[str], Ints],
+        units: tuple[Sequence[tuple[str, ...]], Ints],
+        made: Sequence[int] | Ints,
+        missing: Sequence[int] | Ints,
+    ) -> Losses:
+        """The same from names and the index of each row's among them."""
+        model_names, model_codes = in_order(*models)
+        unit_names, unit_codes = in_order(*units)
         return cls(
-            tuple(model_names), tuple(unit_names),
-            np.array([model_at[name] for name in models], dtype=np.int64),
-            np.array([unit_at[name] for name in units], dtype=np.int64),
+            tuple(model_names), tuple(unit_names), model_codes, unit_codes,
             np.asarray(made, dtype=np.int64), np.asarray(missing, dtype=np.int64),
         )  # fmt: skip
 

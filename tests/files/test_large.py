@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import passk_cli
 from passk_cli.files import reading
 from passk_cli.files.source import Source, may_be_uneven
 from tests.files.formats.cells import cells
@@ -95,3 +96,23 @@ def test_uneven_rows_wherever_blocks_end(tmp_path: Path, end: str, last: str) ->
     assert may_be_uneven(source, b",", 3) is (last == "x,true,,")
     assert may_be_uneven(source, b",", 2)
     assert not may_be_uneven(source, b";", 1)
+
+
+def test_cells_hold_no_texts(tmp_path: Path) -> None:
+    """What Python allocates for a cell, at the peak of reading; a text takes 60 bytes and more."""
+    import tracemalloc
+
+    import duckdb
+
+    path, tasks = tmp_path / "counts.parquet", 5_000
+    duckdb.sql(
+        f"COPY (SELECT 'model ' || i // {tasks} AS model, 'a task ' || i % {tasks} AS task_id,"
+        " 7 + i % 3 AS n, i % 8 AS c, 'kind ' || i % 2 AS kind"
+        f" FROM range({20 * tasks}) AS t(i)) TO '{path}' (FORMAT parquet)"
+    )
+    tracemalloc.start()
+    counts = passk_cli.read(path, by="kind")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (len(counts.n), len(counts.tasks)) == (20 * tasks, tasks)
+    assert peak / len(counts.n) < 200

@@ -1,0 +1,56 @@
+"""Names as codes: columns of many rows hold integers, and each name is there once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+Name = TypeVar("Name", str, tuple[str, ...])
+
+
+def coded(values: Sequence[Name]) -> tuple[list[Name], Ints]:
+    """Sorted distinct values, and the index of each entry among them.
+
+    >>> names, codes = coded(["b", "a", "b"])
+    >>> names, codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
+    names = sorted(set(values))
+    index = {name: code for code, name in enumerate(names)}
+    return names, np.fromiter((index[v] for v in values), dtype=np.int64, count=len(values))
+
+
+def in_order(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
+    """The names that appear, sorted and each once, and the codes of the same rows among them.
+
+    >>> names, codes = in_order(["b", "", "a", "b"], np.array([3, 2, 0]))
+    >>> names, codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
+    appear = np.bincount(codes, minlength=len(names)).tolist()
+    present = sorted({name for name, times in zip(names, appear, strict=True) if times})
+    index = {name: code for code, name in enumerate(present)}
+    places = np.array([index.get(name, -1) for name in names], dtype=np.int64)
+    return present, places[codes]
+
+
+def crossed(columns: Sequence[tuple[Sequence[str], Ints]]) -> tuple[list[tuple[str, ...]], Ints]:
+    """Rows of several columns, each as (names, codes), as one column of tuples.
+
+    >>> crossed([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
+    ([('a', 'x'), ('b', 'x')], array([1, 1, 0]))
+    """
+    names, codes = columns[0]
+    tuples: list[tuple[str, ...]] = [(name,) for name in names]
+    for others, other in columns[1:]:
+        keys, codes = np.unique(codes * len(others) + other, return_inverse=True)
+        firsts, lasts = (part.tolist() for part in np.divmod(keys, len(others)))
+        tuples = [(*tuples[i], others[j]) for i, j in zip(firsts, lasts, strict=True)]
+    return tuples, codes
