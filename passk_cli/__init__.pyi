@@ -449,6 +449,7 @@ def convert(
     counts: bool = False,
     missing: Literal['keep', 'error', 'fail', 'drop'] | None = None,
     columns: str | Iterable[str] = (),
+    resume: bool = False,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),
     duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',

@@ -14,7 +14,7 @@ from passk_cli.cli.output import Charting, Output, bytes_to_stdout
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, answer
-from passk_cli.errors import PasskError
+from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.arguments import is_file_argument
 from passk_cli.option import declared, filled, named_files
 
@@ -30,6 +30,9 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
     """
     if not declaration.streams or given["output"] not in (None, "-"):
         return _run(declaration, files, given)
+    for field in filter(given.get, declaration.question.beside_output):
+        flag = declared(declaration.question)[field][0].name
+        raise ParameterError(f"{flag} goes with a file; name it with --output FILE")
     with temporary_folder("passk-") as folder:
         table = {"output": str(folder / "table"), "form": given["form"] or "csv"}
         code = _run(declaration, files, {**given, **table}, notes_only=True)

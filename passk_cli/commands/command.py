@@ -72,6 +72,8 @@ class Question:
     tolerant: ClassVar[bool] = False
     # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
     unbounded: ClassVar[str] = ""
+    # Options that keep something beside a file of output, and mean nothing without one.
+    beside_output: ClassVar[tuple[str, ...]] = ()
     # Whether it looks itself for temperatures where there is no column of them.
     finds_temperatures: ClassVar[bool] = False
 

@@ -40,6 +40,7 @@ class Convert(Question):
     """
 
     unbounded: ClassVar[str] = "a table of counts holds one number of passes"
+    beside_output: ClassVar[tuple[str, ...]] = ("resume",)
 
     output: Annotated[
         str | None,
@@ -87,6 +88,16 @@ class Convert(Question):
             detail="Any column of the data. Repeatable.",
         ),
     ] = ()
+    resume: Annotated[
+        bool,
+        Option(
+            "--resume",
+            help="With --counts: read only what changed.",
+            detail="The counts of each file are kept in the folder OUTPUT.resume as soon as the"
+            " file is read, so that a run that was stopped goes on where it was. A file is read"
+            " again when its path, size or time, or an option that changes counts, is another.",
+        ),
+    ] = False
 
     @property
     def exports(self) -> list[str]:
@@ -108,6 +119,8 @@ class Convert(Question):
         form = export_form(path, self.form)
         if self.counts:
             return self._with_counts(path, form, options, read)
+        if self.resume:
+            raise ParameterError("--resume keeps counts; add --counts")
         return self._with_attempts(path, form, options, read)
 
     def _with_counts(self, path: Path, form: str, options: SharedOptions, read: Read) -> Study:
@@ -125,7 +138,8 @@ class Convert(Question):
                 " count it with --missing fail, or leave it out with --missing drop"
             )
         _require_free(options.request.by, _OF_COUNTS)
-        request = replace(options.request, missing=self.missing or "error")
+        resume = f"{path}.resume" if self.resume else None
+        request = replace(options.request, missing=self.missing or "error", resume=resume)
         study = super().study(replace(options, request=request), read)
         write_columns(path, study.counts.columns, form)
         return study

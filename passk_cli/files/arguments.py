@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from errno import EACCES
 from pathlib import Path
 from typing import IO, Any
@@ -287,18 +288,20 @@ def _source(
     except OSError as error:
         raise _unreadable(name, error) from None
     literal, packing = _literal(path, spool, place), packing_by(start)
-    source = Source(literal, name, label, packing, place, named)
+    # A pipe was copied to a file of the spool.
+    origin = "" if Path(path).parent == spool else os.path.abspath(path)
+    source = Source(literal, name, label, packing, place, named, origin=origin)
     if packing != "none":
         require_whole(source)
         start = first_bytes(source)
     opening = _opening(start)
     if not start.startswith(_BOM):
-        return Source(literal, name, label, packing, place, named, opening)
+        return replace(source, opening=opening)
     copy = spool / str(place)
     with open_bytes(source) as packed, open(copy, "wb") as plain:
         packed.read(len(_BOM))
         shutil.copyfileobj(packed, plain, 1 << 20)
-    return Source(str(copy), name, label, "none", place, named, opening)
+    return replace(source, path=str(copy), packing="none", opening=opening)
 
 
 def _opening(start: bytes) -> str:

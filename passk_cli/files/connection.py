@@ -18,7 +18,9 @@ _OF_A_THREAD, _LEAST = 1 << 27, 1 << 28
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
-def connect(paths: Iterable[str], spool: Path | None = None) -> duckdb.DuckDBPyConnection:
+def connect(
+    paths: Iterable[str], spool: Path | None = None, folders: Iterable[Path] = ()
+) -> duckdb.DuckDBPyConnection:
     """A connection to an empty database that can read these files and do nothing else outside.
 
     An expression of the user's (--where) becomes part of a statement: it must not read other files,
@@ -26,6 +28,7 @@ def connect(paths: Iterable[str], spool: Path | None = None) -> duckdb.DuckDBPyC
     that a result does not depend on the machine.
 
     paths : absolute paths without wildcards.  spool : a folder for what does not fit in memory.
+    folders : what is in them can be read and written as well.
 
     >>> noon = "SELECT TIMESTAMPTZ '2026-01-31 12:00:00+02:00' :: VARCHAR"
     >>> connect([]).execute(noon).fetchall()
@@ -37,6 +40,7 @@ def connect(paths: Iterable[str], spool: Path | None = None) -> duckdb.DuckDBPyC
     settings = {
         "TimeZone": "'UTC'",
         "allowed_paths": _list_sql(paths),
+        "allowed_directories": _list_sql(map(str, folders)),
         "allowed_configs": _list_sql(_SETTABLE),
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",

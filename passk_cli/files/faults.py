@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 from passk_cli.errors import DataError
 from passk_cli.files.layout import Layout
 from passk_cli.files.records import csv_rows, lines
-from passk_cli.files.source import Source, open_bytes
+from passk_cli.files.request import Request
+from passk_cli.files.source import Source, last_sign, may_be_uneven, open_bytes
 
 SKIP = "skip such lines with --skip-bad"
 
@@ -68,6 +70,17 @@ def misshapen(source: Source, layout: Layout) -> DataError | None:
                 f"{source.name}:{line}", f"{len(row)} fields; the header has {width}", SKIP
             )
     return None
+
+
+def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -> None:
+    """DataError for what DuckDB reads and drops: a delimiter too many, an array without its end."""
+    uneven = layout.kind == "csv" and not request.skip_bad and request.engine == "duckdb"
+    for source in sources:
+        if uneven and may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
+            require_even_rows(source, layout)
+        # DuckDB reads an array that is cut off after a comma as a shorter one.
+        if layout.kind == "json" and source.opening == "[" and last_sign(source) != b"]":
+            raise DataError(source.name, "the array has no end", "is the file cut off?")
 
 
 def require_even_rows(source: Source, layout: Layout) -> None:

@@ -35,6 +35,26 @@ class Layout:
     longest: int = 0
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
+    @property
+    def said(self) -> list[Any]:
+        """What a file's beginning says, as JSON has it; `of` reads it back."""
+        columns = [[name, sorted(kinds)] for name, kinds in self.columns]
+        return [
+            self.kind, self.description, columns, self.delimiter, self.packing, self.complete
+        ]  # fmt: skip
+
+    @classmethod
+    def of(cls, said: Sequence[Any]) -> Layout:
+        """The layout that was said.
+
+        >>> layout = Layout("csv", "CSV", (("task", frozenset({"text"})),), ",")
+        >>> Layout.of(layout.said) == layout
+        True
+        """
+        kind, description, columns, *rest = said
+        pairs = tuple((name, frozenset(kinds)) for name, kinds in columns)
+        return cls(kind, description, pairs, *rest)
+
     @cached_property
     def kinds(self) -> Mapping[str, set[str]]:
         """Column → kinds of values seen."""

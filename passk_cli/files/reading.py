@@ -16,6 +16,7 @@ from passk_cli.errors import DataError, NoResults, ParameterError
 from passk_cli.files.arguments import UNNAMED, expand, model_names
 from passk_cli.files.columns import columns_in, names_in
 from passk_cli.files.connection import connect
+from passk_cli.files.faults import require_sound
 from passk_cli.files.folders import require_no_copies, strayed, strays
 from passk_cli.files.head import respelled, sniff, typed_columns
 from passk_cli.files.intake import Spooled
@@ -24,13 +25,14 @@ from passk_cli.files.memory import READABLE, file_of_rows, register, rows_of
 from passk_cli.files.records import object_bytes
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import Roles, find
-from passk_cli.files.source import Source, last_sign, may_be_uneven, mentions
+from passk_cli.files.source import Source, mentions
 from passk_cli.files.statement import LATE, Batch, Statement, Tally, run
 from passk_cli.text import decoded
 
 if TYPE_CHECKING:
     import duckdb
 
+    from passk_cli.files.resume.ledger import Ledger
     from passk_cli.outcomes.counts import Counts
 
 # What JSON and archives begin with; "" of a file that has not been looked at.
@@ -51,25 +53,62 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
     with temporary_folder("passk-") as spool, _readable(request):
         sources = _sources(data, spool)
-        states = [_state(source) for source in sources]
-        attempts, tables = _taken_in(sources, request, spool)
-        paths = [*(source.path for source in tables), *(b.layout.spool for b in attempts.batches)]
-        paths += [request.conversion.file] if request.conversion else []
-        con = connect(paths, spool)
-        inputs = _Inputs(data, sources, tables, attempts)
-        statement, tally = _tallied(con, inputs, request)
-        from passk_cli.files.policies import decide
+        with _kept(sources, request, spool) as ledger:
+            return _counts(data, sources, request, spool, ledger, tolerant)
 
-        if request.models or request.exclude_models:
-            models = [name for (name,) in con.execute(statement.models()).fetchall()]
-            request.require_models(models)
-        counts = decide(statement.batches, attempts, request, tally, tolerant)
-        if request.conversion is None:
-            counts = _with_attempts(con, statement, tally, counts)
-        else:
-            _convert(con, statement, tally)
-        _require_unchanged(sources, states)
-        return counts
+
+def _counts(
+    data: Any,
+    sources: Sequence[Source],
+    request: Request,
+    spool: Path,
+    ledger: Ledger | None,
+    tolerant: bool,
+) -> Counts:
+    """The counts of files that were found, or of a table in memory.
+
+    spool : a folder for temporary files.  ledger : as of `_Inputs`.
+    """
+    from passk_cli.files.policies import decide
+
+    states = [_state(source) for source in sources]
+    attempts, tables = _taken_in(sources, request, spool)
+    paths = [*(source.path for source in tables), *(b.layout.spool for b in attempts.batches)]
+    paths += [request.conversion.file] if request.conversion else []
+    con = connect(paths, spool, [] if ledger is None else [ledger.tables])
+    inputs = _Inputs(data, sources, tables, attempts, ledger)
+    statement, tally = _tallied(con, inputs, request)
+    if request.models or request.exclude_models:
+        models = [name for (name,) in con.execute(statement.models()).fetchall()]
+        request.require_models(models)
+    counts = decide(statement.batches, attempts, request, tally, tolerant)
+    if request.conversion is None:
+        counts = _with_attempts(con, statement, tally, counts)
+    else:
+        _convert(con, statement, tally)
+    _require_unchanged(sources, states)
+    return counts if ledger is None else _resumed(counts, statement, ledger)
+
+
+@contextmanager
+def _kept(sources: Sequence[Source], request: Request, spool: Path) -> Iterator[Ledger | None]:
+    """The counts of these files that earlier runs kept; None where that is not asked."""
+    if request.resume is None:
+        yield None
+        return
+    from passk_cli.files.resume.ledger import ledger
+    from passk_cli.files.resume.statement import require_files
+
+    require_files(sources, request)
+    with ledger(request.resume, spool) as kept:
+        yield kept
+
+
+def _resumed(counts: Counts, statement: Statement, ledger: Ledger) -> Counts:
+    """The same counts, with what was not read; what the ledger no longer needs is removed."""
+    ledger.tidy()
+    facts = counts.facts
+    return replace(counts, facts=replace(facts, remarks=(*statement.remarks, *facts.remarks)))
 
 
 @contextmanager
@@ -198,12 +237,14 @@ class _Inputs:
 
     sources : all files; none for a table in memory, which is `data`.
     tables : those of them that are tables as they are.  attempts : what formats found in the rest.
+    ledger : the counts of files that earlier runs kept, where this is asked.
     """
 
     data: Any
     sources: Sequence[Source]
     tables: Sequence[Source]
     attempts: Spooled
+    ledger: Ledger | None = None
 
 
 def _tallied(
@@ -221,10 +262,11 @@ def _tallied(
         try:
             layouts = [b.layout for b in batches]
             where = columns_in(con, request.where, layouts)
-            statement = _statement(con, batches, names, request, where)
+            statement = _statement(con, batches, names, request, where, inputs.ledger)
             tally = _run(con, statement, batches)
-            _require_even_rows(batches, request)
-            _require_closed(batches)
+            if inputs.ledger is None:
+                for batch in batches:
+                    require_sound(batch.layout, batch.sources, request)
             return statement, tally
         except duckdb.Error as error:
             if LATE in str(error) and not whole:
@@ -241,8 +283,13 @@ def _statement(
     names: Mapping[str, str],
     request: Request,
     where: Sequence[str],
+    ledger: Ledger | None,
 ) -> Statement:
-    """The statement, for the engine that groups the rows."""
+    """The statement, for the engine that groups the rows, or for counts of files that are kept."""
+    if ledger is not None:
+        from passk_cli.files.resume.statement import ResumedStatement
+
+        return ResumedStatement(con, batches, names, request, where, ledger)
     if request.engine == "duckdb":
         return Statement(batches, names, request, where)
     from passk_cli.files.spark.statement import SparkStatement
@@ -304,7 +351,7 @@ def _batches(
     roles_of: dict[object, Roles] = {}
     for source in inputs.tables:
         try:
-            layout = _layout(con, source, request, request_columns, whole)
+            layout = _layout(con, source, request, request_columns, whole, inputs.ledger)
             kinds = frozenset((name, frozenset(seen)) for name, seen in layout.kinds.items())
             if kinds not in roles_of:
                 roles_of[kinds] = request.roles_in(source.name, layout.kinds)
@@ -334,11 +381,16 @@ def _layout(
     request: Request,
     request_columns: Sequence[str],
     whole: bool,
+    ledger: Ledger | None,
 ) -> Layout:
     """The layout of a table, with the columns asked for that only appear further down."""
-    layout = sniff(con, source, request.format, whole=whole)
-    if not layout.complete and _appear_later(request_columns, layout, source):
+    key = "" if ledger is None else ledger.key(source, request.format, request_columns, whole)
+    said = None if ledger is None else ledger.taken(key)
+    layout = sniff(con, source, request.format, whole=whole) if said is None else Layout.of(said)
+    if said is None and not layout.complete and _appear_later(request_columns, layout, source):
         layout = sniff(con, source, request.format, whole=True)
+    if said is None and ledger is not None:
+        ledger.keep(key, layout.said)
     return _with_path(layout, source, request)
 
 
@@ -391,26 +443,6 @@ def _require_spelling(source: Source, layout: Layout, roles: Roles) -> None:
             if number is not None:
                 problem = f'"{column}" is the number {number}, which reads as {float(number)!r}'
                 raise DataError(source.name, problem, "names are text: put it in quotes")
-
-
-def _require_even_rows(batches: Sequence[Batch], request: Request) -> None:
-    """DataError for a row of a delimited text that ends in a delimiter too many."""
-    for batch in batches:
-        layout = batch.layout
-        looked_at = layout.kind == "csv" and not request.skip_bad and request.engine == "duckdb"
-        for source in batch.sources if looked_at else ():
-            if may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
-                from passk_cli.files.faults import require_even_rows
-
-                require_even_rows(source, layout)
-
-
-def _require_closed(batches: Sequence[Batch]) -> None:
-    """DataError for an array that is cut off after a comma, which DuckDB reads as a shorter one."""
-    for batch in batches:
-        for source in batch.sources if batch.layout.kind == "json" else ():
-            if source.opening == "[" and last_sign(source) != b"]":
-                raise DataError(source.name, "the array has no end", "is the file cut off?")
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:

@@ -109,6 +109,7 @@ class Request:
     conversion : what the attempts are written to, besides being counted.
     ends : whether a missing outcome can be read as one that passes or fails.
     order : whether the order of the attempts is to be known where the files tell it.
+    resume : the folder that keeps the counts of each file for later runs.
     """
 
     title: ClassVar[str] = "Input"
@@ -252,6 +253,7 @@ class Request:
     conversion: Conversion | None = None
     ends: bool = True
     order: bool = False
+    resume: str | None = None
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0 < self.similarity <= 1:

@@ -33,6 +33,7 @@ class Source:
     position : its place among all files, in the order of the arguments.
     named : whether the user named it, alone or by a pattern; else it lies in a folder they named.
     opening : the first sign in it that is no space, PK of an archive; "" where nobody looked.
+    origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
     """
 
     path: str
@@ -42,6 +43,7 @@ class Source:
     position: int = 0
     named: bool = True
     opening: str = ""
+    origin: str = ""
 
     @property
     def stem(self) -> str:

@@ -166,6 +166,16 @@ class Statement:
     def require_numbers(self) -> None:
         """Make sure that rows have the numbers of the attempts, as those of files always have."""
 
+    def rejected(self, con: duckdb.DuckDBPyConnection) -> int:
+        """Rows of delimited texts that reading left out."""
+        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchall()
+        return int(answer[0][0])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """How the files were read, where that is to be said."""
+        return ()
+
     def tally(self, keep: str | None) -> str:
         """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
         varies = [f"setting{i}" for i in range(len(self.settings))]
@@ -493,10 +503,7 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
     cells = every = _tally(con, statement, None)
-    rejected = 0
-    if csv and statement.request.skip_bad:
-        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchall()
-        rejected = int(answer[0][0])
+    rejected = statement.rejected(con) if csv and statement.request.skip_bad else 0
     repeats = Repeats()
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():

@@ -1,0 +1,156 @@
+"""A folder with the counts of files, an entry each, written whole as soon as a file is counted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from passk_cli.cleanup import temporary_folder
+from passk_cli.errors import ParameterError
+from passk_cli.files.source import Source
+from passk_cli.version import __version__
+
+SUFFIX = ".counts"
+_LOCK = "lock"
+# What a kill leaves behind of an entry that was being written.
+_HALVES = ".passk-"
+# Another number when entries hold something else than before.
+_FORM = 1
+# A file may change once more within the time that its system tells apart, two seconds at most.
+_SETTLED = 2_000_000_000
+_State = tuple[int, int] | None
+
+
+class Ledger:
+    """The entries of a folder: a line of JSON, with the hash of what follows it, then a table.
+
+    What an entry is of stands in its name, a hash of the file's path, size and time, of what is
+    asked of it, and of the versions that count.  An entry that is damaged, cut off or cannot be
+    read is none.
+
+    tables : the folder where the tables that are used lie for the time of the run.
+    """
+
+    def __init__(self, folder: Path, tables: Path) -> None:
+        self._folder, self.tables = folder, tables
+        self._states: dict[str, tuple[Source, _State]] = {}
+
+    def key(self, source: Source, *asked: object) -> str:
+        """The name of the entry of a file as it is now.  asked : of it, as JSON has it."""
+        import duckdb
+
+        state = _state(source)
+        parts = [_FORM, __version__, str(duckdb.__version__), source.origin, state, *asked]
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        self._states[key] = source, state
+        return key
+
+    def table(self, key: str) -> Path:
+        """Where the table of an entry lies, or is to be written."""
+        return self.tables / key
+
+    def taken(self, key: str) -> Any:
+        """What an entry says, its table laid where it can be read; None where there is none."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            with open(self._folder / (key + SUFFIX), "rb") as entry:
+                head = json.loads(entry.readline())
+                said, digest = head["says"], _digest(head["says"])
+                with open(self.table(key), "wb") as table:
+                    while block := entry.read(1 << 20):
+                        digest.update(block)
+                        table.write(block)
+            if digest.hexdigest() == head["sha256"]:
+                return said
+        return None
+
+    def keep(self, key: str, says: object) -> None:
+        """Make an entry, whole or not at all, of what is to be said and the table, if it has one.
+
+        Nothing is kept of a file that changed since its key was made, or a moment before.
+        Errors: ParameterError where it cannot be written.
+        """
+        source, state = self._states[key]
+        if state is None or state != _state(source) or time.time_ns() - state[1] < _SETTLED:
+            return
+        digest, table = _digest(says), self.table(key)
+        place = self._folder / (key + SUFFIX)
+        with _writing(self._folder), temporary_folder(_HALVES, beside=place) as folder:
+            with open(table if table.exists() else os.devnull, "rb") as content:
+                while block := content.read(1 << 20):
+                    digest.update(block)
+                content.seek(0)
+                with open(folder / "entry", "wb") as entry:
+                    head = {"sha256": digest.hexdigest(), "says": says}
+                    entry.write(json.dumps(head).encode() + b"\n")
+                    shutil.copyfileobj(content, entry, 1 << 20)
+            os.replace(folder / "entry", place)
+
+    def tidy(self) -> None:
+        """Remove the entries that this run did not use, as those of files that changed or went."""
+        with suppress(OSError):
+            for path in list(self._folder.iterdir()):
+                if path.name.startswith(_HALVES):
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.name.endswith(SUFFIX) and path.stem not in self._states:
+                    path.unlink()
+
+
+@contextmanager
+def ledger(folder: str, spool: Path) -> Iterator[Ledger]:
+    """The ledger of a folder, which is made if it is not there; one run at a time uses it.
+
+    spool : a folder for temporary files.
+    Errors: ParameterError for a folder that cannot be written, or that another run uses.
+    """
+    path, tables = Path(folder), spool / "counts"
+    tables.mkdir()
+    with ExitStack() as opened:
+        with _writing(path):
+            path.mkdir(exist_ok=True)
+            lock = opened.enter_context(open(path / _LOCK, "wb"))
+        _take(lock, path)
+        yield Ledger(path, tables)
+
+
+def _take(lock: IO[bytes], folder: Path) -> None:
+    """Hold the lock until the file is closed, which the end of a process does, however it ends."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ParameterError(f"{folder}: another run uses it; wait for its end") from None
+    except OSError:
+        # A file system without locks.
+        return
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Errors of writing in this folder are the user's to mend."""
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(f"{folder}: cannot be written ({error.strerror})") from None
+
+
+def _digest(says: object) -> Any:
+    return hashlib.sha256(json.dumps(says).encode())
+
+
+def _state(source: Source) -> _State:
+    """The size of a file and the time of its last change; None where it is gone."""
+    try:
+        status = os.stat(source.origin)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
