@@ -58,7 +58,7 @@ def sample_data_is_read_once() -> Iterator[None]:
 
     def kept(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         paths = data if isinstance(data, list | tuple) else [data]
-        if request.conversion or not all(map(_is_sample, paths)):
+        if request.conversion or request.resume or not all(map(_is_sample, paths)):
             return load(data, request, tolerant=tolerant)
         key = (*map(str, paths), repr(request), tolerant)
         if key not in counts:
