@@ -203,23 +203,21 @@ def intervals(
     level: float = 0.95,
     population: str = NEW_TASKS,
 ) -> list[Interval]:
-    """`interval` of each sample; those of `jeffreys` in one pass, to 1e-12 the same.
+    """`interval` of each sample; those of `GUARDED` methods in one pass, to 1e-12 the same.
 
     >>> samples = [Sample(np.array([0.0, 0.5, -1.0]), low=-1.0), Sample(np.ones(3), low=-1.0)]
     >>> [round(each.low, 3) for each in intervals(samples, "jeffreys")]
     [-0.783, -0.279]
     """
-    together = []
-    if check(method, level, population) == "jeffreys":
-        bounded = (math.isfinite(s.low) and math.isfinite(s.high) for s in samples)
-        together = [i for i, known in enumerate(bounded) if known]
-    limits = _jeffreys_of([samples[i] for i in together], (1.0 - level) / 2.0)
-    answers = {
-        i: Interval(
-            *both, level, "jeffreys", population, _degenerate(samples[i], population, "jeffreys")
-        )
-        for i, both in zip(together, limits, strict=True)
-    }
+    name = check(method, level, population)
+    answers: dict[int, Interval] = {}
+    if len(samples) > 1 and (guards := _GUARDS.get(name)) is not None:
+        bounded = [math.isfinite(s.low) and math.isfinite(s.high) for s in samples]
+        together = np.flatnonzero(bounded).tolist()
+        limits = guards.limits_of([samples[i] for i in together], (1.0 - level) / 2.0)
+        for i, both in zip(together, limits, strict=True):
+            reason = _degenerate(samples[i], population, name)
+            answers[i] = Interval(*both, level, name, population, reason)
     return [
         answers[i] if i in answers else interval(sample, method, level, population)
         for i, sample in enumerate(samples)
@@ -369,14 +367,14 @@ class Guards:
         totals, weights, sizes = self._atoms(sample, sample.low, sample.high)
         low = dirichlet_quantile(totals, weights, tail, sizes)
         totals, weights, sizes = self._atoms(sample, sample.high, sample.low)
-        return low, dirichlet_quantile(totals, weights, 1 - tail, sizes)
+        return _held(sample, low, dirichlet_quantile(totals, weights, 1 - tail, sizes))
 
     def limits_of(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
         """`limits` of many samples, whose laws are inverted together."""
         below = [self._atoms(sample, sample.low, sample.high) for sample in samples]
         above = [self._atoms(sample, sample.high, sample.low) for sample in samples]
         lows, highs = dirichlet_quantiles(below, tail), dirichlet_quantiles(above, 1 - tail)
-        return list(zip(lows.tolist(), highs.tolist(), strict=True))
+        return list(map(_held, samples, lows.tolist(), highs.tolist()))
 
     def p(self, sample: Sample, mean: float) -> float:
         """Twice the smaller tail beyond a mean: ≤ α where the interval at 1 − α leaves it out."""
@@ -441,19 +439,8 @@ JEFFREYS = Guards(guard_weight, far=0.5)
 _GUARDS = {"guard": GUARD, "gaffke": GAFFKE, "jeffreys": JEFFREYS}
 
 
-def _jeffreys(sample: Sample, tail: float) -> Limits:
-    """Guard atoms at both bounds; a limit whose values all lie on its bound is the bound."""
-    return _held(sample, JEFFREYS.limits(sample, tail))
-
-
-def _jeffreys_of(samples: Sequence[Sample], tail: float) -> list[Limits]:
-    """The same of many samples at once."""
-    limits = JEFFREYS.limits_of(samples, tail) if samples else []
-    return [_held(*each) for each in zip(samples, limits, strict=True)]
-
-
-def _held(sample: Sample, limits: Limits) -> Limits:
-    low, high = limits
+def _held(sample: Sample, low: float, high: float) -> Limits:
+    """The limits; one whose values all lie on its bound is the bound."""
     at_low, at_high = np.all(sample.values == sample.low), np.all(sample.values == sample.high)
     return sample.low if at_low else low, sample.high if at_high else high
 
@@ -632,7 +619,7 @@ class Method:
 METHODS: dict[str, Method] = {
     "guard": Method(GUARD.limits),
     "gaffke": Method(GAFFKE.limits),
-    "jeffreys": Method(_jeffreys),
+    "jeffreys": Method(JEFFREYS.limits),
     "percentile": Method(_percentile, (NEW_TASKS, THESE_TASKS), resampled=True),
     "basic": Method(_basic, resampled=True, steady=False),
     "bca": Method(_bca, resampled=True, steady=False),

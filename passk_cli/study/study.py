@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import Estimate, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot
@@ -91,31 +91,38 @@ class Study:
         self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
     ) -> list[Fact]:
         """The same as numbers: means over tasks with their intervals."""
-        return [self.fact(values) for values in self.values(metrics, only)]
+        return self.facts_of(self.values(metrics, only))
 
     def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Fact:
         """The mean of these values, with its standard error and interval.
 
         confidence : instead of the study's.
         """
+        return self.facts_of([values], confidence)[0]
+
+    def facts_of(
+        self, values: Sequence[TaskValues], confidence: Confidence | None = None
+    ) -> list[Fact]:
+        """`fact` of each; their intervals are computed together."""
         confidence = confidence or self.confidence
-        if values.passing is not None:
-            low, high = (self.fact(end, confidence.required_steady()) for end in values.ends)
-            return replace(across(low, high), values=values)
-        metric, n = values.metric, values.n
-        size, share = Size(len(n), int(n.min()), int(n.max())), metric.unit == "share"
-        nothing = Estimate(None, reason=values.reason, share=share)
-        fact = Fact(
-            values.series, metric.name, metric.k, nothing, size=size,
-            method=confidence.method, level=confidence.interval_level, values=values,
-        )  # fmt: skip
-        if not values.there:
-            return fact
-        sample = values.sample(confidence)
-        se = sample.se
-        if confidence.population == THESE_TASKS:
-            se = _repeated_se(values.within)
-        return _with_limits(fact, sample, se, confidence)
+        ranges = [each for each in values if each.passing is not None]
+        if ranges:
+            steady = confidence.required_steady()
+            ends = iter(self.facts_of([end for each in ranges for end in each.ends], steady))
+            known = [each for each in values if each.passing is None]
+            points = iter(self.facts_of(known, confidence))
+            return [
+                next(points) if each.passing is None
+                else replace(across(next(ends), next(ends)), values=each)
+                for each in values
+            ]  # fmt: skip
+        facts = [_blank(each, confidence) for each in values]
+        there = [at for at, each in enumerate(values) if each.there]
+        samples = [values[at].sample(confidence) for at in there]
+        limited = _with_limits([facts[at] for at in there], samples, confidence)
+        for at, fact in zip(there, limited, strict=True):
+            facts[at] = fact
+        return facts
 
     def mean(
         self,
@@ -158,11 +165,9 @@ class Study:
             values[present], *bounds, attempts=attempts, within=spread, mixed=mixed,
             clusters=clusters, resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
-        if confidence.population != THESE_TASKS:
-            return _with_limits(fact, sample, sample.se, confidence)
-        if spread is None:
+        if confidence.population == THESE_TASKS and spread is None:
             return replace(fact, estimate=replace(nothing, value=sample.mean, reason=fixed))
-        return _with_limits(fact, sample, _repeated_se(spread), confidence)
+        return _with_limits([fact], [sample], confidence)[0]
 
     def notes(self, facts: Sequence[Fact], short: Sequence[Fact] | None = None) -> list[Note]:
         """What reading did, in sentences, and what is special about these numbers.
@@ -218,17 +223,44 @@ class Study:
         )
 
 
-def _repeated_se(within: NDArray[np.float64]) -> float | None:
-    """The standard error of a mean over repeated attempts at the same tasks; None if unknown."""
-    variance = float(within.sum())
-    return None if math.isnan(variance) else math.sqrt(variance) / len(within)
+def _blank(values: TaskValues, confidence: Confidence) -> Fact:
+    """The fact of these values, yet without a number."""
+    metric, n = values.metric, values.n
+    return Fact(
+        values.series, metric.name, metric.k,
+        Estimate(None, reason=values.reason, share=metric.unit == "share"),
+        size=Size(len(n), int(n.min()), int(n.max())),
+        method=confidence.method, level=confidence.interval_level, values=values,
+    )  # fmt: skip
 
 
-def _with_limits(fact: Fact, sample: Sample, se: float | None, confidence: Confidence) -> Fact:
-    """The fact with the sample's mean, and its limits, or its error where those are not asked."""
-    estimate = replace(fact.estimate, value=sample.mean)
+def _with_limits(
+    facts: Sequence[Fact], samples: Sequence[Sample], confidence: Confidence
+) -> list[Fact]:
+    """Facts with their samples' means, and limits, or errors where limits are not asked for."""
+    errors = [_error(sample, confidence) for sample in samples]
+    estimates = [
+        replace(fact.estimate, value=sample.mean)
+        for fact, sample in zip(facts, samples, strict=True)
+    ]
     if confidence.method == "none":
-        return replace(fact, estimate=replace(estimate, se=se), se=se)
-    limits = interval(sample, confidence.method, confidence.level, confidence.population)
-    estimate = replace(estimate, low=limits.low, high=limits.high)
-    return replace(fact, estimate=estimate, se=se, method=limits.method, flaw=limits.reason)
+        return [
+            replace(fact, estimate=replace(estimate, se=se), se=se)
+            for fact, estimate, se in zip(facts, estimates, errors, strict=True)
+        ]
+    limits = intervals(samples, confidence.method, confidence.level, confidence.population)
+    return [
+        replace(
+            fact, estimate=replace(estimate, low=each.low, high=each.high), se=se,
+            method=each.method, flaw=each.reason,
+        )
+        for fact, estimate, se, each in zip(facts, estimates, errors, limits, strict=True)
+    ]  # fmt: skip
+
+
+def _error(sample: Sample, confidence: Confidence) -> float | None:
+    """The standard error over new tasks, or over repeated attempts at these; None if unknown."""
+    if confidence.population != THESE_TASKS:
+        return sample.se
+    variance = math.nan if sample.within is None else float(sample.within.sum())
+    return None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)

@@ -247,7 +247,8 @@ def test_these_are_metrics_like_all_others(crux: Counts) -> None:
     for row in alone.data.rows:
         named = dict(zip((c.name for c in alone.data.columns), row, strict=True))
         key = (named["model"], named["temperature"], named["metric"])
-        assert beside[key] == named
+        # Intervals computed together are the same but for rounding.
+        assert beside[key] == pytest.approx(named, rel=1e-12)
     with pytest.raises(ParameterError, match="were read without the solution"):
         diversity_report(read(SAMPLES / "tau_airline.csv"), (2,))
 

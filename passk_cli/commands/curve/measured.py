@@ -245,13 +245,11 @@ def _points(study: Study, stretch: Stretch) -> tuple[list[Fact], list[Fact]]:
             if bare:
                 facts += _without_intervals(stretch, family, ks, values)
                 continue
-            facts += [
-                _pointwise(
-                    study,
-                    study.fact(replace(rates, metric=Metric(family, k), values=v), confidence),
-                )
+            of_ks = [
+                replace(rates, metric=Metric(family, k), values=v)
                 for k, v in zip(ks, values, strict=True)
             ]
+            facts += [_pointwise(study, fact) for fact in study.facts_of(of_ks, confidence)]
     return points
 
 

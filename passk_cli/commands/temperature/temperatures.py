@@ -51,7 +51,7 @@ def temperature_report(study: Study) -> Report:
     verdicts = judge(rivals, compared[: len(own)], confidence)
     leads = find_leads(compared[len(own) :], rivals)
     laws = find_laws(values, confidence) if any(m.family == "pass@" for m in metrics) else []
-    facts = _estimates([study.fact(rates) for rates in values], verdicts)
+    facts = _estimates(study.facts_of(values), verdicts)
     adjustment = Adjustment(compared, confidence.level, study.rules)
     differences = confidence.for_differences().as_used(adjustment.methods).method_name
     return study.report(
