@@ -6,8 +6,9 @@ far as there is room: a page lets its reader's window decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -467,8 +468,13 @@ class _HeatDrawer(_Drawer):
             ((-8, step * (place + 0.5) + 4, name) for place, name in places),
             self.look.faint, "end", size,
         )  # fmt: skip
+        # Columns are the same in all rows, and shares with few attempts are often the same.
+        columns = {
+            ends: _column(axis, *ends, step) for ends in {(r["low"], r["high"]) for r in rows}
+        }
+        fill = cache(self._filled)
         for place, own in enumerate(by_label.values()):
-            elements += self._row(own, axis, place * step, step)
+            elements += self._row(own, place * step, columns, fill)
         height = step * len(by_label)
         foot, words = self._foot(rows, axis, height)
         return self.boxed(
@@ -478,19 +484,29 @@ class _HeatDrawer(_Drawer):
             _moved(left, _ROOM, elements + words),
         )
 
-    def _row(self, cells: Sequence[Row], axis: Axis, top: int, step: int) -> str:
-        """The cells of a row; what they share is said once."""
+    def _row(
+        self,
+        cells: Sequence[Row],
+        top: int,
+        columns: Mapping[tuple[float, float], str],
+        fill: Callable[[float, str], str],
+    ) -> str:
+        """The cells of a row; what they share is said once.
+
+        columns : where cells lie, by their ends.  fill : `_filled`.
+        """
         label = self.say(cells[0], ["label"]).replace("data-say", "data-row")
         parts = [f'<g transform="translate(0 {top})" shape-rendering="crispEdges"{label}>']
         for row in cells:
             if row["y"] is not None:
-                # At whole pixels, so that no paper shines through between neighbours.
-                low, high = round(axis.place(row["low"])), round(axis.place(row["high"]))
-                parts.append(
-                    f'<rect x="{low}" width="{high - low}" height="{step}"'
-                    f' fill="{_colour(row["y"])}"{self.say(row, ("words", "y"))}/>'
-                )
+                place = columns[row["low"], row["high"]]
+                parts.append(f"<rect{place}{fill(row['y'], row['words'])}/>")
         return "".join([*parts, "</g>"])
+
+    def _filled(self, share: float, words: str) -> str:
+        """The colour of a cell and what it says, as attributes."""
+        said = self.say({"y": share, "words": words}, ("words", "y"))
+        return f' fill="{_colour(share)}"{said}'
 
     def _foot(self, rows: Sequence[Row], axis: Axis, height: int) -> tuple[float, str]:
         """Room and words below: of one cell each where cells are few, and the same in every row."""
@@ -566,6 +582,13 @@ def _path(places: Iterable[tuple[float, float]]) -> str:
 
 def _dashes(dash: Sequence[int]) -> str:
     return f' stroke-dasharray="{" ".join(map(str, dash))}"' if len(dash) and dash[1] else ""
+
+
+def _column(axis: Axis, low: float, high: float, height: int) -> str:
+    """Where a cell lies in its row, as attributes: at whole pixels, so that no paper shines
+    through between neighbours."""
+    left, right = round(axis.place(low)), round(axis.place(high))
+    return f' x="{left}" width="{right - left}" height="{height}"'
 
 
 def _colour(share: float) -> str:

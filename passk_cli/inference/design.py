@@ -177,7 +177,7 @@ class Piloted:
     n: NDArray[np.int64]
     c: NDArray[np.int64]
 
-    @property
+    @cached_property
     def fewest(self) -> int:
         """n₀, the fewest attempts any task has."""
         return int(self.n.min())
@@ -225,11 +225,10 @@ class Piloted:
         if self.measures_between:
             halves = thinned(self.n, self.c, 2 * self.metric.k)
             return same_task(self.metric, halves) - self._squared_mean
-        if self.rates is None:
+        if self._model is None:
             return math.nan
-        model = Assumed(self.metric, self.rates)
-        total = model.variance(self.fewest)
-        return self._at(self.fewest) * (model.between / total if total > 0 else 1.0)
+        total = self._model.variance(self.fewest)
+        return self._at(self.fewest) * (self._model.between / total if total > 0 else 1.0)
 
     def within(self, n: int) -> float:
         """Mean variance of a task's value over repeated attempts; NaN where n < k."""
@@ -237,13 +236,13 @@ class Piloted:
             return math.nan
         if n <= self.fewest:
             return max(self._at(n) - self.between, 0.0)
-        if self.rates is None:
+        if self._model is None:
             return math.nan
-        model = Assumed(self.metric, self.rates)
-        start = model.within(self.fewest)
-        # A model whose rates are all 0 or 1 knows no luck; then as for k = 1.
-        varies = start > _NO_LUCK * model.variance(self.fewest)
-        return self.within(self.fewest) * (model.within(n) / start if varies else self.fewest / n)
+        if n not in self._beyond:
+            start = self._luck
+            share = self._model.within(n) / start if start > 0 else self.fewest / n
+            self._beyond[n] = self.within(self.fewest) * share
+        return self._beyond[n]
 
     def variance(self, n: int) -> float:
         """Variance of a random task's value with n attempts; NaN where n < k or not known."""
@@ -255,6 +254,28 @@ class Piloted:
         """The values of the pilot's tasks with n ≥ k attempts, or with all of n₀ < n."""
         size = min(n, self.fewest)
         return _values(self.metric, size), thinned(self.n, self.c, size)
+
+    @cached_property
+    def _beyond(self) -> dict[int, float]:
+        """`within` at the numbers of attempts beyond n₀ that were asked for."""
+        return {}
+
+    @cached_property
+    def _model(self) -> Assumed | None:
+        """The values as the model of `rates` has them."""
+        return None if self.rates is None else Assumed(self.metric, self.rates)
+
+    @cached_property
+    def _luck(self) -> float:
+        """`within` of the model at n₀; 0 where luck shrinks as 1/n.
+
+        It does for k = 1; and is taken to where the model's rates are all 0 or 1, so that it knows
+        no luck.
+        """
+        if self._model is None or self.metric.k == 1:
+            return 0.0
+        start = self._model.within(self.fewest)
+        return start if start > _NO_LUCK * self._model.variance(self.fewest) else 0.0
 
     @cached_property
     def _squared_mean(self) -> float:

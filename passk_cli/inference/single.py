@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.metrics.pass_k import unique_pairs
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -37,7 +39,7 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
     """
     from scipy.special import betaincinv
 
-    n, c = _checked(n, c)
+    n, c, index = unique_pairs(*_checked(n, c))
     alpha = 1.0 - level
     inside = (c > 0) & (c < n)
     some, many = np.where(inside, c, 1), np.where(inside, n, 2)
@@ -47,7 +49,7 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
         high = betaincinv(some + 1, many - some, 1 - alpha / 2)
     # 1 − α^(1/n) without cancellation.
     none = -np.expm1(np.log(alpha) / n)
-    return low, np.where(inside, high, np.where(c, 1.0, none))
+    return low[index], np.where(inside, high, np.where(c, 1.0, none))[index]
 
 
 def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:

@@ -230,8 +230,8 @@ def _tidy(
 
 def _plain(value: Any, positive: bool = False) -> Any:
     """A value that JSON and XML know."""
-    value = value.item() if hasattr(value, "item") else value
     if isinstance(value, str):
         return printable(value)
+    value = value.item() if hasattr(value, "item") else value
     undefined = isinstance(value, float) and not math.isfinite(value)
     return None if undefined or (positive and not (value and value > 0)) else value
