@@ -156,6 +156,8 @@ def _atoms(
     alpha = np.broadcast_to(np.asarray(weights, dtype=np.float64), a.shape)
     b = np.broadcast_to(np.asarray(1.0 if sizes is None else sizes, dtype=np.float64), a.shape)
     if sizes is None or np.all(b == b[0]):
+        if np.all(a[1:] > a[:-1]):
+            return a / b[0], alpha, np.ones_like(a)
         unique, index = np.unique(a / b[0], return_inverse=True)
         return unique, np.bincount(index, alpha).astype(np.float64), np.ones_like(unique)
     pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)

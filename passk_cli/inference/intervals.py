@@ -421,13 +421,20 @@ class Guards:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """(totals, weights, sizes) of the law of the limit that looks towards the near bound."""
         totals, sizes, counts = sample.atoms
-        size = sample.guard_size
+        size, counts = sample.guard_size, counts.copy()
         guards = {near: self.near(sample, near)} | ({far: self.far} if self.far else {})
-        return (
-            np.append(totals, [size * bound for bound in guards]),
-            np.append(counts, list(guards.values())),
-            np.append(sizes, [size] * len(guards)),
-        )
+        for bound, weight in guards.items():
+            # Beyond all others, or one with the outermost: atoms of one size stay in order.
+            total, last = size * bound, -1 if bound == sample.high else 0
+            if totals[last] == total and sizes[last] == size:
+                counts[last] += weight
+                continue
+            place = len(totals) if last else 0
+            totals, counts, sizes = (
+                np.insert(each, place, value)
+                for each, value in ((totals, total), (counts, weight), (sizes, size))
+            )
+        return totals, counts, sizes
 
 
 def _observation(sample: Sample, bound: float) -> float:

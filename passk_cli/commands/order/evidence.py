@@ -179,7 +179,12 @@ def examine(study: Study) -> list[Evidence]:
         raise ParameterError("percentile draws new attempts, which have no order; use jackknife")
     edges, best = _edges(int(study.counts.n.max())), study.best_first
     orders = in_order(study.counts, best)
-    evidence = [_evidence_of(study, s, model, edges) for s, model in zip(best, orders, strict=True)]
+    facts = study.facts(only=best)
+    each = len(study.metrics)
+    evidence = [
+        _evidence_of(study, model, facts[i * each : (i + 1) * each], edges)
+        for i, model in enumerate(orders)
+    ]
     raw = [
         [math.nan] * 3
         if model.stopped
@@ -190,12 +195,12 @@ def examine(study: Study) -> list[Evidence]:
     return [replace(model, p=tuple(p)) for model, p in zip(evidence, adjusted, strict=True)]
 
 
-def _evidence_of(study: Study, s: int, order: AttemptOrder, edges: Ints) -> Evidence:
+def _evidence_of(study: Study, order: AttemptOrder, facts: Sequence[Fact], edges: Ints) -> Evidence:
+    """What one model shows.  facts : its metrics, first@k and then pass@k of each k."""
     slope, stopped = _slope(study, order), order.stopped
     lag = lag_one(changes(order.start, order.passed), order.n, order.c)
     of_trend = lag_of_trend(slope.estimate.value or 0.0, order.n, order.c)
     silent = stopped or math.isnan(lag)
-    facts = study.facts(only=[s])
     half = len(facts) // 2
     return Evidence(
         order,

@@ -33,7 +33,8 @@ class TaskRates:
     tasks : indices into Counts.tasks.  n, c : attempts and passes of each; n = 0 where missing.
     low, high : limits of each pass rate, as `inference.single.rate_limits`; 0 and 1 where missing.
     codes : indices into CLASSES.
-    strips : its attempts in their order, "+" passed and "-" failed; "" where that is not known.
+    strips : its attempts in their order, "+" passed and "-" failed; "" where that is not known, or
+        was not asked for.
     """
 
     series: Series
@@ -61,11 +62,16 @@ class TaskRates:
 
 
 def rates_by_task(
-    counts: Counts, level: float = 0.95, order: Sequence[int] | None = None
+    counts: Counts,
+    level: float = 0.95,
+    order: Sequence[int] | None = None,
+    *,
+    strips: bool = False,
 ) -> list[TaskRates]:
     """Every series at every task of its group.
 
     level : of the limits, in (0, 1).  order : indices of series; None for all as they are.
+    strips : whether those of the result are needed.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> (rates,) = rates_by_task(Counts.from_cells([("m", "a", 3, 3), ("m", "b", 3, 1)]))
@@ -73,7 +79,7 @@ def rates_by_task(
     (['always so far', 'sometimes'], [0.368, 0.008])
     """
     low, high = rate_limits(counts.n, counts.c, level)
-    strips = strips_of(counts)
+    texts = strips_of(counts) if strips else np.full(len(counts.n), "", dtype=object)
     of_group = _tasks_of_groups(counts)
     every = []
     for s in range(len(counts.series)) if order is None else order:
@@ -85,7 +91,7 @@ def rates_by_task(
         n[at], c[at], lows[at], highs[at] = counts.n[rows], counts.c[rows], low[rows], high[rows]
         codes = np.select([n == 0, c == 0, c == n], [1, 2, 3], 0)
         own = np.full(len(tasks), "", dtype=object)
-        own[at] = strips[rows]
+        own[at] = texts[rows]
         every.append(TaskRates(series, tasks, n, c, lows, highs, codes, tuple(own.tolist())))
     return every
 

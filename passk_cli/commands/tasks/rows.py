@@ -63,7 +63,7 @@ def rows_report(study: Study, rows: int, always: float | None = None) -> Report:
     rows : of the table for people.  always : a pass rate in (0, 1).
     """
     level = study.confidence.level
-    rates = rates_by_task(study.counts, level, study.best_first)
+    rates = rates_by_task(study.counts, level, study.best_first, strips=True)
     every = _columns(study, rates)
     shown = None
     if always is not None:
