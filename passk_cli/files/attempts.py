@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.errors import DataError
+from passk_cli.files.connection import hold_the_right
 from passk_cli.files.records import fetched
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES, words_sql
@@ -40,9 +41,7 @@ def with_attempts(
     """
     keep = policy(statement, repeated)
     con.register("cells_", _cell_columns(counts))
-    # How many rows a text file has is guessed far too low, and joins would hold them all instead of
-    # the cells: the table on the right is held when nothing is guessed.
-    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    hold_the_right(con)
     register(con, statement.request.normalise)
     attempts, similarity = {}, statement.request.similarity
     for role in statement.request.attempts:
@@ -93,7 +92,7 @@ def with_order(
     if not known or "attempt" in counts.attempts:
         return counts
     con.register("cells_", _cell_columns(counts))
-    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    hold_the_right(con)
     keep = policy(statement, repeated)
     try:
         order = _attempts(con, statement, counts, "line" if listed else "attempt", keep)

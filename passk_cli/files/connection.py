@@ -45,6 +45,8 @@ def connect(
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
+        # A long list of words must not become a join with every row, when few rows need it.
+        "disabled_optimizers": "'in_clause'",
     }
     if spool is not None:
         settings["temp_directory"] = quote_text(str(spool / "memory"))
@@ -54,6 +56,15 @@ def connect(
     for name, value in settings.items():
         con.execute(f"SET {name} = {value}")
     return con
+
+
+def hold_the_right(con: duckdb.DuckDBPyConnection) -> None:
+    """Let every join hold the table on its right from now on.
+
+    How many rows a text file has is guessed far too low, and joins would hold its rows instead of
+    the cells.
+    """
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
 
 
 def execute(con: duckdb.DuckDBPyConnection, sql: str) -> None:

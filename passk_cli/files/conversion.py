@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts import VALUES, policy
+from passk_cli.files.connection import hold_the_right
 from passk_cli.files.export import copy
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
@@ -46,8 +47,7 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
         _require_verdicts(batches, request, tally)
     statement.attempts_as = "VARCHAR"
     con.execute("SET preserve_insertion_order = true")
-    # A join must not hold the rows (see `with_attempts`), and a long IN must not become one.
-    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
+    hold_the_right(con)
     columns = _Columns(statement, conversion.form, graded=bool(tally.cells["graded"].any()))
     keep = policy(statement, bool(tally.repeats))
     copy(con, _sql(statement, columns, keep), conversion.file, conversion.form)
