@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
 DATA_HELP = (
-    "paths (globs, directories, label=path), rows (a list of dicts), columns (a dict of lists), a"
+    "paths (globs, directories, https://…, label=path), rows (a list of dicts), columns (a dict of lists), a"
     " pandas or polars DataFrame, a table of Arrow or DuckDB, or Counts from `read`."
 )
 
@@ -70,8 +70,8 @@ def read(
 ) -> Counts:
     """Counts of attempts and passes per model and task, from result files or a table.
 
-    data : a path, a list of paths (globs, directories, "label=path", "-"), rows (a list of dicts),
-        columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or whatever else
+    data : a path, a list of paths (globs, directories, "https://…", "label=path", "-"), rows (a
+        list of dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or whatever else
         hands over Arrow data, or a DuckDB relation; one row per attempt, a list of outcomes per
         task, or counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
@@ -149,13 +149,15 @@ def python_function(name: str) -> Callable[..., Findings]:
 
 def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, its notes as Python spells them."""
+    from passk_cli.files.remote import fetched_once
     from passk_cli.outcomes.counts import Counts
 
     if isinstance(data, Counts):
         _refuse_reading(data, given)
         given = {**given, "cluster": data.cluster}
     question, shared = declaration.ask(given, data)
-    report = answer(question, shared, _reader(data, question))
+    with fetched_once():
+        report = answer(question, shared, _reader(data, question))
     options = {field: (option, kind) for field, option, kind, _ in declaration.options()}
     notes = tuple(replace(n, text=in_python(n.text, options)) for n in report.notes)
     return Findings(replace(report, notes=notes, caption=in_python(report.caption, options)))

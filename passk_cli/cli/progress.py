@@ -7,11 +7,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from passk_cli.activity import activity
 from passk_cli.cleanup import undone
 
 PATIENCE = 1.0
 # The last picture is wiped within this time, or never.
 _SECONDS_TO_STOP = 0.5
+# Between looks at what is being done.
+_SECONDS_BETWEEN = 0.2
 
 
 @contextmanager
@@ -40,5 +43,6 @@ def _watch(what: str, done: threading.Event) -> None:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(what)
-        done.wait()
+        task = progress.add_task(what)
+        while not done.wait(_SECONDS_BETWEEN):
+            progress.update(task, description=activity() or what)

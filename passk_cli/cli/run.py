@@ -16,6 +16,7 @@ from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, answer
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.arguments import is_file_argument
+from passk_cli.files.remote import fetched_once, without_secrets
 from passk_cli.option import declared, filled, named_files
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
 
     given : field → text, a list of texts or True, of the options of the command and of output.
     """
+    with fetched_once():
+        return _run_fetched(declaration, files, given)
+
+
+def _run_fetched(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
+    """The same, where what is on other machines is fetched once."""
     if not declaration.streams or given["output"] not in (None, "-"):
         return _run(declaration, files, given)
     for field in filter(given.get, declaration.question.beside_output):
@@ -67,7 +74,7 @@ def _run(
 
         report = answer(question, options, read)
     if report.page is not None:
-        command = shlex.join(["passk", *sys.argv[1:]])
+        command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
         report = replace(report, page=replace(report.page, command=command))
     if notes_only:
         output.write_notes(report)

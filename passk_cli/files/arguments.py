@@ -1,4 +1,4 @@
-"""Which files an argument means: paths, globs, directories, `label=path`, `-`."""
+"""Which files an argument means: paths, globs, directories, addresses, `label=path`, `-`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files import remote
 from passk_cli.files.source import (
     HEAD_BYTES,
     PACKED,
@@ -35,11 +36,13 @@ _BOM = b"\xef\xbb\xbf"
 def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Source]:
     """The files the arguments mean, in the order given, directories and globs sorted.
 
-    arguments : paths, globs, directories (searched for result files), `label=path`, or `-` once.
+    arguments : paths, globs, directories (searched for result files), addresses (https://…),
+        `label=path`, or `-` once.
     spool : an empty folder for what cannot be read in place (stdin, a byte-order mark).
     Errors: ParameterError for stdin twice or a file twice; DataError for what is not there.
     """
     files: list[tuple[str, str, str | None, bool]] = []
+    addresses: dict[str, str] = {}
     for argument in [os.fspath(a) for a in arguments]:
         label, path = _split_label(argument)
         if path == "-":
@@ -49,11 +52,13 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
                 (_spool(sys.stdin.buffer, spool / "stdin", "<stdin>"), "<stdin>", label, True)
             )
         else:
-            named = not os.path.isdir(path)
-            files += [
-                (_seekable(each, spool, f"{len(files)}.{place}"), decoded(each), label, named)
-                for place, each in enumerate(_paths(path))
-            ]
+            named = remote.listed(path)[1] if remote.is_remote(path) else not os.path.isdir(path)
+            for place, each in enumerate(_paths(path)):
+                if remote.is_remote(each):
+                    copy, name = remote.fetch(each, spool), _name(each, addresses)
+                else:
+                    copy, name = _seekable(each, spool, f"{len(files)}.{place}"), decoded(each)
+                files.append((copy, name, label, named))
     real_paths: set[str] = set()
     for path, name, _, _ in files:
         real = os.path.realpath(path)
@@ -66,10 +71,25 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
     ]
 
 
+def _name(address: str, addresses: dict[str, str]) -> str:
+    """What an address is called among others, which differ in what is not shown.
+
+    addresses : name → address, of those so far.
+    """
+    name = shown = remote.name_of(address)
+    while addresses.setdefault(shown, address) != address:
+        shown = f"{name}?{len(addresses) + 1}"
+    return shown
+
+
 def read_paths(arguments: Sequence[str]) -> set[str]:
-    """The real paths of the files the arguments mean, without reading them."""
+    """The real paths of the files the arguments mean, without reading them, and addresses."""
     paths = (path for argument in arguments for path in _paths(_split_label(argument)[1]))
-    return {os.path.realpath(path) for path in paths}
+    return set(map(_real, paths))
+
+
+def _real(path: str) -> str:
+    return path if remote.is_remote(path) else os.path.realpath(path)
 
 
 def paths_of(data: Any) -> list[str]:
@@ -105,7 +125,7 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
     for candidate in arguments:
         label, path = _split_label(candidate)
         paths = _paths(path)
-        others = [p for p in paths if os.path.realpath(p) not in real]
+        others = [p for p in paths if _real(p) not in real]
         if len(others) == len(paths):
             remaining.append(candidate)
         else:
@@ -122,6 +142,7 @@ def is_file_argument(argument: str) -> bool:
     ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
     return any(
         os.path.exists(p)
+        or remote.is_remote(p)
         or (glob.has_magic(p) and any(match.endswith(ends) for match in glob.iglob(p)))
         for p in paths
     )
@@ -129,7 +150,7 @@ def is_file_argument(argument: str) -> bool:
 
 def base_name(argument: str) -> str:
     """The name of the file that an argument means, without its folders and label."""
-    return os.path.basename(_split_label(argument)[1].rstrip("/"))
+    return os.path.basename(_shown(_split_label(argument)[1]).rstrip("/"))
 
 
 def name_beside(argument: str, others: Sequence[str]) -> str:
@@ -143,8 +164,8 @@ def name_beside(argument: str, others: Sequence[str]) -> str:
     label, path = _split_label(argument)
     if label is not None:
         return label
-    parts = Path(path).parts
-    paths = [Path(_split_label(other)[1]).parts for other in others]
+    parts = Path(_shown(path)).parts
+    paths = [Path(_shown(_split_label(other)[1])).parts for other in others]
     for size in range(1, len(parts) + 1):
         if all(other[-size:] != parts[-size:] for other in paths):
             return "/".join(parts[-size:])
@@ -174,8 +195,12 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
     return names
 
 
+def _shown(path: str) -> str:
+    return remote.name_of(path) if remote.is_remote(path) else path
+
+
 def _split_label(argument: str) -> tuple[str | None, str]:
-    if os.path.exists(argument) or "=" not in argument:
+    if "=" not in argument or remote.is_remote(argument) or os.path.exists(argument):
         return None, argument
     label, path = argument.split("=", 1)
     if not label:
@@ -186,6 +211,8 @@ def _split_label(argument: str) -> tuple[str | None, str]:
 def _paths(path: str) -> list[str]:
     if path == "-":
         return []
+    if remote.is_remote(path):
+        return remote.listed(path)[0]
     if os.path.isdir(path):
         inside = _result_files(path)
         if not inside:
@@ -288,8 +315,9 @@ def _source(
     except OSError as error:
         raise _unreadable(name, error) from None
     literal, packing = _literal(path, spool, place), packing_by(start)
-    # A pipe was copied to a file of the spool.
-    origin = "" if Path(path).parent == spool else os.path.abspath(path)
+    # What came through a pipe or from another machine is a copy, under a name that is no path.
+    here = Path(path).parent != spool and not remote.is_remote(name)
+    origin = os.path.abspath(path) if here else ""
     source = Source(literal, name, label, packing, place, named, origin=origin)
     if packing != "none":
         require_whole(source)

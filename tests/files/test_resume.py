@@ -319,7 +319,8 @@ def test_a_run_that_is_killed_goes_on(
     data, expected = many
     output, kept = tmp_path / "out.csv", tmp_path / "out.csv.resume"
     command = [sys.executable, "-c", RUN, str(data), str(output)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None
         process.stdout.readline()
         # A moment after so many files, which no machine is too fast or too slow for.

@@ -19,6 +19,7 @@ import numpy as np
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import ROWS
 from passk_cli.files.layout import Layout
+from passk_cli.files.remote import is_remote
 from passk_cli.files.request import Request
 from passk_cli.files.spark.errors import explained
 from passk_cli.files.spark.faults import require_sound
@@ -400,10 +401,14 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
     for batch in batches:
         kind, first = batch.layout.kind, batch.sources[0].name
         in_memory = kind == "frame" or first in (ROWS, "<stdin>")
-        if in_memory or kind == "json":
+        fetched = next((s.name for s in batch.sources if is_remote(s.name)), None)
+        if in_memory or fetched or kind == "json":
             what = "data in memory" if in_memory else "one JSON document"
+            what = "fetched to this machine" if fetched else what
             raise DataError(
-                first, f"{what}, which a cluster does not share", "leave --engine spark out"
+                fetched or first,
+                f"{what}, which a cluster does not share",
+                "leave --engine spark out",
             )
         if kind == "csv" and request.skip_bad:
             raise ParameterError("--skip-bad: Spark keeps no account of rows of CSV; mend them")

@@ -1,0 +1,280 @@
+"""Files on other machines, by their addresses: each is fetched whole, and then read as any other.
+
+Addresses of the web are fetched by Python's own library, s3:// and hf:// by fsspec, with whatever
+credentials its file systems find.  Nothing else of passk uses the network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from glob import has_magic
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from passk_cli.activity import doing
+from passk_cli.cleanup import no_room, temporary_folder
+from passk_cli.errors import DataError, ParameterError, PasskError
+from passk_cli.files.source import PACKED, SUFFIXES
+from passk_cli.version import __version__
+
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector
+
+_ADDRESS = re.compile(r"(https?|s3|hf)://", re.IGNORECASE)
+_WEB = ("http", "https")
+# Seconds without a byte after which a server is given up.
+TIMEOUT = 60
+_BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
+_AGAIN = "try again, or fetch it with another program and give the file"
+_PAGE = (b"<!doctype html", b"<html")
+
+
+@dataclass
+class _Fetched:
+    """What a command fetched, and listed, so far.  opened : its folder, once there is one."""
+
+    opened: ExitStack
+    folder: Path | None = None
+    files: dict[str, Path] = field(default_factory=dict)
+    lists: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
+
+
+_fetched: ContextVar[_Fetched | None] = ContextVar("fetched", default=None)
+
+
+def is_remote(path: str) -> bool:
+    """Whether this is an address, and no path.
+
+    >>> is_remote("https://example.org/a.csv"), is_remote("s3://bucket/a.csv"), is_remote("a.csv")
+    (True, True, False)
+    """
+    return _ADDRESS.match(path) is not None
+
+
+def name_of(address: str) -> str:
+    """What an address is called: without its query and user, which can hold secrets.
+
+    >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
+    'https://example.org/runs/a.csv'
+    """
+    scheme, rest = address.split("://", 1)
+    if scheme.lower() in _WEB:
+        rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+        host, slash, path = rest.partition("/")
+        rest = host.rpartition("@")[2] + slash + path
+    return f"{scheme.lower()}://{rest}"
+
+
+def without_secrets(word: str) -> str:
+    """A word of a command line with the names of its addresses in their place.
+
+    >>> without_secrets("new=https://example.org/a.csv?token=x")
+    'new=https://example.org/a.csv'
+    """
+    place = _ADDRESS.search(word)
+    return word if place is None else word[: place.start()] + name_of(word[place.start() :])
+
+
+@contextmanager
+def fetched_once() -> Iterator[None]:
+    """In the block every file is fetched once, however often it is read; at its end it is gone."""
+    if _fetched.get() is not None:
+        yield
+        return
+    with ExitStack() as opened:
+        token = _fetched.set(_Fetched(opened))
+        try:
+            yield
+        finally:
+            _fetched.reset(token)
+
+
+def fetch(address: str, spool: Path) -> str:
+    """Where a copy of a file lies, which is fetched unless it was.
+
+    spool : a folder for it, outside of `fetched_once`.
+    Errors: DataError for what is not there or does not arrive whole; ParameterError for a package
+    that is not installed.
+    """
+    known = _fetched.get()
+    if known is None:
+        return str(_fetch(address, spool / f"fetched-{len(list(spool.iterdir()))}"))
+    if known.folder is None:
+        known.folder = known.opened.enter_context(temporary_folder("passk-"))
+    if address not in known.files:
+        known.files[address] = _fetch(address, known.folder / str(len(known.files)))
+    return str(known.files[address])
+
+
+def listed(address: str) -> tuple[list[str], bool]:
+    """The addresses of files that an address means, and whether it names them rather than a folder.
+
+    Of s3:// and hf:// it may be a pattern or a folder, which is searched for result files.
+    Errors: as `fetch`.
+    """
+    if address.split("://")[0].lower() in _WEB:
+        return [address], True
+    known = _fetched.get()
+    if known is None:
+        return _listed(address)
+    if address not in known.lists:
+        known.lists[address] = _listed(address)
+    return known.lists[address]
+
+
+def _listed(address: str) -> tuple[list[str], bool]:
+    with _understood(address):
+        system, path = _system(address)
+        if has_magic(path):
+            matches = sorted(match for match in system.glob(path) if system.isfile(match))
+            if not matches:
+                raise DataError(address, "no file matches", "is the pattern quoted and right?")
+            return [_address(system, match) for match in matches], True
+        if system.isfile(path):
+            return [address], True
+        ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
+        inside = sorted(name for name in system.find(path) if name.endswith(ends))
+        if not inside:
+            looked = f"looked for {', '.join(SUFFIXES)}"
+            raise DataError(address, "no such file, and no result files below it", looked)
+        return [_address(system, name) for name in inside], False
+
+
+def _address(system: Any, path: str) -> str:
+    return str(system.unstrip_protocol(path))
+
+
+def _fetch(address: str, copy: Path) -> Path:
+    """Fetch a file; DataError for one that would fill the disk, or ends too early."""
+    import shutil
+
+    name, size = name_of(address), 0
+    room = shutil.disk_usage(copy.parent).free // 2
+    with (
+        doing(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
+        _understood(name),
+        _opened(address) as (stream, expected),
+        open(copy, "wb") as file,
+    ):
+        if (expected or 0) > room:
+            raise _too_large(name, room)
+        while block := stream.read(_BLOCK):
+            size += file.write(block)
+            if size > room:
+                raise _too_large(name, room)
+    if expected is not None and size != expected:
+        raise DataError(name, f"ends after {size:,} of {expected:,} bytes", _AGAIN)
+    with open(copy, "rb") as file:
+        if file.read(256).lstrip().lower().startswith(_PAGE):
+            raise DataError(name, "a page of HTML, not a file", "give the address of the raw file")
+    return copy
+
+
+def _too_large(name: str, room: int) -> DataError:
+    return DataError(
+        name,
+        f"more than {room:,} bytes, half of what is free for temporary files",
+        "set TMPDIR to a folder with more room",
+    )
+
+
+@contextmanager
+def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
+    """The bytes of a file as a stream, and how many they are, where that is known."""
+    if address.split("://")[0].lower() not in _WEB:
+        system, path = _system(address)
+        expected = system.info(path).get("size")
+        with system.open(path, "rb", block_size=_LARGE_BLOCK) as stream:
+            yield stream, expected
+        return
+    from urllib.parse import quote
+    from urllib.request import Request as Ask
+
+    # What is quoted stays so; signs that no address may hold are quoted.
+    whole = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
+    ask = Ask(whole, headers={"User-Agent": f"passk/{__version__}"})
+    with _opener().open(ask, timeout=TIMEOUT) as answer:
+        length = answer.headers.get("Content-Length")
+        yield answer, int(length) if length is not None and length.isdecimal() else None
+
+
+def _opener() -> OpenerDirector:
+    """What opens addresses of the web and nothing else: no files, no ftp, no way out of https."""
+    from urllib import request
+
+    class Redirects(request.HTTPRedirectHandler):
+        def redirect_request(self, req: Any, *rest: Any) -> Any:
+            target = rest[-1]
+            if req.full_url.lower().startswith("https:") and not target.lower().startswith(
+                "https:"
+            ):
+                problem = "leads from https to an address without encryption"
+                raise DataError(name_of(req.full_url), problem, "give that address itself")
+            return super().redirect_request(req, *rest)
+
+    opener = request.OpenerDirector()
+    for handler in (
+        request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler, Redirects,
+        request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor, request.UnknownHandler,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    return opener
+
+
+def _system(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it; ParameterError without its package."""
+    scheme = address.split("://")[0].lower()
+    try:
+        import fsspec
+
+        system = fsspec.filesystem(scheme)
+    except ImportError:
+        raise ParameterError(
+            f"{name_of(address)}: {scheme}:// needs further packages;"
+            " install them with pip install 'passk-cli[remote]'"
+        ) from None
+    return system, system._strip_protocol(address)
+
+
+@contextmanager
+def _understood(name: str) -> Iterator[None]:
+    """Whatever a library says of a file that it cannot fetch, as a DataError."""
+    try:
+        yield
+    except (PasskError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise _error(name, error) from None
+
+
+def _error(name: str, error: Exception) -> Exception:
+    """What went wrong, and what to do."""
+    from http.client import HTTPException, IncompleteRead
+    from urllib.error import HTTPError, URLError
+
+    if isinstance(error, HTTPError):
+        remedy = {404: "check the address", 410: "check the address"}.get(
+            error.code, "is it open to everyone?" if error.code in (401, 403) else _AGAIN
+        )
+        return DataError(name, f"{error.code} {error.reason}".strip(), remedy)
+    if isinstance(error, URLError):
+        error = error.reason if isinstance(error.reason, Exception) else ValueError(error.reason)
+    if isinstance(error, IncompleteRead):
+        return DataError(name, "the connection ended before the file", _AGAIN)
+    if isinstance(error, TimeoutError):
+        return DataError(name, f"no answer for {TIMEOUT} seconds", _AGAIN)
+    if isinstance(error, FileNotFoundError):
+        return DataError(name, "no such file", "check the address")
+    if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
+        return DataError(name, "no access", "are the credentials for it set?")
+    if isinstance(error, OSError) and (full := no_room(error, "temporary files")) is not None:
+        return full
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    reason = reason.split("\n")[0] or type(error).__name__
+    wrong = isinstance(error, HTTPException | ValueError)
+    where = "the address" if wrong else "the address and the network"
+    return DataError(name, f"cannot be fetched ({reason})", f"check {where}")
