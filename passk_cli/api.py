@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
 DATA_HELP = (
-    "paths (globs, directories, https://…, label=path), rows (a list of dicts), columns (a dict of lists), a"
-    " pandas or polars DataFrame, a table of Arrow or DuckDB, or Counts from `read`."
+    "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
+    " lists), a pandas or polars DataFrame, a table of Arrow or DuckDB, or Counts from `read`."
 )
 
 
@@ -70,10 +70,10 @@ def read(
 ) -> Counts:
     """Counts of attempts and passes per model and task, from result files or a table.
 
-    data : a path, a list of paths (globs, directories, "https://…", "label=path", "-"), rows (a
-        list of dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or whatever else
-        hands over Arrow data, or a DuckDB relation; one row per attempt, a list of outcomes per
-        task, or counts per task.
+    data : a path, a list of paths (globs, directories, URLs, "label=path", "-"), rows (a list of
+        dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or whatever
+        else hands over Arrow data, or a DuckDB relation; one row per attempt, a list of outcomes
+        per task, or counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
     outcome : which one to read, in files of a harness that hold several.
     threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);

@@ -19,7 +19,7 @@ ABOUT = (
     "pass@k and pass^k from evaluation results: estimates with confidence intervals, comparisons,"
     " gates."
 )
-FILES = "Paths, globs, directories, https://…, label=path, or - for stdin."
+FILES = "Paths, globs, directories, URLs, label=path, or - for stdin."
 _BELOW = (
     "passk COMMAND --help: its options · passk help COMMAND: the same in full",
     "-V, --version · -h, --help · --install-completion · --show-completion",

@@ -52,7 +52,9 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
                 (_spool(sys.stdin.buffer, spool / "stdin", "<stdin>"), "<stdin>", label, True)
             )
         else:
-            named = remote.listed(path)[1] if remote.is_remote(path) else not os.path.isdir(path)
+            named = (
+                remote.addresses_of(path)[1] if remote.is_remote(path) else not os.path.isdir(path)
+            )
             for place, each in enumerate(_paths(path)):
                 if remote.is_remote(each):
                     copy, name = remote.fetch(each, spool), _name(each, addresses)
@@ -212,7 +214,7 @@ def _paths(path: str) -> list[str]:
     if path == "-":
         return []
     if remote.is_remote(path):
-        return remote.listed(path)[0]
+        return remote.addresses_of(path)[0]
     if os.path.isdir(path):
         inside = _result_files(path)
         if not inside:

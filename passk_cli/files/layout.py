@@ -36,7 +36,7 @@ class Layout:
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
-    def said(self) -> list[Any]:
+    def summary(self) -> list[Any]:
         """What a file's beginning says, as JSON has it; `of` reads it back."""
         columns = [[name, sorted(kinds)] for name, kinds in self.columns]
         return [
@@ -44,14 +44,14 @@ class Layout:
         ]  # fmt: skip
 
     @classmethod
-    def of(cls, said: Sequence[Any]) -> Layout:
-        """The layout that was said.
+    def of(cls, summary: Sequence[Any]) -> Layout:
+        """The layout that this is the summary of.
 
         >>> layout = Layout("csv", "CSV", (("task", frozenset({"text"})),), ",")
-        >>> Layout.of(layout.said) == layout
+        >>> Layout.of(layout.summary) == layout
         True
         """
-        kind, description, columns, *rest = said
+        kind, description, columns, *rest = summary
         pairs = tuple((name, frozenset(kinds)) for name, kinds in columns)
         return cls(kind, description, pairs, *rest)
 

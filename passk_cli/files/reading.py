@@ -385,12 +385,14 @@ def _layout(
 ) -> Layout:
     """The layout of a table, with the columns asked for that only appear further down."""
     key = "" if ledger is None else ledger.key(source, request.format, request_columns, whole)
-    said = None if ledger is None else ledger.taken(key)
-    layout = sniff(con, source, request.format, whole=whole) if said is None else Layout.of(said)
-    if said is None and not layout.complete and _appear_later(request_columns, layout, source):
+    summary = None if ledger is None else ledger.summary(key)
+    layout = (
+        sniff(con, source, request.format, whole=whole) if summary is None else Layout.of(summary)
+    )
+    if summary is None and not layout.complete and _appear_later(request_columns, layout, source):
         layout = sniff(con, source, request.format, whole=True)
-    if said is None and ledger is not None:
-        ledger.keep(key, layout.said)
+    if summary is None and ledger is not None:
+        ledger.keep(key, layout.summary)
     return _with_path(layout, source, request)
 
 

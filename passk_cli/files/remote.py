@@ -34,7 +34,7 @@ _PAGE = (b"<!doctype html", b"<html")
 
 
 @dataclass
-class _Fetched:
+class _Downloads:
     """What a command fetched, and listed, so far.  opened : its folder, once there is one."""
 
     opened: ExitStack
@@ -43,7 +43,7 @@ class _Fetched:
     lists: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
 
 
-_fetched: ContextVar[_Fetched | None] = ContextVar("fetched", default=None)
+_downloads: ContextVar[_Downloads | None] = ContextVar("downloads", default=None)
 
 
 def is_remote(path: str) -> bool:
@@ -82,15 +82,15 @@ def without_secrets(word: str) -> str:
 @contextmanager
 def fetched_once() -> Iterator[None]:
     """In the block every file is fetched once, however often it is read; at its end it is gone."""
-    if _fetched.get() is not None:
+    if _downloads.get() is not None:
         yield
         return
     with ExitStack() as opened:
-        token = _fetched.set(_Fetched(opened))
+        token = _downloads.set(_Downloads(opened))
         try:
             yield
         finally:
-            _fetched.reset(token)
+            _downloads.reset(token)
 
 
 def fetch(address: str, spool: Path) -> str:
@@ -100,17 +100,17 @@ def fetch(address: str, spool: Path) -> str:
     Errors: DataError for what is not there or does not arrive whole; ParameterError for a package
     that is not installed.
     """
-    known = _fetched.get()
-    if known is None:
+    downloads = _downloads.get()
+    if downloads is None:
         return str(_fetch(address, spool / f"fetched-{len(list(spool.iterdir()))}"))
-    if known.folder is None:
-        known.folder = known.opened.enter_context(temporary_folder("passk-"))
-    if address not in known.files:
-        known.files[address] = _fetch(address, known.folder / str(len(known.files)))
-    return str(known.files[address])
+    if downloads.folder is None:
+        downloads.folder = downloads.opened.enter_context(temporary_folder("passk-"))
+    if address not in downloads.files:
+        downloads.files[address] = _fetch(address, downloads.folder / str(len(downloads.files)))
+    return str(downloads.files[address])
 
 
-def listed(address: str) -> tuple[list[str], bool]:
+def addresses_of(address: str) -> tuple[list[str], bool]:
     """The addresses of files that an address means, and whether it names them rather than a folder.
 
     Of s3:// and hf:// it may be a pattern or a folder, which is searched for result files.
@@ -118,15 +118,15 @@ def listed(address: str) -> tuple[list[str], bool]:
     """
     if address.split("://")[0].lower() in _WEB:
         return [address], True
-    known = _fetched.get()
-    if known is None:
-        return _listed(address)
-    if address not in known.lists:
-        known.lists[address] = _listed(address)
-    return known.lists[address]
+    downloads = _downloads.get()
+    if downloads is None:
+        return _look_up(address)
+    if address not in downloads.lists:
+        downloads.lists[address] = _look_up(address)
+    return downloads.lists[address]
 
 
-def _listed(address: str) -> tuple[list[str], bool]:
+def _look_up(address: str) -> tuple[list[str], bool]:
     with _understood(address):
         system, path = _system(address)
         if has_magic(path):
@@ -184,7 +184,7 @@ def _too_large(name: str, room: int) -> DataError:
 
 @contextmanager
 def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
-    """The bytes of a file as a stream, and how many they are, where that is known."""
+    """The bytes of a file as a stream, and how many they are, where that is downloads."""
     if address.split("://")[0].lower() not in _WEB:
         system, path = _system(address)
         expected = system.info(path).get("size")

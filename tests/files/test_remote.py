@@ -19,7 +19,7 @@ import pytest
 
 import passk_cli
 from passk_cli.files import remote
-from passk_cli.files.remote import is_remote, listed, name_of
+from passk_cli.files.remote import addresses_of, is_remote, name_of
 from tests.cli.test_process import Running
 from tests.conftest import Passk
 
@@ -242,7 +242,7 @@ def test_names_and_addresses() -> None:
     assert [is_remote(a) for a in ("hf://datasets/o/n/a.json", "http:a", "C://a", "x=s3://a")] == [
         True, False, False, False
     ]  # fmt: skip
-    assert listed("https://h.org/*.csv") == (["https://h.org/*.csv"], True)
+    assert addresses_of("https://h.org/*.csv") == (["https://h.org/*.csv"], True)
 
 
 def test_buckets_without_their_package(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:

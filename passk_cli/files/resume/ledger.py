@@ -56,21 +56,21 @@ class Ledger:
         """Where the table of an entry lies, or is to be written."""
         return self.tables / key
 
-    def taken(self, key: str) -> Any:
+    def summary(self, key: str) -> Any:
         """What an entry says, its table laid where it can be read; None where there is none."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             with open(self._folder / (key + SUFFIX), "rb") as entry:
                 head = json.loads(entry.readline())
-                said, digest = head["says"], _digest(head["says"])
+                summary, digest = head["summary"], _digest(head["summary"])
                 with open(self.table(key), "wb") as table:
                     while block := entry.read(1 << 20):
                         digest.update(block)
                         table.write(block)
             if digest.hexdigest() == head["sha256"]:
-                return said
+                return summary
         return None
 
-    def keep(self, key: str, says: object) -> None:
+    def keep(self, key: str, summary: object) -> None:
         """Make an entry, whole or not at all, of what is to be said and the table, if it has one.
 
         Nothing is kept of a file that changed since its key was made, or a moment before.
@@ -79,7 +79,7 @@ class Ledger:
         source, state = self._states[key]
         if state is None or state != _state(source) or time.time_ns() - state[1] < _SETTLED:
             return
-        digest, table = _digest(says), self.table(key)
+        digest, table = _digest(summary), self.table(key)
         place = self._folder / (key + SUFFIX)
         with _writing(self._folder), temporary_folder(_HALVES, beside=place) as folder:
             with open(table if table.exists() else os.devnull, "rb") as content:
@@ -87,7 +87,7 @@ class Ledger:
                     digest.update(block)
                 content.seek(0)
                 with open(folder / "entry", "wb") as entry:
-                    head = {"sha256": digest.hexdigest(), "says": says}
+                    head = {"sha256": digest.hexdigest(), "summary": summary}
                     entry.write(json.dumps(head).encode() + b"\n")
                     shutil.copyfileobj(content, entry, 1 << 20)
             os.replace(folder / "entry", place)
@@ -143,8 +143,8 @@ def _writing(folder: Path) -> Iterator[None]:
         raise ParameterError(f"{folder}: cannot be written ({error.strerror})") from None
 
 
-def _digest(says: object) -> Any:
-    return hashlib.sha256(json.dumps(says).encode())
+def _digest(summary: object) -> Any:
+    return hashlib.sha256(json.dumps(summary).encode())
 
 
 def _state(source: Source) -> _State:

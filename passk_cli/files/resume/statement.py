@@ -66,13 +66,13 @@ class ResumedStatement(Statement):
         tables = sum(len(batch.sources) for batch in self.batches if not batch.layout.spool)
         others = sum(len(batch.sources) for batch in self.batches if batch.layout.spool)
         unread = tables - len(self.read)
-        said = [f"{unread:,} of {plural(tables, 'file')} unchanged and not read"] * bool(unread)
+        notes = [f"{unread:,} of {plural(tables, 'file')} unchanged and not read"] * bool(unread)
         if others:
-            said.append(
+            notes.append(
                 f"{plural(others, 'file')} read anew each time: --resume keeps counts of tables"
                 " only: JSON lines, arrays of JSON, CSV, Parquet"
             )
-        return tuple(said)
+        return tuple(notes)
 
     def require_numbers(self) -> None:
         """Make sure that the tables have the number of each attempt."""
@@ -150,7 +150,7 @@ class ResumedStatement(Statement):
         key = self.ledger.key(source, _without_path(self._sql(source, own), source))
         if key in self.rejects:
             return key
-        rejected = self.ledger.taken(key)
+        rejected = self.ledger.summary(key)
         if rejected is None:
             self.read.add(source.path)
             rejected = self._made(source, own, key)

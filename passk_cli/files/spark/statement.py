@@ -401,12 +401,12 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
     for batch in batches:
         kind, first = batch.layout.kind, batch.sources[0].name
         in_memory = kind == "frame" or first in (ROWS, "<stdin>")
-        fetched = next((s.name for s in batch.sources if is_remote(s.name)), None)
-        if in_memory or fetched or kind == "json":
+        address = next((s.name for s in batch.sources if is_remote(s.name)), None)
+        if in_memory or address or kind == "json":
             what = "data in memory" if in_memory else "one JSON document"
-            what = "fetched to this machine" if fetched else what
+            what = "fetched to this machine" if address else what
             raise DataError(
-                fetched or first,
+                address or first,
                 f"{what}, which a cluster does not share",
                 "leave --engine spark out",
             )
