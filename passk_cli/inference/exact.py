@@ -21,12 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
-    Law = tuple[ArrayLike, ArrayLike, ArrayLike | None]
-    _Atoms = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
     _Path = tuple[float, NDArray[np.float64], NDArray[np.float64], float, float]
 
 NORMAL = NormalDist()
@@ -156,8 +152,6 @@ def _atoms(
     alpha = np.broadcast_to(np.asarray(weights, dtype=np.float64), a.shape)
     b = np.broadcast_to(np.asarray(1.0 if sizes is None else sizes, dtype=np.float64), a.shape)
     if sizes is None or np.all(b == b[0]):
-        if np.all(a[1:] > a[:-1]):
-            return a / b[0], alpha, np.ones_like(a)
         unique, index = np.unique(a / b[0], return_inverse=True)
         return unique, np.bincount(index, alpha).astype(np.float64), np.ones_like(unique)
     pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)
@@ -267,63 +261,89 @@ def _saddle(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
     return c
 
 
-def dirichlet_quantiles(laws: Sequence[Law], p: float) -> NDArray[np.float64]:
-    """`dirichlet_quantile` of many laws at once, to 1e-12 of one by one; much of the time each
-    takes by itself goes into calling numpy.
+def distinct_of_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """The distinct values of each row, and how many there are of each: two of (rows × atoms).
 
-    laws : (totals, weights, sizes) each, as `dirichlet_quantile` takes them.
+    Values that differ by rounding alone, as 0.3 − 0.1 and 0.2, are one.  Places beyond a row's
+    atoms hold its smallest value, no times.
+    values : (rows × tasks), finite.
+
+    >>> [part.tolist() for part in distinct_of_rows(np.array([[0.5, 0.0, 0.5], [1.0, 1.0, 1.0]]))]
+    [[[0.0, 0.5], [1.0, 1.0]], [[1.0, 2.0], [3.0, 0.0]]]
+    """
+    ordered = np.sort(values, axis=1)
+    rows = len(ordered)
+    nearest = _SAME * (ordered[:, -1:] - ordered[:, :1])
+    apart = np.diff(ordered, axis=1) > nearest
+    place = np.zeros(ordered.shape, dtype=np.int64)
+    np.cumsum(apart, axis=1, out=place[:, 1:])
+    most = int(place[:, -1].max()) + 1
+    cell = place + most * np.arange(rows)[:, None]
+    counts = np.bincount(cell.ravel(), minlength=rows * most).reshape(rows, most)
+    atoms = np.repeat(ordered[:, :1], most, axis=1)
+    # Backwards, so that the smallest of those that are one stays.
+    atoms.ravel()[cell[:, ::-1].ravel()] = ordered[:, ::-1].ravel()
+    return atoms, counts.astype(np.float64)
+
+
+def dirichlet_quantiles(
+    totals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    p: float,
+    sizes: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """`dirichlet_quantile` of each row, to 1e-12 of one by one; much of the time each takes by
+    itself goes into calling numpy.
+
+    totals, weights, sizes : (laws × atoms); an atom of weight 0 is none.
     Returns (laws,) floats.  Threads change no number; the laws beside it change one by rounding
     alone, since sums over rows of another length are added in another order.
 
-    >>> dirichlet_quantiles([([0, 1], [1, 1], None), ([0, 1], [2, 1], None)], 0.5).round(9).tolist()
+    >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
+    >>> dirichlet_quantiles(totals, weights, 0.5, np.ones((2, 2))).round(9).tolist()
     [0.5, 0.292893219]
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    merged = [_atoms(*law) for law in laws]
+    laws = np.stack([totals, weights, sizes], axis=1)
     # Laws of few tasks, or of one attempt each, are often the same.
-    keys = [b"|".join(part.tobytes() for part in law) for law in merged]
-    places = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    merged = list(dict(zip(keys, merged, strict=True)).values())
-    # Laws of like size side by side, so that few places are empty.
-    order = sorted(range(len(merged)), key=lambda i: len(merged[i][0]))
-    blocks = [order[i : i + _TOGETHER] for i in range(0, len(order), _TOGETHER)]
-    q = np.empty(len(merged))
+    keys = np.ascontiguousarray(laws.reshape(len(laws), -1))
+    _, chosen, index = np.unique(
+        keys.view([("", np.void, keys.shape[1] * keys.itemsize)]), return_index=True,
+        return_inverse=True,
+    )  # fmt: skip
+    laws = laws[chosen]
+    # Laws of like length side by side, so that few places are empty.
+    lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
+    order = np.argsort(lengths, kind="stable")
+    blocks = np.split(order, range(_TOGETHER, len(order), _TOGETHER))
+    q = np.empty(len(laws))
+
+    def solve(block: NDArray[np.intp]) -> NDArray[np.float64]:
+        a, alpha, b = laws[block, :, : int(lengths[block[-1]])].swapaxes(0, 1)
+        return _quantiles_of(a, alpha, b, p)
+
     with ThreadPoolExecutor(_THREADS) as pool:
-        parts = pool.map(lambda block: _quantiles_of([merged[i] for i in block], p), blocks)
-        for block, part in zip(blocks, parts, strict=True):
+        for block, part in zip(blocks, pool.map(solve, blocks), strict=True):
             q[block] = part
-    return q[[places[key] for key in keys]]
+    return q[index.ravel()]
 
 
-def _quantiles_of(laws: Sequence[_Atoms], p: float) -> NDArray[np.float64]:
-    """The quantiles of a block of laws; places beyond a law's atoms are atoms of no weight."""
-    start, width = np.zeros(len(laws)), np.zeros(len(laws))
-    scaled = []
-    for i, (a, alpha, b) in enumerate(laws):
-        ratios = a / b
-        start[i], width[i] = ratios.min(), np.ptp(ratios)
-        if width[i] <= 1e-15 * np.abs(ratios).max():
-            width[i] = 0.0
-        scaled.append(_rounded((a - start[i] * b) / (width[i] or 1.0), alpha, b))
-    rows = np.zeros((3, len(laws), max(len(a) for a, _, _ in scaled)))
-    for i, law in enumerate(scaled):
-        rows[:, i, : len(law[0])] = law
-    wide = np.flatnonzero(width)
-    q = start
+def _quantiles_of(
+    a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
+) -> NDArray[np.float64]:
+    """The quantiles of a block of laws."""
+    real = alpha > 0
+    ratios = np.where(real, a, 0.0) / np.where(real, b, 1.0)
+    start: NDArray[np.float64] = np.where(real, ratios, np.inf).min(axis=1)
+    width = np.where(real, ratios, -np.inf).max(axis=1) - start
+    wide = np.flatnonzero(width > 1e-15 * np.abs(ratios).max(axis=1))
+    q = start.copy()
     if len(wide):
-        a, alpha, b = rows[:, wide]
-        q[wide] += width[wide] * _quantiles(a, alpha, b, p)
+        a, alpha, b, real = a[wide], alpha[wide], b[wide], real[wide]
+        scaled = np.where(real, (a - start[wide, None] * b) / width[wide, None], 0.0)
+        q[wide] += width[wide] * _quantiles(scaled, alpha, np.where(real, b, 0.0), p)
     return q
-
-
-def _rounded(a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64]) -> _Atoms:
-    """Atoms in [0, 1] where those that differ by rounding alone, as 0.3 − 0.1 and 0.2, are one."""
-    apart = np.append(True, np.diff(a) > _SAME)
-    if apart.all() or not np.all(b == 1.0):
-        return a, alpha, b
-    first = np.flatnonzero(apart)
-    return a[first], np.add.reduceat(alpha, first), b[first]
 
 
 def _quantiles(

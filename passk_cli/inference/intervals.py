@@ -17,6 +17,7 @@ from passk_cli.inference.exact import (
     dirichlet_cdf,
     dirichlet_quantile,
     dirichlet_quantiles,
+    distinct_of_rows,
 )
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -39,6 +40,8 @@ DEFAULT_OF_BANDS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED = ("guard", "gaffke", "jeffreys")
 # Widths below this are rounding.
 _NO_WIDTH = 1e-12
+# Values of samples whose intervals are computed together.
+_VALUES_TOGETHER = 1 << 21
 # A tail within this share of the one asked for is computed to all digits.
 _UNCLEAR = 0.25
 
@@ -329,38 +332,44 @@ def guard_weight(sample: Sample, bound: float) -> float:
     >>> round(guard_weight(Sample(np.array([0.0, 0.25, 0.5, 1.0])), bound=0.0), 2)
     0.53
     """
-    totals, sizes = sample.totals
-    return lump_weight(np.abs(totals - sizes * bound), sizes, np.ones_like(sizes))
+    return GUARD.weight(sample, bound)
 
 
-def lump_weight(away: Floats, sizes: Floats, counts: Floats) -> float:
-    """The weight of `guard_weight` from what it depends on.
+def lump_weights(away: Floats, sizes: Floats, counts: Floats) -> Floats:
+    """The weights of `guard_weight` of many samples from what they depend on.
 
-    away : (units,) distance of each unit's total from the bound times its size, ≥ 0.
-    sizes, counts : (units,) tasks in a unit > 0, and how many units are like it, ≥ 0.
+    away : (… × units) distance of each unit's total from the bound times its size, ≥ 0.
+    sizes, counts : (… × units) tasks in a unit > 0, and how many units are like it, ≥ 0.
+    Returns (…) floats.
 
-    >>> lump_weight(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0]))
+    >>> lump_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
     0.93
     """
-    if not away.any():
-        return _HEAVIEST
-    lump = sizes * float((counts * away * away).sum() / (counts * sizes * away).sum())
+    total = (counts * sizes * away).sum(axis=-1)
+    none = total == 0.0
+    lump = sizes * ((counts * away * away).sum(axis=-1) / np.where(none, 1.0, total))[..., None]
     nearer = np.minimum(away, np.abs(lump - away))
-    unit = float((counts * lump).sum() / counts.sum())
-    spread = float((counts * nearer * nearer).sum() / unit**2)
-    return 0.5 + (_HEAVIEST - 0.5) * math.exp(-_SMOOTHING * spread)
+    unit = (counts * lump).sum(axis=-1) / counts.sum(axis=-1)
+    spread = (counts * nearer * nearer).sum(axis=-1) / np.where(none, 1.0, unit**2)
+    return np.where(none, _HEAVIEST, 0.5 + (_HEAVIEST - 0.5) * np.exp(-_SMOOTHING * spread))
 
 
 @dataclass(frozen=True)
 class Guards:
     """The Dirichlet laws behind two limits: an atom per task (or cluster), and guard atoms.
 
-    near : sample, bound → weight of the atom at the bound that a limit looks towards.
+    near : the atoms' `away`, sizes and counts, as `lump_weights` takes them → weights of the atom
+        at the bound that a limit looks towards.
     far : of the one at the other bound; 0 for none.
     """
 
-    near: Callable[[Sample, float], float]
+    near: Callable[[Floats, Floats, Floats], Floats]
     far: float = 0.0
+
+    def weight(self, sample: Sample, bound: float) -> float:
+        """Of the atom at a bound, for the limit that looks towards it."""
+        totals, sizes = sample.totals
+        return float(self.near(np.abs(totals - sizes * bound), sizes, np.ones_like(sizes)))
 
     def limits(self, sample: Sample, tail: float) -> Limits:
         """The quantile `tail` of the law guarded below, and 1 − `tail` of the one guarded above."""
@@ -371,10 +380,37 @@ class Guards:
 
     def limits_of(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
         """`limits` of many samples, whose laws are inverted together."""
-        below = [self._atoms(sample, sample.low, sample.high) for sample in samples]
-        above = [self._atoms(sample, sample.high, sample.low) for sample in samples]
-        lows, highs = dirichlet_quantiles(below, tail), dirichlet_quantiles(above, 1 - tail)
-        return list(map(_held, samples, lows.tolist(), highs.tolist()))
+        shapes: dict[tuple[bool, int], list[int]] = {}
+        for at, sample in enumerate(samples):
+            shapes.setdefault((sample.clusters is None, sample.units), []).append(at)
+        answers: dict[int, Limits] = {}
+        for (_, units), places in shapes.items():
+            together = max(1, _VALUES_TOGETHER // units)
+            for first in range(0, len(places), together):
+                part = places[first : first + together]
+                limits = self._limits_of_rows([samples[at] for at in part], tail)
+                answers |= zip(part, limits, strict=True)
+        return [answers[at] for at in range(len(samples))]
+
+    def _limits_of_rows(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
+        """The same of samples of as many tasks, or of as many clusters."""
+        if samples[0].clusters is None:
+            atoms, counts = distinct_of_rows(np.stack([sample.values for sample in samples]))
+            sizes = np.ones_like(atoms)
+        else:
+            atoms, sizes = map(np.stack, zip(*(s.totals for s in samples), strict=True))
+            counts = np.ones_like(atoms)
+        size = np.array([[sample.guard_size] for sample in samples])
+        low, high = (np.array([[getattr(s, end)] for s in samples]) for end in ("low", "high"))
+        limits = []
+        for near, far, p in ((low, high, tail), (high, low, 1.0 - tail)):
+            weights = self.near(np.abs(atoms - sizes * near), sizes, counts)[:, None]
+            guards = [(near, weights), *[(far, np.full_like(far, self.far))] * bool(self.far)]
+            a = np.concatenate([*(size * bound for bound, _ in guards), atoms], axis=1)
+            alpha = np.concatenate([*(weight for _, weight in guards), counts], axis=1)
+            b = np.concatenate([*[size] * len(guards), sizes], axis=1)
+            limits.append(dirichlet_quantiles(a, alpha, p, b).tolist())
+        return list(map(_held, samples, *limits))
 
     def p(self, sample: Sample, mean: float) -> float:
         """Twice the smaller tail beyond a mean: ≤ α where the interval at 1 − α leaves it out."""
@@ -412,7 +448,7 @@ class Guards:
         """How far each task's (or cluster's) total lies above the mean, and the weights."""
         totals, sizes = sample.totals
         size = sample.guard_size
-        guards = [(near, self.near(sample, near)), *[(far, self.far)] * bool(self.far)]
+        guards = [(near, self.weight(sample, near)), *[(far, self.far)] * bool(self.far)]
         d = np.append(totals - mean * sizes, [size * (bound - mean) for bound, _ in guards])
         return d, np.append(np.ones(len(totals)), [weight for _, weight in guards])
 
@@ -421,28 +457,21 @@ class Guards:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """(totals, weights, sizes) of the law of the limit that looks towards the near bound."""
         totals, sizes, counts = sample.atoms
-        size, counts = sample.guard_size, counts.copy()
-        guards = {near: self.near(sample, near)} | ({far: self.far} if self.far else {})
-        for bound, weight in guards.items():
-            # Beyond all others, or one with the outermost: atoms of one size stay in order.
-            total, last = size * bound, -1 if bound == sample.high else 0
-            if totals[last] == total and sizes[last] == size:
-                counts[last] += weight
-                continue
-            place = len(totals) if last else 0
-            totals, counts, sizes = (
-                np.insert(each, place, value)
-                for each, value in ((totals, total), (counts, weight), (sizes, size))
-            )
-        return totals, counts, sizes
+        size = sample.guard_size
+        guards = {near: self.weight(sample, near)} | ({far: self.far} if self.far else {})
+        return (
+            np.append(totals, [size * bound for bound in guards]),
+            np.append(counts, list(guards.values())),
+            np.append(sizes, [size] * len(guards)),
+        )
 
 
-def _observation(sample: Sample, bound: float) -> float:
-    return 1.0
+def _observations(away: Floats, sizes: Floats, counts: Floats) -> Floats:
+    return np.ones(away.shape[:-1])
 
 
-GUARD, GAFFKE = Guards(guard_weight), Guards(_observation)
-JEFFREYS = Guards(guard_weight, far=0.5)
+GUARD, GAFFKE = Guards(lump_weights), Guards(_observations)
+JEFFREYS = Guards(lump_weights, far=0.5)
 _GUARDS = {"guard": GUARD, "gaffke": GAFFKE, "jeffreys": JEFFREYS}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,6 +134,14 @@ class _Descending:
             whole[:, order], sides, norms[order], z[order], places, given.shape[1], exact
         )  # fmt: skip
 
+    def behind(self, first: int) -> _Descending:
+        """Without the columns before this one."""
+        sides = self.sides and self.sides.at(slice(first, None))
+        return replace(
+            self, whole=self.whole[:, first:], sides=sides, norms=self.norms[first:],
+            z=self.z[first:], places=self.places[first:],
+        )  # fmt: skip
+
     def in_place(self, p: Floats) -> Floats:
         """Adjusted p as the columns stood; 1 for those of zeros."""
         adjusted = np.ones(self.columns)
@@ -147,11 +155,18 @@ def _stepped_down(families: Sequence[_Descending], resamples: int, seed: int) ->
     if not columns:
         return np.ones((len(families), 0))
     exact = families[0].exact
+    every = np.stack([family.z for family in families])
+    bound = 2 * np.exp(-(every**2) / 2) * np.arange(columns, 0, -1)
+    decided = np.zeros(every.shape, dtype=bool) if exact else bound < 1 / (resamples + 1)
+    # The first columns, where the bound decides everywhere, stand before all others' largest.
+    first = int(np.argmin(decided.all(axis=0))) if not decided.all() else columns
+    families = [family.behind(first) for family in families]
     flipped = _flipped(families)
     norms = np.concatenate([family.norms for family in families])
-    z = np.stack([family.z for family in families])
+    z = every[:, first:]
     reached, patterns = np.zeros(z.shape), 0
-    for signs in _all_signs(tasks) if exact else _drawn_signs(tasks, resamples, seed):
+    blocks = _all_signs(tasks) if exact else _drawn_signs(tasks, resamples, seed)
+    for signs in blocks if z.size else ():
         sums = np.abs(flipped(signs))
         sums /= norms
         # The largest of each column and those behind it.
@@ -159,10 +174,8 @@ def _stepped_down(families: Sequence[_Descending], resamples: int, seed: int) ->
         largest = np.maximum.accumulate(behind, axis=2)[:, :, ::-1]
         reached += np.count_nonzero(largest >= z * (1 - _SLACK), axis=0)
         patterns += len(signs)
-    p = reached / patterns if exact else (reached + 1) / (patterns + 1)
-    if not exact:
-        bound = 2 * np.exp(-(z**2) / 2) * np.arange(columns, 0, -1)
-        p = np.where(bound < 1 / (patterns + 1), bound, p)
+    counted = reached / patterns if exact else (reached + 1) / (resamples + 1)
+    p = np.where(decided, bound, np.pad(counted, ((0, 0), (first, 0))))
     stepped: Floats = np.minimum(np.maximum.accumulate(p, axis=1), 1.0)
     return stepped
 

@@ -104,27 +104,32 @@ def sign_flip(
     slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
     moving = np.count_nonzero(whole, axis=0)
     exact = moving <= enumerate_up_to
-    p = _at_least(whole, sides, observed - slack, exact, resamples, seed)
-    if mid:
-        p = (p + _at_least(whole, sides, observed + slack + 1, exact, resamples, seed)) / 2
     square = np.maximum((whole**2).sum(axis=0), 1.0)
-    bound = 2 * np.exp(-(observed**2) / (2 * square))
-    p = np.where(~exact & (bound < 1 / (resamples + 1)), bound, p)
+    p = 2 * np.exp(-(observed**2) / (2 * square))
+    undecided = np.flatnonzero(exact | (p >= 1 / (resamples + 1)))
+    each = whole[:, undecided] if sides is None else sides.at(undecided)
+    observed, slack, drawn = observed[undecided], slack[undecided], ~exact[undecided]
+    p[undecided] = _at_least(each, observed - slack, drawn, resamples, seed)
+    if mid:
+        more = _at_least(each, observed + slack + 1, drawn, resamples, seed)
+        p[undecided] = (p[undecided] + more) / 2
     smallest = np.minimum(np.exp2(1.0 - moving), 1.0) / (2 if mid else 1)
     return SignFlip(np.where(finite, p, np.nan), exact & finite, np.where(finite, smallest, np.nan))
 
 
 def _at_least(
-    whole: Floats, sides: Differences | None, threshold: Floats, exact: NDArray[np.bool_],
-    resamples: int, seed: int,
+    whole: Floats | Differences, threshold: Floats, drawn: NDArray[np.bool_], resamples: int,
+    seed: int,
 ) -> Floats:  # fmt: skip
-    """Share of sign patterns that reach each column's threshold, counted or estimated."""
-    p = np.empty(exact.shape)
-    for column in np.flatnonzero(exact):
-        p[column] = _share_of_all(whole[:, column], threshold[column])
-    if not exact.all():
-        sampled = np.flatnonzero(~exact)
-        each = whole[:, sampled] if sides is None else sides.at(sampled)
+    """Share of sign patterns that reach each column's threshold, estimated where `drawn`."""
+    sides = whole if isinstance(whole, Differences) else None
+    columns = whole.columns if isinstance(whole, Differences) else whole
+    p = np.empty(drawn.shape)
+    for column in np.flatnonzero(~drawn):
+        p[column] = _share_of_all(columns[:, column], threshold[column])
+    if drawn.any():
+        sampled = np.flatnonzero(drawn)
+        each = columns[:, sampled] if sides is None else sides.at(sampled)
         reached = _count_reached(each, threshold[sampled], resamples, seed)
         p[sampled] = (reached + 1) / (resamples + 1)
     return p

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.inference.exact import dirichlet_quantile
-from passk_cli.inference.intervals import lump_weight
+from passk_cli.inference.intervals import lump_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def guard_width(
     values, counts = values[some], counts[some]
     limits = []
     for bound, p in zip(bounds, (tail, 1.0 - tail), strict=True):
-        guard = lump_weight(np.abs(values - bound), np.ones_like(values), counts)
+        guard = float(lump_weights(np.abs(values - bound), np.ones_like(values), counts))
         guard *= unit * amount / tasks
         limits.append(dirichlet_quantile(np.append(values, bound), np.append(counts, guard), p))
     return max(limits[1] - limits[0], 0.0)

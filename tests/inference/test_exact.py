@@ -161,4 +161,12 @@ def test_quantiles_of_many_laws_are_those_of_each(p: float) -> None:
     laws += laws[:3]
     laws += [(np.append(np.zeros(3000), 1.0), np.ones(3001), None)]
     one_by_one = [dirichlet_quantile(a, alpha, p, b) for a, alpha, b in laws]
-    np.testing.assert_allclose(dirichlet_quantiles(laws, p), one_by_one, rtol=0, atol=1e-12)
+    most = max(len(law[0]) for law in laws)
+    totals, weights, sizes = np.zeros((3, len(laws), most))
+    totals[:], sizes[:] = -7.0, 1.0
+    # An atom of weight 0 is none, whatever stands there.
+    for row, (a, alpha, b) in enumerate(laws):
+        totals[row, : len(a)], weights[row, : len(a)] = a, alpha
+        sizes[row, : len(a)] = 1.0 if b is None else b
+    many = dirichlet_quantiles(totals, weights, p, sizes)
+    np.testing.assert_allclose(many, one_by_one, rtol=0, atol=1e-12)
