@@ -10,6 +10,7 @@ import math
 import os
 import platform
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def in_turn(
 
     Modules are compiled in the first round, as installing compiles them, whatever is set here.
     """
-    with _installed() as variables:
+    with installed() as variables:
         return _in_turn(commands, runs, variables, warm)
 
 
@@ -52,7 +53,7 @@ def instructions(command: Sequence[str]) -> float:
     """Instructions of a command's second run, as Linux's perf counts them; NaN without perf."""
     if shutil.which("perf") is None:
         return math.nan
-    with _installed() as variables:
+    with installed() as variables:
         for _ in range(2):
             done = subprocess.run(
                 ["perf", "stat", "-x,", "-e", "instructions:u", *command],
@@ -64,12 +65,43 @@ def instructions(command: Sequence[str]) -> float:
 
 
 @contextmanager
-def _installed() -> Iterator[dict[str, str]]:
+def installed() -> Iterator[dict[str, str]]:
     """The environment of an installed program: modules are compiled once and kept."""
     with tempfile.TemporaryDirectory() as folder:
         variables = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
         yield variables
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: exit code, seconds of all cores, peak resident MiB, and what it said.
+
+    code : −9 or −24 where it was ended for taking too long.
+    """
+
+    code: int
+    cpu: float
+    mebibytes: float
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.cpu:.1f} s, {self.mebibytes:,.0f} MiB, exit {self.code} {self.words}"
+
+
+def ended(command: Sequence[str], variables: Mapping[str, str], most: int) -> Ended:
+    """Run a command once, for so many CPU seconds at most."""
+    with tempfile.TemporaryFile("w+") as said:
+        child = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=said, env=variables,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
+        )  # fmt: skip
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = code = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        lines = said.read().splitlines()
+    words = f"over {most} s" if code < 0 else lines[-1] if code > 1 and lines else ""
+    return Ended(code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, words)
 
 
 def _in_turn(

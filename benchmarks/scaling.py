@@ -1,0 +1,195 @@
+"""How time and memory of every command grow with tasks, models, attempts, files and k.
+
+Run: python benchmarks/scaling.py [--only NAME] [--part growth|shapes] [--keep]
+Each command runs as a whole process on ×1, ×4 and ×16 of each size, and on data of odd shapes: many
+tasks, many models, many files, a million attempts at one task.  Seconds are those of all cores,
+which a busy machine changes least.  Fifteen minutes on two cores; --keep writes scaling.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from measure import Ended, ended, installed, keep, machine, table
+
+FACTORS = (1, 4, 16)
+# Seconds above start-up from which an exponent means anything, and those of the largest run.
+_LEAST, _MOST = 0.25, 300
+_PASSES = "hash(task_id, 1) % 100 * (0.7 + 0.3 * model / (model + 3)) > hash(i, 2) % 100"
+_MAKE = """
+COPY (SELECT 'model ' || lpad(model::VARCHAR, 5, '0') AS model, task_id, sample{temperature},
+             'return ' || (hash(i, 3) % 50) AS completion, {passes} AS passed
+      FROM (SELECT i, i // {attempts} % {models} AS model, i % {attempts} AS sample,
+                   'task ' || (i // {attempts} // {models}) AS task_id
+            FROM range({low}, {high}) AS t(i))) TO '{path}' (FORMAT parquet)"""
+
+
+@dataclass(frozen=True)
+class Data:
+    """What is read: tasks × models × attempts in so many files, and the k asked for."""
+
+    tasks: int = 100
+    models: int = 6
+    attempts: int = 8
+    files: int = 1
+    k: int = 4
+
+    def __str__(self) -> str:
+        sizes = f"{self.tasks:,} tasks × {self.models:,} models × {self.attempts:,} attempts"
+        return sizes + f", {self.files:,} files" * (self.files > 1)
+
+    def grown(self, axis: str, factor: int) -> Data:
+        """The same with so many times as much of one size."""
+        return replace(self, **{axis: getattr(self, axis) * factor})
+
+    def make(self, folder: Path, *, temperature: bool) -> Path:
+        """The files, written."""
+        folder.mkdir(exist_ok=True)
+        rows = self.tasks * self.models * self.attempts
+        column = ", [0.2, 0.8][1 + i % 2] AS temperature" if temperature else ""
+        sql = [
+            _MAKE.format(
+                attempts=self.attempts, models=self.models, temperature=column, passes=_PASSES,
+                low=rows * file // self.files, high=rows * (file + 1) // self.files,
+                path=folder / f"{file}.parquet",
+            )
+            for file in range(self.files)
+        ]  # fmt: skip
+        # Not here: this process must stay small, as its memory counts as its children's.
+        script = f"import duckdb\nfor sql in {sql!r}: duckdb.sql(sql)"
+        subprocess.run([sys.executable, "-c", script], check=True)
+        return folder
+
+
+# Command → its options; K stands for the k of the data.
+COMMANDS: dict[str, str] = {
+    "estimate": "-k 1,K",
+    "compare": "-k 1,K",
+    "gate": "--min pass@K=0.1 --min-each 0.01",
+    "bootstrap": "-k 1,K",
+    "curve": "",
+    "tasks": "",
+    "order": "",
+    "diversity": "-k K",
+    "temperature": "-k 1,K",
+    "extrapolate": "--to K00",
+    "plan": "-k 1,K",
+    "describe": "",
+    "convert": "-o OUT --format csv",
+    "report": "-k 1,K -o OUT --format html",
+}
+# What the k of the data is no part of.
+_NO_K = ("curve", "tasks", "order", "describe", "convert")
+TINY = Data(tasks=12, models=2, attempts=4, k=2)
+BASE = Data()
+WIDE = Data(attempts=128, tasks=50, models=3)
+AXES = {"tasks": BASE, "models": BASE, "attempts": BASE, "files": BASE, "k": WIDE}
+
+_EVERY = ("estimate", "compare", "gate", "bootstrap", "curve", "tasks", "order", "plan", "describe",
+          "report")  # fmt: skip
+# Shape → the commands that are run on it, with options of their own after the name.
+SHAPES: dict[Data, Sequence[str]] = {
+    Data(tasks=100_000, models=20, attempts=1, k=1): _EVERY,
+    Data(tasks=3, models=10_000, attempts=8): _EVERY,
+    Data(tasks=3, models=300, attempts=8): ("compare", "report"),
+    Data(tasks=1_000, models=10, attempts=10, files=1_000): _EVERY,
+    Data(tasks=1, models=1, attempts=1_000_000, k=100): (
+        "estimate", "curve", "curve --points all", "plan", "tasks", "order", "extrapolate",
+        "describe",
+    ),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Both tables, printed, and kept where that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="the commands whose name contains this, no more")
+    parser.add_argument("--part", choices=("growth", "shapes"), help="one of the two tables")
+    parser.add_argument("--keep", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, installed() as variables:
+        bench = Bench(Path(folder), variables)
+        for part, rows in (("growth", growth), ("shapes", shapes)):
+            if arguments.part in (None, part):
+                text = f"{machine()}\n\n{rows(bench, arguments.only)}"
+                print(text)
+                if arguments.keep:
+                    keep(part, text, "scaling.md")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where data are made and commands run."""
+
+    folder: Path
+    variables: Mapping[str, str]
+
+    def run(self, command: str, data: Data) -> Ended:
+        """A command on the data, which are made where they are not there yet."""
+        name, *more = command.split()
+        temperature = name == "temperature"
+        place = self.folder / re.sub(r"\W+", "-", f"{replace(data, k=0)} {temperature}")
+        if not place.exists():
+            data.make(place, temperature=temperature)
+        given = COMMANDS[name].replace("K", str(data.k)).replace("OUT", str(self.folder / "out"))
+        line = [sys.executable, "-m", "passk_cli", name, str(place), *given.split(), *more]
+        result = ended(line, self.variables, _MOST)
+        print(f"passk {command}: {data}, k = {data.k}: {result}", file=sys.stderr, flush=True)
+        return result
+
+
+def growth(bench: Bench, only: str) -> str:
+    """The exponent of each command's time in each size, and its seconds and MiB at the end."""
+    rows = []
+    for name in COMMANDS:
+        if only in name:
+            # Once to compile the modules, once to be measured.
+            start = [bench.run(name, TINY) for _ in range(2)][1]
+            cells = [
+                cell
+                for axis, base in AXES.items()
+                for cell in _grown(bench, name, axis, base, start)
+            ]
+            rows.append((name, f"{start.cpu:.1f}", *cells))
+    return table(("command", "start-up, CPU s", *AXES), rows)
+
+
+def _grown(bench: Bench, name: str, axis: str, base: Data, start: Ended) -> Iterator[str]:
+    if axis == "k" and name in _NO_K:
+        yield "·"
+        return
+    small, large = (bench.run(name, base.grown(axis, factor)) for factor in FACTORS[1:])
+    above = [run.cpu - start.cpu for run in (small, large)]
+    if large.code not in (0, 1):
+        yield large.words
+    elif above[1] < _LEAST:
+        yield "·"
+    else:
+        growing = math.log(above[1] / max(above[0], _LEAST / 16)) / math.log(
+            FACTORS[2] / FACTORS[1]
+        )
+        yield f"{growing:.1f} ({above[1]:.1f} s, {large.mebibytes:,.0f} MiB)"
+
+
+def shapes(bench: Bench, only: str) -> str:
+    """Seconds and MiB of commands on data of odd shapes, or what they say instead."""
+    rows = []
+    for data, commands in SHAPES.items():
+        for command in commands:
+            if only in command:
+                done = bench.run(command, data)
+                end = "" if done.code in (0, 1) else done.words
+                rows.append((str(data), command, f"{done.cpu:.1f}", f"{done.mebibytes:,.0f}", end))
+    return table(("data", "command", "CPU s", "MiB", "says"), rows)
+
+
+if __name__ == "__main__":
+    main()
