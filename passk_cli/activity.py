@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 _doing: list[Callable[[], str]] = []
 
@@ -23,6 +26,20 @@ def doing(what: Callable[[], str]) -> Iterator[None]:
         yield
     finally:
         _doing.remove(what)
+
+
+def steps(items: Iterable[Item], what: str, nouns: str, count: int = 0) -> Iterator[Item]:
+    """The items one after the other; meanwhile this is done: "computing: 3 of 20 models".
+
+    count : how many there are, where the items cannot say.
+
+    >>> [activity() for _ in steps("ab", "spelling", "letters")]
+    ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']
+    """
+    total, place = len(items) if isinstance(items, Sized) else count, 0
+    with doing(lambda: f"{what}: {place:,} of {total:,} {nouns}"):
+        for place, item in enumerate(items, start=1):  # noqa: B007 (the words say it)
+            yield item
 
 
 def activity() -> str:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from passk_cli.activity import activity
+from passk_cli.activity import activity, doing
 from passk_cli.cleanup import undone
 
 PATIENCE = 1.0
@@ -19,12 +19,27 @@ _SECONDS_BETWEEN = 0.2
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show `what` with the seconds spent, once a second has gone by; nothing in a pipe."""
+    """Show `what` with the seconds spent, once a second has gone by; nothing in a pipe.
+
+    What is done within it (`doing`, or another of these) is shown in its place.
+    """
     if not sys.stderr.isatty():
         yield
         return
+    outermost = not activity()
+    with doing(lambda: what):
+        if outermost:
+            with _watched():
+                yield
+        else:
+            yield
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    """A thread shows what is done as long as the block lasts."""
     done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(what, done), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(done,), daemon=True)
     watcher.start()
 
     def stop() -> None:
@@ -35,7 +50,7 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def _watch(what: str, done: threading.Event) -> None:
+def _watch(done: threading.Event) -> None:
     if done.wait(PATIENCE):
         return
     from rich.console import Console
@@ -43,6 +58,6 @@ def _watch(what: str, done: threading.Event) -> None:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what)
+        task = progress.add_task(activity())
         while not done.wait(_SECONDS_BETWEEN):
-            progress.update(task, description=activity() or what)
+            progress.update(task, description=activity())

@@ -72,7 +72,8 @@ def _run(
                 chosen = files if source is None else source
                 return load(chosen, request, tolerant=question.tolerant)
 
-        report = answer(question, options, read)
+        with working("computing"):
+            report = answer(question, options, read)
     if report.page is not None:
         command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
         report = replace(report, page=replace(report.page, command=command))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from passk_cli.activity import steps
 from passk_cli.errors import DataError
 from passk_cli.files.connection import hold_the_right
 from passk_cli.files.records import fetched
@@ -161,7 +162,8 @@ def _one_per_similar(
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
     )
     value, start = solutions.value.copy(), solutions.start
-    for cell, texts in by_cell(fetched(con)):
+    cells = len(start) - 1
+    for cell, texts in steps(by_cell(fetched(con)), "comparing solutions", "cells", cells):
         lowest = near_duplicates(texts, similarity, statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]

@@ -123,9 +123,10 @@ class TaskValues:
         """
         if not self.there or self.attempts is not None or self.passing is not None:
             return None
-        if self.mixed.any() and not self.within.any():
+        within = self.within
+        if self.mixed.any() and not within.any():
             return None  # too few attempts differ to show what they change
-        return share_within(self.values, self.within)
+        return share_within(self.values, within)
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
         """What no value can pass; infinite where that is not known."""

@@ -34,6 +34,7 @@ COMPUTING: dict[str, list[object]] = {
     "bootstrap": [CRUX, *MANY],
     "curve": [CRUX, "--band", "simultaneous", *MANY],
     "extrapolate": [COUNTS, "--resamples", "10000"],
+    "temperature": [CRUX, *MANY],
 }
 
 

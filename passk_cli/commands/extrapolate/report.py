@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from passk_cli.activity import steps
 from passk_cli.commands.extrapolate import CURVES
 from passk_cli.commands.extrapolate.answer import answer
 from passk_cli.commands.extrapolate.chart import ahead_chart
@@ -52,7 +53,8 @@ def extrapolate_report(
     aim = Aim(curves, to or tuple(min(f * known, FARTHEST) for f in _FACTORS), target, fit)
     # Each has streams of its own, so threads change no number.
     with ThreadPoolExecutor() as pool:
-        results = list(pool.map(lambda rates: predict(study, rates, aim), every))
+        every_result = pool.map(lambda rates: predict(study, rates, aim), every)
+        results = list(steps(every_result, "computing", "models", len(every)))
     predictions = [one for one in results if isinstance(one, Prediction)]
     refusals = [one for one in results if isinstance(one, Refusal)]
     if not predictions:

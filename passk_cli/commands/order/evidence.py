@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from passk_cli.activity import steps
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.exchangeability import (
@@ -183,7 +184,7 @@ def examine(study: Study) -> list[Evidence]:
     each = len(study.metrics)
     evidence = [
         _evidence_of(study, model, facts[i * each : (i + 1) * each], edges)
-        for i, model in enumerate(orders)
+        for i, model in enumerate(steps(orders, "computing", "models"))
     ]
     raw = [
         [math.nan] * 3

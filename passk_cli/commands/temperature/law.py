@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.activity import steps
 from passk_cli.commands.temperature.rivals import heat, model_of
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
@@ -60,7 +61,7 @@ def find_laws(values: Sequence[TaskValues], confidence: Confidence) -> list[Law]
         if rates.n.min() > 1:
             models.setdefault(model_of(rates.series), {}).setdefault(heat(rates), rates)
     laws = []
-    for temperatures in models.values():
+    for temperatures in steps(models.values(), "computing", "models"):
         increasing = sorted(temperatures.values(), key=lambda rates: float(heat(rates)))
         k_max = min(int(rates.n.min()) for rates in increasing)
         shared = on_shared_tasks(increasing)
