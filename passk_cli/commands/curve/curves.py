@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.commands.curve.grid import telling
 from passk_cli.commands.curve.origin import origin
 from passk_cli.inference.bands import spread_out
-from passk_cli.report.model import Cell, Column, Table
+from passk_cli.report.model import Cell, Column, Report, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, across
@@ -23,6 +23,9 @@ UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
 # Family in the name of a number → the curve it is a point of.
 FAMILIES = {"pass@": AT, "pass^": HAT, "delta_": DELTA, "deficit_": DEFICIT}
 _MOST_DRAWN = 200
+_UNEVEN_TASKS = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
+_RATES_OF_TASKS, _EQUALLY_HARD = "Success rates of the tasks", "if equally hard"
+_UNEVEN_CURVES = "What uneven tasks add to reliability"
 TITLES = {CURVES: "Coverage and reliability", (AT,): "Coverage", (HAT,): "Reliability"}
 
 
@@ -120,7 +123,7 @@ def tables(every: Sequence[Curves], group_names: Sequence[str] = ()) -> Iterator
 def signs(every: Sequence[Curves]) -> Iterator[str]:
     """What the columns of these tables mean."""
     if any(model.climbs for model in every):
-        yield "if equally hard: the gain if all tasks had the same success rate"
+        yield f"{_EQUALLY_HARD}: the gain if all tasks had the same success rate"
     if any(model.last > 1 for model in every if DELTA in model.points):
         yield "max: the most that the number before it could be, at this mean"
 
@@ -157,7 +160,7 @@ def _curve_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
 def _climb_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
     columns = (
         *names, Column("attempts"), Column("pass@k gains", "share"),
-        Column("if equally hard", "share"),
+        Column(_EQUALLY_HARD, "share"),
     )  # fmt: skip
     rows = tuple(
         (*model.series, f"{start} → {gain.k}", gain.estimate, even.estimate.value)
@@ -171,6 +174,16 @@ def _origin(model: Curves) -> str:
     never, always = (share.estimate.value or 0.0 for share in (model.never, model.always))
     _, gain, even = model.climbs[0]
     return origin(never, always, model.attempts, gain, even.estimate.value)
+
+
+def uneven_alone(report: Report) -> Report:
+    """What `delta` adds to a report on curves: it stands beside one without."""
+    kept = tuple(t for t in report.tables if t.title in (_UNEVEN_TASKS, _RATES_OF_TASKS))
+    caption = (p for p in report.caption.split(" · ") if not p.startswith(_EQUALLY_HARD))
+    return replace(
+        report, answer=(), tables=kept, caption=" · ".join(caption),
+        draw=lambda: tuple(plot for plot in report.plots if plot.title == _UNEVEN_CURVES),
+    )  # fmt: skip
 
 
 def _uneven_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
@@ -190,8 +203,7 @@ def _uneven_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
         for k, (delta, deficit) in _telling(every, UNEVEN)
         if delta.k != 1
     ]
-    title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
-    return Table(columns, tuple(rows), title)
+    return Table(columns, tuple(rows), _UNEVEN_TASKS)
 
 
 def _moments_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
@@ -205,7 +217,7 @@ def _moments_table(every: Sequence[Curves], names: Sequence[Column]) -> Table:
         (*model.series, *(fact.estimate for fact in (*model.moments, model.never, model.always)))
         for model in every
     ]
-    return Table(columns, tuple(rows), "Success rates of the tasks")
+    return Table(columns, tuple(rows), _RATES_OF_TASKS)
 
 
 def plots(every: Sequence[Curves], subtitle: str, uneven: str) -> tuple[Plot, ...]:
@@ -237,7 +249,7 @@ def plots(every: Sequence[Curves], subtitle: str, uneven: str) -> tuple[Plot, ..
         pictures.append(
             curves(
                 deltas, x="k", y="value", low=low, high=high, colour="model",
-                title="What uneven tasks add to reliability", subtitle=uneven,
+                title=_UNEVEN_CURVES, subtitle=uneven,
                 x_title="k (attempts)", y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
             )
         )  # fmt: skip

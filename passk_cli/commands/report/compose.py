@@ -197,8 +197,7 @@ def _panel(
     except PasskError as error:
         absent.add(part.title, str(error), section)
         return None
-    report = report if part.drawn else replace(report, draw=tuple)
-    report = with_options_named(report, part.command)
+    report = with_options_named(part.kept(report), part.command)
     return Panel(_address(part.name, section), part.title, part.how, report, limits)
 
 

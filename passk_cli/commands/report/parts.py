@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from passk_cli.commands.curve.curves import uneven_alone
 from passk_cli.commands.report.gathered import Gathered
 from passk_cli.report.words import plural
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
 
 # More models than MANY make a page slow to compute and long to read: the first few are looked at.
 MANY, FEW, FEWEST = 16, 5, 2
@@ -23,7 +25,7 @@ class Part:
     name, title, how : of the panel.  command : that answers it.
     given : the options of that command, from what was gathered and the counts.
     most : models it is about where there are MANY more; None for all.
-    drawn : whether its pictures are shown; not where another panel has the same.
+    kept : what of the answer is shown; not what another panel has.
     lacks : why these counts cannot give it; "" where they can.
     """
 
@@ -33,8 +35,13 @@ class Part:
     command: str
     given: Callable[[Gathered, Counts], Mapping[str, Any]] = lambda study, counts: {}
     most: int | None = None
-    drawn: bool = True
+    kept: Callable[[Report], Report] = lambda report: report
     lacks: Callable[[Gathered, Counts], str] = lambda study, counts: ""
+
+
+def without_pictures(report: Report) -> Report:
+    """Another panel has the same ones."""
+    return replace(report, draw=tuple)
 
 
 def first_metric(study: Gathered, counts: Counts) -> dict[str, Any]:
@@ -96,6 +103,7 @@ RELIABILITY = Part(
     "curve",
     lambda study, counts: {"delta": True, "points": "4"},
     most=FEWEST,
+    kept=uneven_alone,
     lacks=one_attempt,
 )
 SEPARATION = Part(
@@ -140,7 +148,7 @@ FLIPS = Part(
     "tasks",
     lambda study, counts: {"against": rival(study, counts)},
     most=FEW,
-    drawn=False,
+    kept=without_pictures,
     lacks=lambda study, counts: (
         few_models(2)(study, counts)
         or ("" if rival(study, counts) else "they are against one model; name it with --baseline")
@@ -153,7 +161,7 @@ SUSPECTS = Part(
     " the task's checker first.",
     "tasks",
     lambda study, counts: {"suspects": True},
-    drawn=False,
+    kept=without_pictures,
     lacks=few_models(4),
 )
 TEMPERATURE = Part(
