@@ -36,6 +36,8 @@ _NEGLIGIBLE = 39.0  # in powers of e: 1e-17
 _FEW = 16
 # Laws inverted together, and threads: these change no number.
 _TOGETHER, _THREADS = 128, 2
+# Laws whose totals have these bits in common are one law.
+_BITS = 44
 # Atoms nearer than this share of the span of all of them are one atom.
 _SAME = 1e-15
 _FFT_CELLS = 1 << 16
@@ -306,8 +308,10 @@ def dirichlet_quantiles(
     from concurrent.futures import ThreadPoolExecutor
 
     laws = np.stack([totals, weights, sizes], axis=1)
-    # Laws of few tasks, or of one attempt each, are often the same.
-    keys = np.ascontiguousarray(laws.reshape(len(laws), -1))
+    # Laws of few tasks, or of one attempt each, are often the same but for rounding.
+    _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
+    rounded = np.rint(np.ldexp(totals, _BITS - exponent))
+    keys = np.concatenate([rounded, exponent, weights, sizes], axis=1)
     _, chosen, index = np.unique(
         keys.view([("", np.void, keys.shape[1] * keys.itemsize)]), return_index=True,
         return_inverse=True,

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
 
-# Intervals made at once; bounds memory.
-_TOGETHER = 1024
+# Differences whose intervals are made at once; bounds memory.
+_VALUES_TOGETHER = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,10 @@ def difference_intervals(
             method = method_of_difference(comparison, confidence)
             together.setdefault(method, []).append(at)
     for method, places in together.items():
-        for first in range(0, len(places), _TOGETHER):
-            part = places[first : first + _TOGETHER]
+        most = max(len(comparisons[at].tasks) for at in places)
+        size = max(1, _VALUES_TOGETHER // most)
+        for first in range(0, len(places), size):
+            part = places[first : first + size]
             samples = [difference_sample(comparisons[at], confidence) for at in part]
             limits = intervals(samples, method, steady.level, steady.population)
             for at, each in zip(part, limits, strict=True):

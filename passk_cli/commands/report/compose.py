@@ -84,14 +84,14 @@ def page_report(study: Gathered, title: str) -> Report:
 
 
 def _notes(sections: Sequence[Section], groups: int) -> Iterator[Note]:
-    """Those of all panels, once; where only some groups have one, it says which."""
+    """Those of all panels once, warnings first; where only some groups have one, it says which."""
     titles: dict[Note, dict[str, None]] = {}
     for section in sections:
         for panel in section.panels:
             for note in panel.report.notes:
                 titles.setdefault(note, {})[section.title] = None
     named = {section.title for section in sections[:groups]} if groups > 1 else set()
-    for note, where in titles.items():
+    for note, where in sorted(titles.items(), key=lambda item: item[0].level != "warning"):
         some = bool(named) and where.keys() < named
         yield replace(note, text=f"{first_few(list(where))}: {note.text}") if some else note
 
