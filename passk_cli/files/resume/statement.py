@@ -90,8 +90,10 @@ class ResumedStatement(Statement):
     def rows(self, keep: str | None, *, file_order: bool = False) -> str:
         """As of files; what needs the order of rows reads the files."""
         every = copy(self)
-        every.from_files = keep is not None or file_order
-        return Statement.rows(every, keep, file_order=file_order)
+        every.from_files = True
+        # What is wrong with columns is said before any file is read.
+        sql = Statement.rows(every, keep, file_order=file_order)
+        return sql if keep is not None or file_order else super().rows(keep)
 
     def _holds_truths(self, batch: Batch) -> bool:
         """Never, as tables hold texts."""
