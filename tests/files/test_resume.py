@@ -228,14 +228,13 @@ def damages() -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
     yield "another's", lambda entry: b"\xff\xfe" * 100
 
 
-@pytest.mark.parametrize("damage", dict(damages()).values(), ids=dict(damages()))
-def test_a_damaged_entry_is_none(
-    folder: Path, kept: Path, damage: Callable[[bytes], bytes]
-) -> None:
+def test_a_damaged_entry_is_none(folder: Path, kept: Path) -> None:
     plain = assert_resumes(folder, kept, 3)
-    entry = tables(kept)[0]
-    entry.write_bytes(damage(entry.read_bytes()))
-    assert counted(folder, kept) == (plain, 2)
+    for name, damage in damages():
+        entry = tables(kept)[0]
+        entry.write_bytes(damage(entry.read_bytes()))
+        assert counted(folder, kept) == (plain, 2), name
+        assert len(tables(kept)) == 3
     assert counted(folder, kept) == (plain, 3)
 
 
