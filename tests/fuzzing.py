@@ -349,7 +349,9 @@ def try_command(words: list[str]) -> Outcome:
     finally:
         sys.argv = before
     most = MOST_SECONDS_OF_PAGE if words[:1] == ["report"] else MOST_SECONDS
-    return _in_time(_of_end(code, out.getvalue(), err.getvalue()), start, most)
+    # Columns of tsv stand apart by tabs.
+    printed = out.getvalue().replace("\t", "") if "tsv" in words else out.getvalue()
+    return _in_time(_of_end(code, printed, err.getvalue()), start, most)
 
 
 def _of_end(code: int, out: str, err: str) -> Outcome:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from passk_cli.errors import NoResults
+from passk_cli.errors import DataError, NoResults
 from passk_cli.files import formats
 from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, one_of, quoted
 from passk_cli.files.formats.head import Head, look
@@ -263,18 +263,23 @@ class _Writer:
         source = one.source
         self._in_path = template_columns(source.name, self._request.template)
         self._in_folders = from_folders(source.name, self._request.by)
-        rows, task_kinds = 0, set[str]()
+        rows, task_kinds, unnamed, named = 0, set[str](), "", False
         for rows, row in enumerate(cast("Iterator[Row]", table.rows(wanted)), 1):
             columns = self._columns(source, table, row)
             task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
+            place = f"{source.name}: {row.place or f'attempt {rows}'}"
             if columns.get("model") is None:
                 self._result.nameless.add(source.path)
+                unnamed = unnamed or place
+            named = named or columns.get("model") is not None
             if row.outcome is None:
                 name = source.label or str(columns.get("model") or source.stem)
                 reasons = self._result.reasons.setdefault(name, Counter())
                 reasons[row.reason or "no outcome"] += 1
-            place = f"{source.name}: {row.place or f'attempt {rows}'}"
             self._put({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
+        if unnamed and named and not source.label:
+            problem = "no model, where other records of this file name one"
+            raise DataError(unnamed, problem, "name it there, or take the record out")
         if rows == 0:
             raise NoResults(source.name, "no attempts in this file", "did the run start?")
         self.sources.append(source)

@@ -287,6 +287,8 @@ def _one_list(head: Head, folder: Folder) -> Contents:
         _refuse_several(head, [ITSELF, *(entry.key for entry in lists)])
     if len(lists) > 1:
         _refuse_several(head, [entry.key for entry in lists])
+    if not lists:
+        raise DataError(head.source.name, "no list of records", "leave --from out")
     return _inside(head, (lists[0].key,), later=True)
 
 
@@ -341,7 +343,10 @@ def _pair(entries: Sequence[_Entry]) -> tuple[str, str] | None:
 
 def _ids(head: Head, folder: Folder) -> Contents:
     document = head.document()
-    passed, failed = _pair(_entries(head)) or ("", "")
+    pair = _pair(_entries(head))
+    if pair is None:
+        raise DataError(head.source.name, "no list of ids that passed", "leave --from out")
+    passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
         for task in document[key]:

@@ -90,6 +90,7 @@ def _traces(head: Head, folder: Folder) -> Contents:
     there = (record for _, record in lines(head, Wanted("", skip_bad=True)))
     first = next((record for record in there if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
+    traces = traces if isinstance(traces, list) else []
     names = tuple(dict.fromkeys(map(_agent, traces)))
     facts = {
         "model": _model(at(traces, 0)),
@@ -128,6 +129,8 @@ def _episodes(head: Head, wanted: Wanted) -> Iterator[Row]:
 def _only(place: str, episode: dict[str, Any], agent: str) -> Any:
     """The agent's trace; what several agents of one name do in one episode are no attempts."""
     every = episode.get("traces", [episode]) or []
+    if not isinstance(every, list):
+        raise DataError(place, "its traces are no list", "verifiers writes a list of records")
     traces = [one for one in every if agent in (_ONLY, _agent(one))]
     if len(traces) > 1:
         problem = f"{len(traces)} traces of {agent!r} in one episode"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
 import pytest
 
 from passk_cli import read
+from passk_cli.errors import DataError, PasskError
+from passk_cli.files.formats import FORMATS
 from tests.conftest import Passk
 from tests.files.formats.cells import DATA
 
@@ -38,3 +41,27 @@ def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) ->
     done = passk("estimate", FOLDER)
     assert done.code == 3
     assert "(and 2 more files that hold no results)" in done.err
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_that_the_file_is_not_of(tmp_path: Path, name: str) -> None:
+    """`--from` of another format reads or refuses, whatever the file holds."""
+    for number, text in enumerate(
+        ('{"task": "a", "passed": true}\n' * 2, '{"a": {"b": 1}}', "[1]")
+    ):
+        path = tmp_path / f"{number}.json"
+        path.write_text(text)
+        with contextlib.suppress(PasskError):
+            read(path, format=name)
+
+
+def test_a_record_without_a_model_among_others(tmp_path: Path) -> None:
+    """One damaged name must not pool two models under the name of the file."""
+    source = DATA / "every_eval_ever" / "samples.jsonl"
+    lines = source.read_text().splitlines()
+    others = [line.replace('"model_id":', '"model_id": "other", "was":') for line in lines]
+    damaged = lines[2].replace('"model_id"', '"odel_id"')
+    path = tmp_path / source.name
+    path.write_text("\n".join([*lines, *others[:2], damaged, *others[3:]]) + "\n")
+    with pytest.raises(DataError, match="no model, where other records of this file name one"):
+        read(path)
