@@ -172,10 +172,20 @@ def test_kill_while_writing(tmp_path: Path, moment: int) -> None:
     assert text in ("a" * 3_000_000, "b" * 3_000_000)
 
 
-def test_an_environment_with_nothing_in_it(passk: Passk, tau: Path) -> None:
-    expected = passk("describe", tau).out.encode("ascii", "backslashreplace").decode()
+@pytest.mark.parametrize("words", [["describe"], ["convert", "-o", "out.csv"]], ids=" ".join)
+def test_an_environment_with_nothing_in_it(
+    passk: Passk, tau: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = [words[0], "tau.csv", *words[1:]]
+    usual = passk(*command)
+    written = {path.name: path.read_bytes() for path in tmp_path.glob("out.*")}
     environment = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0",
-                   "PYTHONPATH": os.environ.get("PYTHONPATH", "")}  # fmt: skip
-    done = subprocess.run([sys.executable, "-m", "passk_cli", "describe", str(tau)], check=False,
+                   "PYTHONPATH": str(Path(__file__).parents[2])}  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "passk_cli", *command], check=False,
                           env=environment, capture_output=True, text=True)  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+    expected = (
+        text.encode("ascii", "backslashreplace").decode() for text in (usual.out, usual.err)
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, *expected)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("out.*")} == written

@@ -7,6 +7,8 @@ import io
 import json
 import re
 import shlex
+import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -275,6 +277,35 @@ def test_every_format_without_data(
 def test_every_format(rendered: Rendered, name: str) -> None:
     for format in FORMATS_OF_ALL:
         assert len(rendered(name, format)) > 50, format
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_machine_that_has_little(
+    passk: Passk, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Neither home nor terminal, an ASCII locale, closed streams, no folder for temporary files."""
+    # A page asks all commands; of two tasks it takes a second.
+    few = ["--where", "task in ('task 1', 'task 2')"] if name == "report" else []
+    words = [name] if name == "formats" else asked(name, results, *few)
+    usual = passk(*words)
+    assert usual.code == 0, usual.err
+    for variable in ("HOME", "TERM", "USER", "LANG", "COLUMNS"):
+        monkeypatch.delenv(variable, raising=False)
+    with open(tmp_path / "out", "w", encoding="ascii") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        assert passk(*words).code == 0
+    assert (tmp_path / "out").read_bytes() == usual.out.encode("ascii", "backslashreplace")
+    for stream in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, stream, None)
+    assert passk(*words).code == 0
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
+    done = passk(*words)
+    if name == "formats":
+        assert done == usual
+    else:
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert "passk: no folder for temporary files (No such file or directory); " in done.err
 
 
 @pytest.mark.parametrize("name", COMMANDS)

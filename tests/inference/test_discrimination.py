@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations
 
 import numpy as np
@@ -46,6 +47,14 @@ def test_p_of_many_models_is_near_that_of_drawn_orders() -> None:
         x, y = (rankdata(v) for v in (rates[:, task], rest(rates, task)))
         sums = np.array([x @ rng.permutation(y) for _ in range(4000)])
         assert items.p[task] == pytest.approx((sums <= x @ y + 1e-9).mean(), abs=0.03)
+
+
+def test_many_models_in_exactly_the_other_order() -> None:
+    """ρ = −1, and only one of all orders is as low."""
+    rates = np.column_stack([np.linspace(0, 1, 12), np.linspace(1, 0, 12)])
+    items = item_rest(rates)
+    assert items.correlation == pytest.approx([-1, -1])
+    assert items.p == pytest.approx([1 / math.factorial(12)] * 2)
 
 
 def test_a_task_that_weaker_models_pass_stands_out() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from passk_cli.inference.hierarchy import histogram, rate_posterior
+from passk_cli.inference.hierarchy import drawn_rates, histogram, rate_posterior
 from passk_cli.inference.hull import Passes, hull
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.mixing import ErrorLaw, alike, error_covariance, errors_at, mixture
@@ -41,6 +41,16 @@ def test_moments_of_the_posterior_against_quadrature() -> None:
         mean, variance = np.sum(expected, axis=0)
         assert means[point] == pytest.approx(mean / 4, rel=1e-5)
         assert variances[point] == pytest.approx(variance / 16, rel=1e-4)
+
+
+def test_drawn_rates_have_the_moments_of_the_posterior() -> None:
+    n, c = np.array([3, 3, 3, 5]), np.array([0, 2, 3, 1])
+    posterior = rate_posterior(histogram(n, c))
+    rates = drawn_rates(n, c, 4000, np.random.default_rng(0))
+    for power in (1, 2):
+        means, _ = posterior.mean_of(passing_all(power))
+        # Four standard errors.
+        assert (rates**power).mean() == pytest.approx(posterior.weight @ means, abs=0.012)
 
 
 def moments_of_one(

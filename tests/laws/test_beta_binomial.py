@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import betaln, comb
 from scipy.stats import betabinom
 
-from passk_cli.laws.beta_binomial import BetaBinomial, fit
+from passk_cli.laws.beta_binomial import BetaBinomial, _BetaLikelihood, fit
 
 # Boys among the first 12 children of 6,115 families of 13 in Saxony, 1876–1885 (Geissler 1889), and
 # the fit by maximum likelihood: Lindsey & Altham 1998; Wikipedia, "Beta-binomial distribution".
@@ -45,6 +45,25 @@ def test_failure_is_a_product_of_fractions() -> None:
         0.1 + 0.7
     )  # tasks that always pass never fail, not even 0 of 0
     assert mixed[1] == pytest.approx(0.1 + 0.7 * float(exact), rel=1e-11)
+
+
+@pytest.mark.parametrize("masses", [0, 1, 2])
+def test_slopes_are_those_of_the_likelihood(masses: int) -> None:
+    """Gradient and Hessian against central differences."""
+    c, weights, h = np.arange(4), np.array([[3.0, 2.0, 1.0, 4.0]]), 1e-5
+    likelihood = _BetaLikelihood(np.full(4, 3), c, [c == 0, c == 3][:masses])
+
+    def at(place: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        own, value = likelihood.parts(place[None], weights)
+        gradient, hessian = likelihood.slopes(place[None], weights, own)
+        return value[0], gradient[0], hessian[0]
+
+    place = np.array([0.3, -0.2, -1.0, -2.0])[: 2 + masses]
+    _, gradient, hessian = at(place)
+    for i, step in enumerate(h * np.eye(len(place))):
+        (above, up, _), (below, down, _) = at(place + step), at(place - step)
+        assert gradient[i] == pytest.approx((above - below) / (2 * h), abs=1e-8)
+        assert hessian[i] == pytest.approx((up - down) / (2 * h), abs=1e-8)
 
 
 def test_published_fit() -> None:
