@@ -65,20 +65,22 @@ def test_safe_csv(passk: Passk, tmp_path: Path, form: str) -> None:
 
 
 def test_no_code_is_made_of_data() -> None:
-    """The package evaluates no text, unpickles nothing and starts no process."""
+    """The package evaluates no text, unpickles nothing and starts no process; one file fetches."""
     calls = {"eval", "exec", "compile", "__import__", "system", "popen", "Popen", "call"}
     modules = {"pickle", "marshal", "shelve", "subprocess", "dill", "joblib", "yaml", "socket"}
-    modules |= {"urllib.request", "http.client", "requests", "ctypes", "runpy", "code"}
+    modules |= {"ctypes", "runpy", "code"}
+    network = {"urllib.request", "http.client", "requests"}
     for path in (ROOT / "passk_cli").rglob("*.py"):
+        forbidden = modules if path.name == "remote.py" else modules | network
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 owner = getattr(getattr(node.func, "value", None), "id", "")
                 assert name not in calls or owner == "re", (path, node.lineno)
             if isinstance(node, ast.Import):
-                assert not modules & {alias.name for alias in node.names}, path
+                assert not forbidden & {alias.name for alias in node.names}, path
             if isinstance(node, ast.ImportFrom):
-                assert node.module not in modules, path
+                assert node.module not in forbidden, path
             if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
                 assert ast.unparse(node.value) == "False", path
 
