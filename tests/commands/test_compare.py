@@ -317,6 +317,7 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     assert (row["test"], row["verdict"]) == ("within-tasks", "better")
     assert float(row["p"]) < 1e-6
     assert "test: attempts permuted within tasks" in passk(*these).out
+    assert row["interval"] == "hull"
     assert float(rows(passk(*these[:4], "-f", "csv").out)[0]["p"]) == 0.125
     refused = passk(*these, "--test", "sign-flip")
     assert (refused.code, "it asks about new tasks" in refused.err) == (2, True)
