@@ -1,12 +1,16 @@
 """Mutants of the mathematics: would the tests see a wrong sign, limit, comparison or constant?
 
-Run: python benchmarks/mutation.py [--mutants 160] [--seed 1] [--minutes 60] [--folders laws …]
-     python benchmarks/mutation.py --only "1 17 …"
+Run: python3.13 benchmarks/mutation.py [--mutants 160] [--seed 1] [--minutes 60] [--folders laws …]
+     python3.13 benchmarks/mutation.py --only "1 17 …" [--whole]
 
-A mutant is one change at a place drawn at random in metrics/, inference/, laws/ or study/.  Its
-module's own tests are run, then all that import the module, then those of commands.
---only: these numbers alone, as when a survivor has a new test.  --sure: the tests pass without a
-mutant, so they are not run without one first.
+A mutant is one change at a place drawn at random in metrics/, inference/, laws/ or study/.  All
+tests run once without a mutant, and the lines that each one runs are recorded.  A mutant then meets
+the tests that run its statement: first those of its folder, then all others, the quick ones first.
+It needs Python 3.12 or newer.
+
+--only: these numbers alone, as when a survivor has a new test.  --whole: also the slow ones of the
+other tests.  --lines: a file for what is recorded, which is read where it exists.  --unchanged: the
+same tests with the same file written anew and nothing changed, of which none may fail.
 """
 
 from __future__ import annotations
@@ -16,39 +20,35 @@ import ast
 import compileall
 import copy
 import importlib
+import json
 import os
 import random
-import re
 import resource
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("metrics", "inference", "laws", "study")
-# Of commands: the goldens first.
-OTHERS = [
-    "tests/cli/test_commands.py", "tests/cli/test_curve.py", "tests/cli/test_diversity.py",
-    "tests/cli/test_order.py", "tests/cli/test_temperature.py", "tests/commands/test_compare.py",
-    "tests/commands/test_gate.py", "tests/commands/test_compare_answer.py",
-    "tests/commands/test_tasks.py", "tests/commands/test_curve.py", "tests/test_reference.py",
-]  # fmt: skip
 # Imported once; each run of tests is a fork that has them.
 HEAVY = ("duckdb", "hypothesis", "pandas", "rich.table", "scipy.optimize", "scipy.special",
          "scipy.stats", "typer")  # fmt: skip
-# Of the processor, which is many times what a module's own tests take: these hang.
-MOST_SECONDS = 120
-# Tests of commands take minutes, and only one that hangs takes so many times that.
-OTHERS_TAKE = 10
+# Tests that read the code rather than run it.
+OF_TEXT = "tests/test_house.py"
+# Of the processor, without a mutant: what the slow ones of the other tests have to leave out.
+OTHERS_TAKE = 40
+# As many times longer is a hang; the seconds are for starting.
+HANG, START = 5, 20
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -61,17 +61,69 @@ NAMES = {"minimum": "maximum", "maximum": "minimum", "min": "max", "max": "min",
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change.  path : of the file; source : all of it, changed."""
+    """One change.  path : of the file; source : all of it, changed; lines : of its statement.
+
+    in_function : whether it runs when it is called; else when its module is imported.
+    """
 
     number: int
     path: str
-    first: int
-    last: int
+    lines: range
+    in_function: bool
     change: str
     source: str
 
     def __str__(self) -> str:
-        return f"{self.number} {self.path}:{self.first}: {self.change}"
+        return f"{self.number} {self.path}:{self.lines[-1]}: {self.change}"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What each test runs.
+
+    tests : their names → seconds of the processor.  lines : file → line → places in `tests`.
+    """
+
+    tests: dict[str, float]
+    lines: dict[str, dict[int, list[int]]]
+
+    @classmethod
+    def read(cls, path: Path) -> Lines:
+        recorded = json.loads(path.read_text())
+        lines = {
+            file: {int(line): tests for line, tests in each.items()}
+            for file, each in recorded["lines"].items()
+        }
+        return cls(recorded["tests"], lines)
+
+    def tests_of(self, one: Mutant) -> tuple[list[str], list[str]]:
+        """Tests that run its statement, of its folder and others: the quick ones first.
+
+        Where it runs at import: those that run any line of its file.
+        """
+        of_file, names = self.lines.get(one.path, {}), [*self.tests]
+        lines = one.lines if one.in_function else of_file
+        places = {place for line in lines for place in of_file.get(line, ())}
+        tests = sorted((names[place] for place in places), key=self.tests.__getitem__)
+        folder = one.path.split("/")[1]
+        near = (f"tests/{folder}/", f"passk_cli/{folder}/")
+        own = [test for test in tests if test.startswith(near)]
+        others = [test for test in tests if not test.startswith((*near, OF_TEXT))]
+        return own, others
+
+    def quick(self, tests: list[str]) -> list[str]:
+        """The first that take as long together as others may."""
+        seconds, kept = 0.0, []
+        for test in tests:
+            seconds += self.tests[test]
+            if seconds > OTHERS_TAKE:
+                break
+            kept.append(test)
+        return kept
+
+    def most_seconds(self, tests: list[str]) -> int:
+        """After which they hang."""
+        return START + int(HANG * sum(self.tests[test] for test in tests))
 
 
 def main() -> None:
@@ -81,47 +133,78 @@ def main() -> None:
     parser.add_argument("--folders", nargs="*", default=FOLDERS)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--only", default="")
-    parser.add_argument("--sure", action="store_true")
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--unchanged", action="store_true")
+    parser.add_argument("--lines", type=Path)
     arguments = parser.parse_args()
     numbers = [int(word) for word in arguments.only.split()] or range(arguments.mutants)
     for name in HEAVY:
         importlib.import_module(name)
     ends: dict[str, Counter[str]] = {folder: Counter() for folder in FOLDERS}
     survivors = []
-    until = time.monotonic() + arguments.minutes * 60
     with tempfile.TemporaryDirectory() as place:
+        recorded = arguments.lines or Path(place) / "lines.json"
         tree = Tree(Path(place) / "tree")
-        tests = [f"tests/{folder}" for folder in arguments.folders]
-        if not arguments.sure and run(tree.place, tests, 20 * MOST_SECONDS) != "passed":
-            sys.exit("without a mutant a test fails")
+        if recorded.exists():
+            tree.compile_tests()
+        else:
+            tree.record(recorded)
+        lines = Lines.read(recorded)
+        until = time.monotonic() + arguments.minutes * 60
         for number in numbers:
             if time.monotonic() > until:
                 break
-            one = mutant(arguments.folders, arguments.seed, number)
-            end = tree.end_of(one)
+            one = mutant(arguments.folders, arguments.seed, number, arguments.unchanged)
+            end, by = tree.end_of(one, lines, arguments.whole)
             ends[one.path.split("/")[1]][end] += 1
-            print(f"{end}: {one}", file=sys.stderr, flush=True)
-            survivors += [f"- `{one}`"] * (end == "survived")
+            print(f"{end}: {one}{by and f'  by {by}'}", file=sys.stderr, flush=True)
+            survivors += [f"- `{one}`"] * (end in ("survived", "never run"))
     print("| folder | mutants | killed | by own tests | share |\n| --- | --: | --: | --: | --: |")
     for folder, end in [*ends.items(), ("all", sum(ends.values(), Counter()))]:
         if count := end.total():
-            killed = count - end["survived"]
+            killed = count - end["survived"] - end["never run"]
             print(f"| {folder} | {count} | {killed} | {end['own']} | {killed / count:.0%} |")
     print("\nSurvivors:\n", *survivors, sep="\n")
 
 
-def mutant(folders: list[str], seed: int, number: int) -> Mutant:
+def mutant(folders: list[str], seed: int, number: int, unchanged: bool = False) -> Mutant:
     """The mutant of this number: first a folder, then a place in it."""
     chance = random.Random(f"{seed} {number}")
     folder = chance.choice(folders)
     path, at = chance.choice(places(folder))
-    tree = copy.deepcopy(parsed(path))
+    tree = parsed(path)
     node = list(sites(tree))[at]
-    before = ast.unparse(node)
-    change(node)
-    what = f"{before}  →  {ast.unparse(node)}"
-    last = node.end_lineno or node.lineno
-    return Mutant(number, path, node.lineno, last, what, ast.unparse(tree))
+    other = copy.deepcopy(node)
+    if not unchanged:
+        change(other)
+    # The rest of the file stays as it is written.
+    rows = (ROOT / path).read_bytes().splitlines(keepends=True)
+    last = (node.end_lineno or node.lineno) - 1
+    before = [*rows[: node.lineno - 1], rows[node.lineno - 1][: node.col_offset]]
+    after = [rows[last][node.end_col_offset :], *rows[last + 1 :]]
+    # As many lines as before.
+    gap = "\n" * (last + 1 - node.lineno)
+    source = b"".join([*before, f"({ast.unparse(other)}{gap})".encode(), *after]).decode()
+    first, in_function = statement(tree, node)
+    what = f"{ast.unparse(node)}  →  {ast.unparse(other)}"
+    return Mutant(number, path, range(first, node.lineno + 1), in_function, what, source)
+
+
+def statement(tree: ast.Module, node: ast.expr) -> tuple[int, bool]:
+    """Where the innermost statement around it begins, and whether that is in a function."""
+    around = path_to(node, tree)
+    first = [each.lineno for each in around if isinstance(each, ast.stmt)][-1]
+    return first, any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in around)
+
+
+def path_to(node: ast.AST, tree: ast.AST) -> list[ast.AST]:
+    """What lies around a node, from the outside to the inside."""
+    for child in ast.iter_child_nodes(tree):
+        if child is node:
+            return [child]
+        if below := path_to(node, child):
+            return [child, *below]
+    return []
 
 
 @cache
@@ -191,62 +274,140 @@ class Tree:
         self.place = place
         shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         compileall.compile_dir(place / "passk_cli", quiet=1)
-        self.texts = {str(file.relative_to(ROOT)): file.read_text()
-                      for file in sorted((ROOT / "tests").glob("**/test_*.py"))}  # fmt: skip
 
-    def end_of(self, one: Mutant) -> str:
-        """What killed it: "own", "others" or "time"; or "survived"."""
-        path, own = self.place / one.path, self.own(one.path)
+    def record(self, path: Path) -> None:
+        """Write what each test runs; those that fail in a copy are left out."""
+        self._once("--ignore", OF_TEXT, plugins=[Recorder(self.place, path)])
+
+    def compile_tests(self) -> None:
+        """Tests are compiled whenever they are collected, unless that was kept once."""
+        self._once("--collect-only")
+
+    def _once(self, *arguments: str, plugins: Sequence[object] = ()) -> None:
+        child = os.fork()
+        if child == 0:
+            _become_pytest(self.place, arguments, plugins)
+        os.waitpid(child, 0)
+
+    def end_of(self, one: Mutant, lines: Lines, whole: bool) -> tuple[str, str]:
+        """What killed it, "own", "others" or "time", or "survived" or "never run"; and the test."""
+        path = self.place / one.path
         original, times = path.read_text(), path.stat()
+        own, others = lines.tests_of(one)
+        if not own and not others:
+            return "never run", ""
         try:
             path.write_text(one.source)
-            end = run(self.place, own, MOST_SECONDS)
-            if end != "passed":
-                return "time" if end == "time" else "own"
-            others = [file for file in self.others(one.path) if file not in own]
-            end = run(self.place, others, OTHERS_TAKE * MOST_SECONDS)
-            return {"failed": "others", "passed": "survived"}.get(end, end)
+            for name, tests in ("own", own), ("others", others if whole else lines.quick(others)):
+                end, by = run(self.place, tests, lines.most_seconds(tests)) if tests else ("", "")
+                if end == "time":
+                    return "time", by
+                if end == "failed":
+                    return name, by
+            return "survived", ""
         finally:
             path.write_text(original)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def own(self, path: str) -> list[str]:
-        """The module's examples, and the tests of its folder that import it."""
-        folder = f"tests/{path.split('/')[1]}/"
-        return [path, *(file for file in self.importing(path) if file.startswith(folder))]
 
-    def others(self, path: str) -> list[str]:
-        """Other tests that import it, but for those that take minutes; then those of commands."""
-        return [*dict.fromkeys([*self.importing(path), *OTHERS])]
+class Recorder:
+    """A plugin of pytest that writes which lines of the four folders each test runs."""
 
-    def importing(self, path: str) -> list[str]:
-        folder, name = path.split("/")[1], Path(path).stem
-        package = rf"passk_cli\.{folder}"
-        imports = re.compile(rf"{package}\.{name}\b|from {package} import .*\b{name}\b")
-        return [file for file, text in self.texts.items() if imports.search(text)]
+    TOOL = 4
+
+    def __init__(self, tree: Path, path: Path) -> None:
+        self.path, self.start = path, len(str(tree)) + 1
+        self.folders = tuple(f"{tree}/passk_cli/{folder}/" for folder in FOLDERS)
+        self.now: set[tuple[str, int]] = set()
+        self.failed: set[str] = set()
+        self.tests: dict[str, float] = {}
+        self.lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+
+    def pytest_sessionstart(self) -> None:
+        monitoring = sys.monitoring
+        events = monitoring.events
+        monitoring.use_tool_id(self.TOOL, "lines of tests")
+        monitoring.register_callback(self.TOOL, events.PY_START, self._begins)
+        monitoring.register_callback(self.TOOL, events.LINE, self._line)
+        monitoring.set_events(self.TOOL, events.PY_START)
+
+    def _begins(self, code: CodeType, _: int) -> object:
+        if code.co_filename.startswith(self.folders):
+            sys.monitoring.set_local_events(self.TOOL, code, sys.monitoring.events.LINE)
+        return sys.monitoring.DISABLE
+
+    def _line(self, code: CodeType, line: int) -> object:
+        self.now.add((code.co_filename[self.start :], line))
+        return sys.monitoring.DISABLE
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome != "passed":
+            self.failed.add(report.nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        self.now.clear()
+        # Each line is told once, until this.
+        sys.monitoring.restart_events()
+        begin = time.process_time()
+        result = yield
+        if item.nodeid not in self.failed:
+            for file, line in self.now:
+                self.lines[file][line].append(len(self.tests))
+            self.tests[item.nodeid] = time.process_time() - begin
+        return result
+
+    def pytest_sessionfinish(self) -> None:
+        sys.monitoring.set_events(self.TOOL, 0)
+        sys.monitoring.free_tool_id(self.TOOL)
+        self.path.write_text(json.dumps({"tests": self.tests, "lines": self.lines}))
 
 
-def run(tree: Path, tests: list[str], seconds: int) -> str:
-    """How tests end in a fork of this process: "passed", "failed" or "time" of the processor."""
+@dataclass
+class Chosen:
+    """A plugin of pytest that runs these tests alone, in this order, and keeps what fails first."""
+
+    tests: list[str]
+    failed: Path
+    places: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = {test: place for place, test in enumerate(self.tests)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        chosen = (item for item in items if item.nodeid in self.places)
+        items[:] = sorted(chosen, key=lambda item: self.places[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed.write_text(report.nodeid)
+
+
+def run(tree: Path, tests: list[str], seconds: int) -> tuple[str, str]:
+    """How tests end in a fork of this process: "passed", "failed" or "time"; and the test."""
     sys.stdout.flush()
+    failed = tree.parent / "failed"
+    failed.unlink(missing_ok=True)
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        _become_pytest(tree, tests)
+        files = [*dict.fromkeys(test.partition("::")[0] for test in tests)]
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        sys.dont_write_bytecode = True
+        _become_pytest(tree, ["-x", *files], [Chosen(tests, failed)])
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
-        return "time"
-    # 5: no test there, as in a module without an example.
-    return "passed" if code in (0, 5) else "failed"
+        return "time", ""
+    by = failed.read_text() if failed.exists() else "import"
+    return ("passed", "") if code == 0 else ("failed", by)
 
 
-def _become_pytest(tree: Path, tests: list[str]) -> None:
+def _become_pytest(tree: Path, arguments: Sequence[str], plugins: Sequence[object]) -> None:
     """Run tests of a tree, and end this process."""
     os.chdir(tree)
     sys.path.insert(0, str(tree))
     os.environ["PYTHONPATH"] = str(tree)
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    sys.dont_write_bytecode = True
     silence = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silence, stream)
@@ -254,7 +415,7 @@ def _become_pytest(tree: Path, tests: list[str]) -> None:
     quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
     code = 1
     try:
-        code = pytest.main(["-n", "0", "-q", "-x", *quiet, *tests])
+        code = pytest.main(["-n", "0", "-q", *quiet, *arguments], plugins=plugins)
     finally:
         os._exit(code)
 

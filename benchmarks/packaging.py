@@ -18,8 +18,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 JOB = ["estimate", str(ROOT / "sample_data" / "cruxeval.jsonl.gz"), "-k", "1", "-q", "-f", "csv"]
-# What tests need besides what the package needs.
-OF_TESTS = "pytest pytest-xdist hypothesis pyarrow polars statsmodels scorio zstandard".split()
 
 
 def main() -> None:
@@ -37,8 +35,8 @@ def main() -> None:
         (wheel,), (sdist,) = (list((place / "dist").glob(f"*{end}")) for end in (".whl", ".gz"))
         require_complete(wheel, sdist)
         options = ["-c", constraints(place)] if arguments.lowest else []
-        more = OF_TESTS if arguments.tests else []
-        run([python, "-m", "pip", "install", "-q", *options, str(wheel), *more], place)
+        package = f"{wheel}[test]" if arguments.tests else str(wheel)
+        run([python, "-m", "pip", "install", "-q", *options, package], place)
         passk = str(place / "clean" / "bin" / "passk")
         print(run([python, "--version"], place).strip(), run([passk, "--version"], place).strip())
         print(run([passk, *JOB], place))
@@ -49,7 +47,7 @@ def main() -> None:
             (tree,) = place.glob("passk_cli-*")
             (tree / "passk_cli").rename(tree / "elsewhere")
             tests = [*arguments.tests, "--deselect", "tests/test_house.py"]
-            print(run([python, "-m", "pytest", "-q", "-n", "0", *tests], tree)[-300:])
+            print(run([python, "-m", "pytest", "-n", "0", *tests], tree)[-300:])
 
 
 def require_complete(wheel: Path, sdist: Path) -> None:
