@@ -4,7 +4,7 @@ Two laws, each with its distribution function and quantiles:
 
 - Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_cdf` and
   `dirichlet_quantile`, by one integral along a line through the saddle point.  Absolute error of
-  the distribution function below 1e-11 (see `_upper_tail` for why).
+  the distribution function below 1e-11 (see `_upper_tails` for why).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapLaw`, by FFT on a lattice.
   Exact to 1e-12 where the values lie on a lattice; else rounded to a lattice 4,096 steps finer
   than the standard error, with the mean kept.
@@ -16,26 +16,27 @@ import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    _Path = tuple[float, NDArray[np.float64], NDArray[np.float64], float, float]
 
 NORMAL = NormalDist()
 # The trapezoidal rule compares this step with twice it and halves it, at most so often, until two
 # sums agree to this share; converging geometrically, the finer one is then right to its square.
-_STEP = 0.125
+_STEP = 0.1875
 _HALVINGS = 10
-_AGREE = 1e-7
-_NEGLIGIBLE = 39.0  # in powers of e: 1e-17
+_AGREE = 3e-6
+_NEGLIGIBLE = 32.0  # in powers of e: 1e-14
+# Numbers of one array while the step is halved; bounds memory.
+_CELLS = 1 << 21
 # Laws of at most so many atoms are remembered.
 _FEW = 16
-# Laws inverted together, and threads: these change no number.
-_TOGETHER, _THREADS = 128, 2
+# Atoms of the laws inverted together, and threads.
+_ATOMS, _THREADS = 1 << 12, 2
 # Laws whose totals have these bits in common are one law.
 _BITS = 44
 # Atoms nearer than this share of the span of all of them are one atom.
@@ -61,7 +62,7 @@ def dirichlet_cdf(
     0.3
     """
     a, alpha, b = _atoms(totals, weights, sizes)
-    below, above = _tails(a - q * b, alpha)
+    below, above = (float(tail[0]) for tail in _tails((a - q * b)[None], alpha[None]))
     return below if below <= above else 1.0 - above
 
 
@@ -79,65 +80,20 @@ def dirichlet_quantile(
     a, alpha, b = _atoms(totals, weights, sizes)
     if len(a) <= _FEW:
         return _quantile_of_few(a.tobytes(), alpha.tobytes(), b.tobytes(), p)
-    return _scaled_quantile(a, alpha, b, p)
+    return _quantile(a, alpha, b, p)
 
 
 @lru_cache(maxsize=4096)
 def _quantile_of_few(a: bytes, alpha: bytes, b: bytes, p: float) -> float:
     """The same of atoms as bytes: thousands of models at a few tasks have few laws between them."""
-    return _scaled_quantile(np.frombuffer(a), np.frombuffer(alpha), np.frombuffer(b), p)
-
-
-def _scaled_quantile(
-    a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
-) -> float:
-    """The quantile of distinct atoms."""
-    ratios = a / b
-    start, width = float(ratios.min()), float(ratios.max() - ratios.min())
-    if width <= 1e-15 * float(np.abs(ratios).max()):
-        return start
-    return start + width * _quantile((a - start * b) / width, alpha, b, p)
+    return _quantile(np.frombuffer(a), np.frombuffer(alpha), np.frombuffer(b), p)
 
 
 def _quantile(
     a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
 ) -> float:
-    """The quantile where the ratios a/b span [0, 1]."""
-    low, high, deviate = 0.0, 1.0, NORMAL.inv_cdf(p)
-    total = float(alpha @ b)
-    mean = float(alpha @ a) / total
-    spread = math.sqrt(float((alpha * (a - mean * b) ** 2).sum()) / (total * (total + 1)))
-    third = 2 * float((alpha * (a - mean * b) ** 3).sum()) / (total * (total + 1) * (total + 2))
-    # The Cornish-Fisher expansion: a start that is right to a hundredth of a deviate or so.
-    bend = third / spread**3 * (deviate**2 - 1) / 6
-    q = min(max(mean + (deviate + bend) * spread, 1e-3), 1.0 - 1e-3)
-    slope = 1.0 / spread
-    last: tuple[float, float] | None = None
-    for _ in range(100):
-        # In normal deviates the distribution function is nearly straight: few steps suffice.
-        below, above = _tails(a - q * b, alpha)
-        score = _deviate(below, above)
-        miss = score - deviate
-        if abs(miss) < 1e-13 * (1 + abs(deviate)) or high - low < 4e-16 * high:
-            break
-        if miss > 0:
-            high = q
-        else:
-            low = q
-        # What a secant step misses is a fraction of the product of the last two misses.
-        enough = last is not None and abs(miss * last[1]) < 1e-12
-        if last is not None and last[1] != miss:
-            slope = (miss - last[1]) / (q - last[0])
-        last = (q, miss)
-        step = q - miss / slope if slope > 0 and math.isfinite(slope) else math.nan
-        inside = low < step < high
-        q_next = step if inside else (low + high) / 2
-        if q_next == q:
-            break
-        q = q_next
-        if enough and inside:
-            break
-    return q
+    """The quantile of distinct atoms."""
+    return float(_quantiles_of(a[None], alpha[None], b[None], p)[0])
 
 
 def _deviate(below: float, above: float) -> float:
@@ -158,109 +114,6 @@ def _atoms(
         return unique, np.bincount(index, alpha).astype(np.float64), np.ones_like(unique)
     pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)
     return pairs[0], np.bincount(index.ravel(), alpha).astype(np.float64), pairs[1]
-
-
-def _tails(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> tuple[float, float]:
-    """(P(Y ≤ 0), P(Y > 0)) for Y = Σ G_i d_i; the smaller one is accurate, the other 1 minus it."""
-    if d.max() <= 0:
-        return 1.0, 0.0
-    if d.min() >= 0:
-        return 0.0, 1.0
-    if float(alpha @ d) <= 0:
-        above = _upper_tail(d, alpha)
-        return 1.0 - above, above
-    below = _upper_tail(-d, alpha)
-    return below, 1.0 - below
-
-
-def _upper_tail(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
-    """P(Y > 0) for Y = Σ G_i d_i with E Y ≤ 0 and both signs among the d's.
-
-    (1/2πi) ∫ exp(L(z)) dz, L(z) = −Σ α log(1 − z d) − log z, past the saddle point c > 0 of L
-    along the hyperbola z = c + σ (i sinh u + b (cosh u − 1)).  1/σ² is the second derivative of L
-    at c and b a third of its skewness there: the curvature of steepest descent (|b| ≤ 1 keeps the
-    path clear of the real axis, where all singularities lie).  The trapezoidal rule converges
-    geometrically, at once where the path is the one of steepest descent all the way, later where
-    the integrand oscillates far out; its step is halved until two agree.
-    """
-    # The sign of Y does not change with the unit of d; this one keeps c within (0, 1).
-    d = d / d.max()
-    c = _saddle(d, alpha)
-    e = d / (1.0 - c * d)
-    sigma = 1.0 / math.sqrt(float(alpha @ (e * e)) + (1.0 / c) ** 2)
-    skew = 2.0 * (float(alpha @ (e * sigma) ** 3) - (sigma / c) ** 3)
-    path = (c, e, alpha, sigma, min(max(skew / 3.0, -1.0), 1.0))
-    end = _end(path)
-    height = -float(alpha @ np.log1p(-c * d))
-
-    def terms(u: NDArray[np.float64]) -> NDArray[np.float64]:
-        wave, size = _path(u, *path)
-        return wave * np.exp(size + height)
-
-    heights = terms(np.arange(0.0, end, _STEP))
-    heights[0] *= 0.5
-    step, total, before = _STEP, float(heights.sum()), 2.0 * float(heights[::2].sum())
-    for _ in range(_HALVINGS):
-        # The error of the finer sum is about the square of what the two differ by.
-        if abs(total - before) <= _AGREE * abs(total):
-            break
-        before = 2.0 * total
-        total += float(terms(np.arange(0.5 * step, end, step)).sum())
-        step *= 0.5
-    return min(max(total * step / math.pi, 0.0), 1.0)
-
-
-def _end(path: _Path) -> float:
-    """How far along the path the integrand matters, to 1e-17 of its largest."""
-    low = 3.0
-    # With many atoms the first place is far enough, and looking further would cost as much again.
-    if _path(np.array([low]), *path)[1][0] <= -_NEGLIGIBLE:
-        return low
-    while True:
-        ends = low * np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
-        small = _path(ends, *path)[1] <= -_NEGLIGIBLE
-        if small.any() or low > 100.0:
-            return float(ends[np.argmax(small)] if small.any() else ends[-1])
-        low = float(ends[-1])
-
-
-def _path(
-    u: NDArray[np.float64],
-    c: float,
-    e: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    sigma: float,
-    bend: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The integrand at points u of the path as (wave, log size), without the factor exp(K(c))."""
-    # x + i s is the way from the saddle point; u → −u gives the conjugate, so Im is enough.
-    sinh, cosh = np.sinh(u), np.cosh(u)
-    x, s = sigma * bend * (cosh - 1.0), sigma * sinh
-    across, along = np.multiply.outer(s, e), np.multiply.outer(x, e)
-    log_size = np.log1p(along * (along - 2.0) + across * across) @ (-0.5 * alpha)
-    turn = np.arctan2(across, 1.0 - along) @ alpha
-    factor = sigma * (1j * cosh + bend * sinh) / (c + x + 1j * s)
-    step_size = np.abs(factor)
-    wave = (factor / step_size * np.exp(1j * turn)).imag
-    return wave, log_size + np.log(step_size)
-
-
-def _saddle(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> float:
-    """The c in (0, 1/max d) with K'(c) = 1/c, by Newton's method kept inside a bracket."""
-    low, high = 0.0, 1.0 / float(d.max())
-    mean, variance = float(alpha @ d), float(alpha @ (d * d))
-    c = (-mean + math.sqrt(mean * mean + 4 * variance)) / (2 * variance)
-    c = min(c, 0.9 * high)
-    for _ in range(200):
-        e = d / (1.0 - c * d)
-        miss = float(alpha @ e) - 1.0 / c
-        low, high = (c, high) if miss < 0 else (low, c)
-        step = c - miss / (float(alpha @ (e * e)) + (1.0 / c) ** 2)
-        c, before = (step if low < step < high else 0.5 * (low + high)), c
-        # The line may pass anywhere near the saddle point; it need not be found exactly.
-        if abs(c - before) <= 1e-3 * before:
-            break
-    return c
 
 
 def distinct_of_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
@@ -317,11 +170,8 @@ def dirichlet_quantiles(
         return_inverse=True,
     )  # fmt: skip
     laws = laws[chosen]
-    # Laws of like length side by side, so that few places are empty.
     lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
-    order = np.argsort(lengths, kind="stable")
-    blocks = np.split(order, range(_TOGETHER, len(order), _TOGETHER))
-    q = np.empty(len(laws))
+    blocks, q = _blocks(lengths), np.empty(len(laws))
 
     def solve(block: NDArray[np.intp]) -> NDArray[np.float64]:
         a, alpha, b = laws[block, :, : int(lengths[block[-1]])].swapaxes(0, 1)
@@ -331,6 +181,18 @@ def dirichlet_quantiles(
         for block, part in zip(blocks, pool.map(solve, blocks), strict=True):
             q[block] = part
     return q[index.ravel()]
+
+
+def _blocks(lengths: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Places of the laws in blocks of like length, so that few places are empty."""
+    order = np.argsort(lengths, kind="stable")
+    ordered, cuts = lengths[order], [0]
+    while cuts[-1] < len(order):
+        first = cuts[-1]
+        alike = int(np.searchsorted(ordered, 2 * ordered[first], side="right"))
+        few = first + max(1, _ATOMS // int(ordered[first]))
+        cuts.append(min(alike, few))
+    return np.split(order, cuts[1:-1])
 
 
 def _quantiles_of(
@@ -353,20 +215,22 @@ def _quantiles_of(
 def _quantiles(
     a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
 ) -> NDArray[np.float64]:
-    """`_quantile` of each row, step by step the same."""
+    """The quantile of each row, whose ratios a/b span [0, 1]; where b is 0 there is no atom."""
     deviate, count = NORMAL.inv_cdf(p), len(a)
     total = (alpha * b).sum(axis=1)
     mean = (alpha * a).sum(axis=1) / total
     away = a - mean[:, None] * b
     spread = np.sqrt((alpha * away**2).sum(axis=1) / (total * (total + 1)))
     third = 2 * (alpha * away**3).sum(axis=1) / (total * (total + 1) * (total + 2))
+    # The Cornish-Fisher expansion: a start that is right to a hundredth of a deviate or so.
     bend = third / spread**3 * (deviate**2 - 1) / 6
     q: NDArray[np.float64] = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
     low, high, slope = np.zeros(count), np.ones(count), 1.0 / spread
     last_q, last_miss = np.full(count, np.nan), np.full(count, np.nan)
     rows = np.arange(count)
     for _ in range(100):
-        below, above = _tails_of(a[rows] - q[rows, None] * b[rows], alpha[rows])
+        # In normal deviates the distribution function is nearly straight: few steps suffice.
+        below, above = _tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
         score = [_deviate(*both) for both in zip(below.tolist(), above.tolist(), strict=True)]
         miss = np.array(score) - deviate
         going = np.abs(miss) >= 1e-13 * (1 + abs(deviate))
@@ -374,6 +238,7 @@ def _quantiles(
         rows, miss = rows[going], miss[going]
         high[rows] = np.where(miss > 0, q[rows], high[rows])
         low[rows] = np.where(miss > 0, low[rows], q[rows])
+        # What a secant step misses is a fraction of the product of the last two misses.
         enough = np.abs(miss * last_miss[rows]) < 1e-12
         with np.errstate(all="ignore"):
             secant = (miss - last_miss[rows]) / (q[rows] - last_q[rows])
@@ -392,10 +257,10 @@ def _quantiles(
     return q
 
 
-def _tails_of(
+def _tails(
     d: NDArray[np.float64], alpha: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`_tails` of each row."""
+    """(P(Y ≤ 0), P(Y > 0)) for Y = Σ G_i d_i, row by row; the smaller one is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
     below = 1.0 - above
@@ -408,97 +273,113 @@ def _tails_of(
 
 
 def _upper_tails(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`_upper_tail` of each row, by the same path; rows that need a finer step get it there."""
+    """P(Y > 0) for Y = Σ G_i d_i with E Y ≤ 0 and both signs among the d's, row by row.
+
+    (1/2πi) ∫ exp(L(z)) dz, L(z) = −Σ α log(1 − z d) − log z, past the saddle point c > 0 of L
+    along the hyperbola z = c + σ (i sinh u + b (cosh u − 1)).  1/σ² is the second derivative of L
+    at c and b a third of its skewness there: the curvature of steepest descent (|b| ≤ 1 keeps the
+    path clear of the real axis, where all singularities lie).  The trapezoidal rule converges
+    geometrically, at once where the path is the one of steepest descent all the way, later where
+    the integrand oscillates far out.
+    """
+    # The sign of Y does not change with the unit of d; this one keeps c within (0, 1).
     scaled = d / d.max(axis=1, keepdims=True)
     c = _saddles(scaled, alpha)
     e = scaled / (1.0 - c[:, None] * scaled)
     sigma = 1.0 / np.sqrt((alpha * e * e).sum(axis=1) + (1.0 / c) ** 2)
     skew = 2.0 * ((alpha * (e * sigma[:, None]) ** 3).sum(axis=1) - (sigma / c) ** 3)
-    bend = np.clip(skew / 3.0, -1.0, 1.0)
+    paths = _Paths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0))
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
-    ends = _ends(c, e, alpha, sigma, bend)
-    tails = np.empty(len(d))
+    tails, ends = np.empty(len(d)), _ends(paths)
     for end in np.unique(ends):
         rows = np.flatnonzero(ends == end)
-        path = c[rows], e[rows], alpha[rows], sigma[rows], bend[rows]
-        waves, sizes = _paths(np.arange(0.0, end, _STEP), *path)
-        heights = waves * np.exp(sizes + height[rows, None])
-        heights[:, 0] *= 0.5
-        total, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
-        tails[rows] = np.clip(total * _STEP / math.pi, 0.0, 1.0)
-        for row in rows[np.abs(total - before) > _AGREE * np.abs(total)]:
-            real = alpha[row] > 0
-            tails[row] = _upper_tail(d[row, real], alpha[row, real])
+        tails[rows] = np.clip(_integrals(paths.of(rows), height[rows], float(end)), 0.0, 1.0)
     return tails
 
 
-def _ends(
-    c: NDArray[np.float64],
-    e: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    bend: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """`_end` of each row."""
-    low, ends = np.full(len(c), 3.0), np.full(len(c), np.nan)
-    path = c, e, alpha, sigma, bend
-    ends[_sizes(low[:1], *path)[:, 0] <= -_NEGLIGIBLE] = 3.0
+class _Paths(NamedTuple):
+    """A path per row: its saddle point, terms d/(1 − c d) and weights of atoms, width and bend."""
+
+    c: NDArray[np.float64]
+    e: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    sigma: NDArray[np.float64]
+    bend: NDArray[np.float64]
+
+    def of(self, rows: NDArray[np.intp]) -> _Paths:
+        """Some of the paths."""
+        return _Paths(*(each[rows] for each in self))
+
+    def sizes(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Logarithm of the integrand's size at points u, without the factor exp(K(c))."""
+        across, along, factor = self._places(u)
+        return self._log_size(across, along) + np.log(np.abs(factor))
+
+    def heights(self, u: NDArray[np.float64], top: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The integrand at points u, where K(c) is `top`: (rows × points)."""
+        across, along, factor = self._places(u)
+        turn = (np.arctan2(across, 1.0 - along) @ self.alpha[:, :, None])[:, :, 0]
+        size = self._log_size(across, along) + top[:, None]
+        return np.asarray((factor * np.exp(1j * turn)).imag * np.exp(size))
+
+    def _places(self, u: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+        # x + i s is the way from the saddle point; u → −u gives the conjugate, so Im is enough.
+        sinh, cosh = np.sinh(u), np.cosh(u)
+        x, s = (self.sigma * self.bend)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
+        across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]
+        step = self.sigma[:, None] * (1j * cosh + self.bend[:, None] * sinh)
+        return across, along, step / (self.c[:, None] + x + 1j * s)
+
+    def _log_size(
+        self, across: NDArray[np.float64], along: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        square = across * across
+        square += along * (along - 2.0)
+        shares: NDArray[np.float64] = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
+        return shares[:, :, 0]
+
+
+def _integrals(paths: _Paths, top: NDArray[np.float64], end: float) -> NDArray[np.float64]:
+    """Of each path up to u = end: the trapezoidal rule, its step halved until two sums agree."""
+    step, rows = _STEP, np.arange(len(top))
+    heights = paths.heights(np.arange(0.0, end, step), top)
+    heights[:, 0] *= 0.5
+    sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
+    areas = sums * step / math.pi
+    for _ in range(_HALVINGS):
+        # The error of the finer sum is about the square of what the two differ by.
+        apart = np.abs(sums - before) > _AGREE * np.abs(sums)
+        rows, sums = rows[apart], sums[apart]
+        if not len(rows):
+            break
+        before = 2.0 * sums
+        between = np.arange(0.5 * step, end, step)
+        parts = np.array_split(between, 1 + len(rows) * len(between) * paths.e.shape[1] // _CELLS)
+        for part in parts:
+            sums = sums + paths.of(rows).heights(part, top[rows]).sum(axis=1)
+        step *= 0.5
+        areas[rows] = sums * step / math.pi
+    return areas
+
+
+def _ends(paths: _Paths) -> NDArray[np.float64]:
+    """How far along each path the integrand matters."""
+    low, ends = 3.0, np.full(len(paths.c), np.nan)
+    # With many atoms the first place is far enough, and looking further would cost as much again.
+    ends[paths.sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
     while np.isnan(ends).any():
         rows = np.flatnonzero(np.isnan(ends))
-        # Rows that look on do so from the same place.
-        places = low[rows[0]] * np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
-        small = _sizes(places, *(each[rows] for each in path)) <= -_NEGLIGIBLE
-        last = small.any(axis=1) | (low[rows[0]] > 100.0)
+        places = low * np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
+        small = paths.of(rows).sizes(places) <= -_NEGLIGIBLE
+        last = small.any(axis=1) | (low > 100.0)
         reached = np.where(small.any(axis=1), places[np.argmax(small, axis=1)], places[-1])
         ends[rows[last]] = reached[last]
-        low[rows] = places[-1]
+        low = float(places[-1])
     return ends
 
 
-def _sizes(
-    u: NDArray[np.float64],
-    c: NDArray[np.float64],
-    e: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    bend: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """The second of what `_paths` returns, for which no angles are needed."""
-    sinh, cosh = np.sinh(u), np.cosh(u)
-    x, s = (sigma * bend)[:, None] * (cosh - 1.0), sigma[:, None] * sinh
-    across, along = s[:, :, None] * e[:, None], x[:, :, None] * e[:, None]
-    square = across * across
-    square += along * (along - 2.0)
-    log_size = (np.log1p(square, out=square) @ (-0.5 * alpha)[:, :, None])[:, :, 0]
-    factor = sigma[:, None] * (1j * cosh + bend[:, None] * sinh) / (c[:, None] + x + 1j * s)
-    sizes: NDArray[np.float64] = log_size + np.log(np.abs(factor))
-    return sizes
-
-
-def _paths(
-    u: NDArray[np.float64],
-    c: NDArray[np.float64],
-    e: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    bend: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`_path` of each row at the same points u: two of (rows × points)."""
-    sinh, cosh = np.sinh(u), np.cosh(u)
-    x, s = (sigma * bend)[:, None] * (cosh - 1.0), sigma[:, None] * sinh
-    across, along = s[:, :, None] * e[:, None], x[:, :, None] * e[:, None]
-    turn = (np.arctan2(across, 1.0 - along) @ alpha[:, :, None])[:, :, 0]
-    across *= across
-    across += along * (along - 2.0)
-    log_size = (np.log1p(across, out=across) @ (-0.5 * alpha)[:, :, None])[:, :, 0]
-    factor = sigma[:, None] * (1j * cosh + bend[:, None] * sinh) / (c[:, None] + x + 1j * s)
-    step_size = np.abs(factor)
-    wave = (factor / step_size * np.exp(1j * turn)).imag
-    return wave, log_size + np.log(step_size)
-
-
 def _saddles(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`_saddle` of each row."""
+    """The c in (0, 1/max d) with K'(c) = 1/c of each row, by Newton's method inside a bracket."""
     low, high = np.zeros(len(d)), 1.0 / d.max(axis=1)
     mean, variance = (alpha * d).sum(axis=1), (alpha * d * d).sum(axis=1)
     start = (-mean + np.sqrt(mean * mean + 4 * variance)) / (2 * variance)
@@ -514,6 +395,7 @@ def _saddles(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.f
         step = at - miss / ((weighted * e).sum(axis=1) + (1.0 / at) ** 2)
         inside = (low[rows] < step) & (step < high[rows])
         c[rows] = np.where(inside, step, 0.5 * (low[rows] + high[rows]))
+        # The line may pass anywhere near the saddle point; it need not be found exactly.
         rows = rows[np.abs(c[rows] - at) > 1e-3 * at]
         if not len(rows):
             break

@@ -13,6 +13,7 @@ from passk_cli.text import strict_json
 
 # The version of what `json_text` writes; it changes when a key goes or means something else.
 SCHEMA = "passk-report/1"
+_PLAIN = (str, int)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -66,14 +67,14 @@ def guarded(cell: str | int | float | None) -> str | int | float | None:
 
 
 def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
-    shown = guarded if safe else _plain
+    shown = _guarded_plain if safe else _plain
     lines = _CsvLines()
     # Of line breaks, the writer quotes those that it ends a line with.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     writer.writerow([shown(column.name) for column in report.data.columns])
     for row in report.data.rows:
         # The writer leaves None empty.
-        writer.writerow([shown(_plain(cell)) for cell in row])
+        writer.writerow(list(map(shown, row)))
     return "".join(lines)
 
 
@@ -84,14 +85,14 @@ class _CsvLines(list[str]):
         self.append(line.removesuffix("\r\n") + "\n")
 
 
+def _guarded_plain(cell: Cell) -> str | int | float | None:
+    return guarded(_plain(cell))
+
+
 def _plain(cell: Cell) -> str | int | float | None:
-    if type(cell) is str or cell is None:
+    if cell is None or isinstance(cell, _PLAIN):
         return cell
     if isinstance(cell, Limits | Phrase):
         raise TypeError("tidy rows hold each limit in a column of its own, and no phrases")
-    if isinstance(cell, Estimate):
-        cell = cell.value if cell.upper is None else None
-    value = cell
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    value = (cell.value if cell.upper is None else None) if isinstance(cell, Estimate) else cell
+    return value if value is not None and math.isfinite(value) else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
 
+    Places = NDArray[np.int64] | slice
+
 # Differences whose intervals are made at once; bounds memory.
 _VALUES_TOGETHER = 1 << 21
+# The places of the shared tasks where both have the same.
+_EVERY = slice(None)
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class Comparison:
     """One model against another at one metric, on the tasks both have.
 
     first, second : the two; difference = first − second.  d : its value at each shared task.
-    at : places of the shared tasks among those of the first, and of the second.
+    at : places of the shared tasks among those of the first, and of the second; the slice of all
+        where both have the same tasks.
     only_first, only_second : tasks that the other one lacks, left out.
     interval : of the mean difference.  p, adjusted : of no difference; NaN where there is none,
     for the untested reason.  smallest : no p of this test can be smaller.  test : which it was.
@@ -51,7 +57,7 @@ class Comparison:
     second: TaskValues
     tasks: NDArray[np.int64]
     values: tuple[NDArray[np.float64], NDArray[np.float64]]
-    at: tuple[NDArray[np.int64], NDArray[np.int64]]
+    at: tuple[Places, Places]
     only_first: int
     only_second: int
     clusters: NDArray[np.int64] | None = None
@@ -67,12 +73,21 @@ class Comparison:
     verdict: str = ""
     ends: tuple[Comparison, ...] = ()
 
+    def having(self, **results: Any) -> Comparison:
+        """The same tasks and values with other results, as p or the interval.
+
+        Unlike `dataclasses.replace` it keeps what was computed of the values.
+        """
+        other = object.__new__(Comparison)
+        other.__dict__.update(self.__dict__, **results)
+        return other
+
     @property
     def d(self) -> NDArray[np.float64]:
         """The difference at each shared task."""
         return self.values[0] - self.values[1]
 
-    @property
+    @cached_property
     def estimates(self) -> tuple[Cell, Cell]:
         """Both means on the shared tasks."""
         if self.reason:
@@ -86,6 +101,8 @@ class Comparison:
             )
             one, other = (ranged(float(a.mean()), float(b.mean()), share=share) for a, b in both)
             return one, other
+        if self._whole:
+            return self.first.mean, self.second.mean
         return float(self.values[0].mean()), float(self.values[1].mean())
 
     @property
@@ -105,7 +122,7 @@ class Comparison:
         first, second = (bag for bag in bags if bag is not None)
         return first, second
 
-    @property
+    @cached_property
     def attempts_differ(self) -> bool:
         """Whether one of the two made more attempts at some shared task."""
         return not np.array_equal(*self.n)
@@ -115,18 +132,28 @@ class Comparison:
         """Whether every value can only be 0 or 1, by design, and tasks have no clusters."""
         return not self.why_not_binary
 
-    @property
+    @cached_property
     def why_not_binary(self) -> str:
         """Why values can be others than 0 and 1, or tasks are not independent; "" where neither."""
         metric = self.first.metric
         if self.clusters is not None:
             return "tasks have clusters"
         ordered = metric.family == "first@"
-        if not ordered and not all(np.all((n == 1) | (n == metric.k)) for n in self.n):
+        sides = [
+            side if self._whole or (side.all_or_one and side.zeros_and_ones)
+            else side.on(self.tasks)
+            for side in (self.first, self.second)
+        ]  # fmt: skip
+        if not ordered and not all(side.all_or_one for side in sides):
             return f"values of {metric.name} can lie between 0 and 1 (neither n = 1 nor k = n)"
-        if metric.unit != "share" or not all(np.isin(v, (0.0, 1.0)).all() for v in self.values):
+        if metric.unit != "share" or not all(side.zeros_and_ones for side in sides):
             return f"values of {metric.name} are not all 0 or 1"
         return ""
+
+    @property
+    def _whole(self) -> bool:
+        """Whether both have the same tasks."""
+        return isinstance(self.at[0], slice)
 
     @property
     def testable(self) -> bool:
@@ -141,7 +168,7 @@ class Comparison:
             return None
         return limits.low > 0 or limits.high < 0
 
-    @property
+    @cached_property
     def difference(self) -> float | None:
         """The mean difference; the lowest where it is a range."""
         if self.ends:
@@ -151,8 +178,8 @@ class Comparison:
     @property
     def sign(self) -> int:
         """Of the mean difference: 1, −1, or 0, also where it is a range that holds 0."""
-        signs = {int(np.sign(c.difference or 0.0)) for c in self.ends or (self,)}
-        return signs.pop() if len(signs) == 1 else 0
+        differences = [c.difference or 0.0 for c in self.ends or (self,)]
+        return int(min(differences) > 0) - int(max(differences) < 0)
 
     def fact(self, confidence: Confidence, **more: Cell) -> Fact:
         """The mean difference, first − second, as a number with its limits, test and verdict."""
@@ -271,7 +298,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if first.passing is not None or second.passing is not None:
         (low, high), (other_low, other_high) = first.ends, second.ends
         ends = match(low, other_high), match(high, other_low)
-    at = (np.arange(len(shared)),) * 2 if same else _places(first, second, shared)
+    at = (_EVERY, _EVERY) if same else _places(first, second, shared)
     values = first.values[at[0]], second.values[at[1]]
     clusters = _codes(first, at[0])
     return Comparison(first, second, shared, values, at, *only, clusters, ends=ends)
@@ -284,7 +311,7 @@ def _places(
     return np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
 
 
-def _codes(first: TaskValues, at: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def _codes(first: TaskValues, at: Places) -> NDArray[np.int64] | None:
     """The clusters of the shared tasks, as codes without gaps."""
     if first.clusters is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +31,8 @@ def adjust(
     adjusted: dict[int, Comparison] = {}
     for family, p in zip(families, _together(families, confidence), strict=True):
         for c, each in zip(family.comparisons, p.tolist(), strict=True):
-            adjusted[id(c)] = replace(
-                c, adjusted=each, adjustment=family.adjustment, family=family.name
+            adjusted[id(c)] = c.having(
+                adjusted=each, adjustment=family.adjustment, family=family.name
             )
     return [[adjusted[id(c)] for c in group] for group in groups]
 

@@ -32,8 +32,8 @@ def compare_pairs(
     verdicts = []
     for c in comparisons:
         if not c.reason:
-            c = replace(c, interval=next(limits))
-            c = replace(c, verdict=_verdict(c, confidence.level, rules.margin))
+            c = c.having(interval=next(limits))
+            c = c.having(verdict=_verdict(c, confidence.level, rules.margin))
         verdicts.append(c)
     return verdicts
 
@@ -51,13 +51,13 @@ def test_pairs(
     answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
     tested = [[_answered(c, next(answers)) for c in each] for each in estimable]
     adjusted = adjust(tested, confidence, rules)
-    judged = (replace(c, verdict=_verdict(c, confidence.level, 0.0)) for g in adjusted for c in g)
+    judged = (c.having(verdict=_verdict(c, confidence.level, 0.0)) for g in adjusted for c in g)
     return [[c if c.reason else next(judged) for c in comparisons] for comparisons in every]
 
 
 def _answered(comparison: Comparison, answer: Answer) -> Comparison:
-    return replace(
-        comparison, p=answer.p, smallest=answer.smallest, test=answer.name, untested=answer.reason
+    return comparison.having(
+        p=answer.p, smallest=answer.smallest, test=answer.name, untested=answer.reason
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,10 +76,20 @@ class TaskValues:
         """The model and its groups, for people."""
         return series_name(self.series)
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """The estimate: every task counts once; −∞ where there are no values, for sorting."""
         return float(self.values.mean()) if self.there else -math.inf
+
+    @cached_property
+    def all_or_one(self) -> bool:
+        """Whether each task has one attempt, or just the k that the metric looks at."""
+        return bool(np.all((self.n == 1) | (self.n == self.metric.k)))
+
+    @cached_property
+    def zeros_and_ones(self) -> bool:
+        """Whether every value is 0 or 1."""
+        return bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @property
     def estimate(self) -> Cell:

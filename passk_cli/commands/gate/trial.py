@@ -122,7 +122,7 @@ class Trial:
         comparisons = [match(*pair) for pair in self.pairs(metrics)]
         confidence = self.study.confidence
         return [
-            c if c.reason else replace(c, interval=difference_interval(c, confidence))
+            c if c.reason else c.having(interval=difference_interval(c, confidence))
             for c in comparisons
         ]
 
