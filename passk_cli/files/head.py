@@ -48,6 +48,9 @@ def sniff(
     if forced == "parquet":
         raise DataError(source.name, "not a Parquet file", "leave --from out")
     text = _decode(source, start)
+    if not text.strip():
+        # Python's strip takes the separators 0x1c to 0x1f for white space as well.
+        raise NoResults(source.name, "control characters alone", "expected JSONL, CSV or Parquet")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()

@@ -313,14 +313,16 @@ class _Paths(NamedTuple):
     def sizes(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Logarithm of the integrand's size at points u, without the factor exp(K(c))."""
         across, along, factor = self._places(u)
-        return self._log_size(across, along) + np.log(np.abs(factor))
+        sizes: NDArray[np.float64] = self._log_size(across, along) + np.log(np.abs(factor))
+        return sizes
 
     def heights(self, u: NDArray[np.float64], top: NDArray[np.float64]) -> NDArray[np.float64]:
         """The integrand at points u, where K(c) is `top`: (rows × points)."""
         across, along, factor = self._places(u)
         turn = (np.arctan2(across, 1.0 - along) @ self.alpha[:, :, None])[:, :, 0]
         size = self._log_size(across, along) + top[:, None]
-        return np.asarray((factor * np.exp(1j * turn)).imag * np.exp(size))
+        heights: NDArray[np.float64] = (factor * np.exp(1j * turn)).imag * np.exp(size)
+        return heights
 
     def _places(self, u: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
         # x + i s is the way from the saddle point; u → −u gives the conjugate, so Im is enough.
@@ -335,8 +337,9 @@ class _Paths(NamedTuple):
     ) -> NDArray[np.float64]:
         square = across * across
         square += along * (along - 2.0)
-        shares: NDArray[np.float64] = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
-        return shares[:, :, 0]
+        each = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
+        sums: NDArray[np.float64] = each[:, :, 0]
+        return sums
 
 
 def _integrals(paths: _Paths, top: NDArray[np.float64], end: float) -> NDArray[np.float64]:

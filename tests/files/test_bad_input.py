@@ -31,6 +31,7 @@ DAMAGED_GZIP = gzip.compress((GOOD * 9).encode(), mtime=0)[:12] + b"\x00\xff\x13
 CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("empty file", "a.jsonl", "", [], "a.jsonl: the file is empty; expected JSONL"),
     ("blank file", "a.jsonl", "\n\n \n", [], "a.jsonl: the file is empty"),
+    ("control character", "a.jsonl", "\x1f", [], "a.jsonl: control characters alone"),
     ("binary file", "a.jsonl", os.urandom(64) + b"\0" * 8, [], "a.jsonl: a binary file"),
     ("not UTF-8", "a.jsonl", b'{"task_id": "\xff"}\n' + GOOD.encode(), [], "is not UTF-8"),
     ("prose", "a.txt", "hello world\nmore\n", [], "neither JSON nor a delimited table"),

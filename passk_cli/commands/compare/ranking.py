@@ -19,6 +19,8 @@ from passk_cli.study.pivot import head
 from passk_cli.study.values import Series, TaskValues
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from passk_cli.study.confidence import Confidence
     from passk_cli.study.study import Study
 
@@ -42,26 +44,34 @@ class Rank:
 
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
     """Letters and ranks from the tests; shares of the lead from draws that models share."""
-    ahead = set()
-    cells: dict[tuple[Metric, Series], dict[Series, TaskValues]] = {}
+    cells: dict[tuple[Metric, Series], list[Comparison]] = {}
     for c in comparisons:
-        metric, pair = c.first.metric, (c.first.series, c.second.series)
-        if c.verdict in (BETTER, WORSE):
-            ahead.add((metric, pair if c.verdict == BETTER else pair[::-1]))
-        estimable = {rival.series: rival for rival in (c.first, c.second) if rival.there}
-        cells.setdefault((metric, pair[0][1:]), {}).update(estimable)
-    for (metric, _), by_series in cells.items():
-        rivals = sorted(by_series.values(), key=lambda rival: (-rival.mean, rival.series))
+        cells.setdefault((c.first.metric, c.first.series[1:]), []).append(c)
+    for pairs in cells.values():
+        by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
+        rivals = sorted(
+            (rival for rival in by_series.values() if rival.there),
+            key=lambda rival: (-rival.mean, rival.series),
+        )
         if len(rivals) < 2:
             continue
-        better = np.array(
-            [[(metric, (a.series, b.series)) in ahead for b in rivals] for a in rivals], dtype=bool
-        )
+        better = _better(pairs, rivals)
         for rival, letter, leads, limits in zip(
             rivals, letters(better | better.T), ranges_of_lead(rivals, confidence),
             rank_limits(better).tolist(), strict=True,
         ):  # fmt: skip
             yield Rank(rival, letter, leads, *limits)
+
+
+def _better(pairs: Sequence[Comparison], rivals: Sequence[TaskValues]) -> NDArray[np.bool_]:
+    """Whether the model of the row is significantly better than that of the column."""
+    place = {rival.series: at for at, rival in enumerate(rivals)}
+    better = np.zeros((len(rivals), len(rivals)), dtype=bool)
+    for c in pairs:
+        if c.verdict in (BETTER, WORSE):
+            first, second = place[c.first.series], place[c.second.series]
+            better[(first, second) if c.verdict == BETTER else (second, first)] = True
+    return better
 
 
 def ranking_tables(study: Study, ranks: Sequence[Rank]) -> Iterator[Table]:
