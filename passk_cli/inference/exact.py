@@ -348,7 +348,7 @@ def _integrals(paths: _Paths, top: NDArray[np.float64], end: float) -> NDArray[n
     heights = paths.heights(np.arange(0.0, end, step), top)
     heights[:, 0] *= 0.5
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
-    areas = sums * step / math.pi
+    areas: NDArray[np.float64] = sums * step / math.pi
     for _ in range(_HALVINGS):
         # The error of the finer sum is about the square of what the two differ by.
         apart = np.abs(sums - before) > _AGREE * np.abs(sums)
