@@ -23,6 +23,7 @@ from passk_cli.files.source import (
     first_bytes,
     open_bytes,
     packing_by,
+    refuse_binary,
     require_whole,
     without_suffixes,
 )
@@ -293,11 +294,15 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
 def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
     """A stream is read more than once (columns first, rows later), so it goes to a file.
 
-    Errors: DataError for one that would fill the disk.
+    Errors: NoResults for one that begins as no result file does, as /dev/zero; DataError for one
+    that would fill the disk.
     """
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:
         while block := stream.read(1 << 20):
+            known = block.startswith((b"PAR1", b"PK")) or packing_by(block) != "none"
+            if not size and not known:
+                refuse_binary(name, block[:HEAD_BYTES])
             size += file.write(block)
             if size > room:
                 raise DataError(

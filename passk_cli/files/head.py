@@ -20,7 +20,13 @@ from passk_cli.files.records import (
     text_kind,
 )
 from passk_cli.files.roles import candidates
-from passk_cli.files.source import HEAD_BYTES, Source, first_bytes, spread_lines
+from passk_cli.files.source import (
+    HEAD_BYTES,
+    Source,
+    first_bytes,
+    refuse_binary,
+    spread_lines,
+)
 from passk_cli.files.sql import AS_IT_IS
 
 if TYPE_CHECKING:
@@ -70,10 +76,7 @@ def _short_document(source: Source, text: str, size: int) -> Layout | None:
 
 
 def _decode(source: Source, start: bytes) -> str:
-    if b"\0" in start:
-        raise NoResults(
-            source.name, "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
-        )
+    refuse_binary(source.name, start)
     try:
         return start.decode()
     except UnicodeDecodeError as error:

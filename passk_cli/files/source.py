@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
-from passk_cli.errors import DataError
+from passk_cli.errors import DataError, NoResults
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED = ("", ".gz", ".zst")
@@ -167,6 +167,14 @@ def packing_by(start: bytes) -> str:
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     return "zstd" if start.startswith(b"\x28\xb5\x2f\xfd") else "none"
+
+
+def refuse_binary(name: str, start: bytes) -> None:
+    """NoResults for what begins as no text does."""
+    if b"\0" in start:
+        raise NoResults(
+            name, "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
+        )
 
 
 def without_suffixes(name: str) -> str:

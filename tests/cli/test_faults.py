@@ -101,6 +101,12 @@ def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
     assert_said(passk("estimate", "-"), 3, message)
 
 
+def test_a_device_without_an_end(passk: Passk) -> None:
+    """Its first bytes say that it is no table, so it is not copied."""
+    message = "passk: /dev/zero: a binary file, not a table of outcomes"
+    assert_said(passk("estimate", "/dev/zero"), 3, message)
+
+
 @pytest.mark.parametrize("command", ["estimate", "convert"])
 def test_a_file_that_changes_while_it_is_read(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
