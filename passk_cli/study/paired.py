@@ -132,18 +132,18 @@ def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -
     """Tests on the differences of all tasks; the group has the same tasks and bounds."""
     from passk_cli.inference.paired import interval_test, paired_t, sign_flip
 
-    d = np.stack([comparison.d for comparison in group], axis=1)
     codes = group[0].clusters
-    if test == SUISSA_SHUSTER:
-        return _unconditional(d)
-    if test == INTERVAL:
+    if test in (SUISSA_SHUSTER, INTERVAL, T):
+        d = np.stack([comparison.d for comparison in group], axis=1)
+        if test == SUISSA_SHUSTER:
+            return _unconditional(d)
+        if test == T:
+            return _answers(T, paired_t(cluster_totals(d, codes)[0]), np.zeros(len(group)))
         low, high = group[0].first.bounds(confidence)
         if not math.isfinite(high - low):
             return [_unbounded(comparison) for comparison in group]
         tests = interval_test(d, low, high, codes)
         return _answers(INTERVAL, tests.p, tests.smallest)
-    if test == T:
-        return _answers(T, paired_t(cluster_totals(d, codes)[0]), np.zeros(len(group)))
     flips = sign_flip(
         differences_of(group),
         resamples=confidence.resamples,
