@@ -237,7 +237,7 @@ class Output:
 
         The verdict of a gate stands on stderr in any case; in GitHub Actions there is a summary.
         """
-        from passk_cli.text import printable
+        from passk_cli.text import cut, printable
 
         try:
             self._write(report, charting)
@@ -245,7 +245,7 @@ class Output:
             if report.checks:
                 from passk_cli.render.checks import verdict
 
-                line = printable(verdict(report, self._style(False, False)))
+                line = cut(printable(verdict(report, self._style(False, False))))
                 print(f"passk: {line}", file=sys.stderr)
 
     def _write(self, report: Report, charting: Charting | None) -> None:

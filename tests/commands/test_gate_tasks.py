@@ -114,3 +114,9 @@ def test_pipelines_see_the_flips(passk: Passk) -> None:
     suite = ElementTree.fromstring(passk(*base, "-f", "junit").out)
     assert "02-lru-cache: 3 of 3 passed" in str(suite.findtext("system-out"))
     assert "flipped" not in passk(*base).out
+
+
+def test_a_long_name_is_cut_in_the_verdict(passk: Passk) -> None:
+    done = passk("gate", TAU, "--must-pass", "9" * 5000)
+    assert (done.code, len(done.err.splitlines()[-1]) < 500) == (3, True)
+    assert "no task 9999" in done.err

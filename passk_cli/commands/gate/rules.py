@@ -26,6 +26,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.option import Option, split
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.rules import INTERVAL, SIGN_FLIP, SUISSA_SHUSTER
+from passk_cli.text import cut
 
 if TYPE_CHECKING:
     import numpy as np
@@ -483,7 +484,9 @@ class MustPass(EachRule):
         for rates in self.candidates(trial):
             line = replace(self.line(trial, rates, rule), limit=self.must_pass_rate)
             if unknown:
-                yield line.unchecked(f"no task {first_few(unknown)} in the data{_remedy(unknown)}")
+                yield line.unchecked(
+                    f"no task {cut(first_few(unknown))} in the data{_remedy(unknown)}"
+                )
                 continue
             at, gone = self._places(rates, [places[task] for task in self.must_pass])
             failing = at[~self._passing(rates.n[at], rates.c[at])]
