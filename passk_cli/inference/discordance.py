@@ -6,6 +6,7 @@ Of T tasks, b are passed by the first model only and c by the second only; the o
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ _BLOCK = 64
 _SHARE, _BEYOND = 0.75, 1.1
 # Nearer to ±1 than this a limit is ±1.
 _AT_BOUND = 1e-9
+# Laws of more tasks than these are made anew each time: those of 100,000 take 170 MB.
+_FEW_TASKS = 20_000
 # Numbers held at once.
 _CELLS = 1 << 21
 # Values of z tried at once, and the width at which two attainable ones cannot lie between.
@@ -114,7 +117,7 @@ def _tails(tasks: int, least: Integers) -> Floats:
 
 def _maxima(tasks: int, tails: Floats) -> Floats:
     """max over π of Σ_N P(N; T, π) tails(N), per row of tails."""
-    laws = _laws(tasks)
+    laws = _kept_laws(tasks) if tasks <= _FEW_TASKS else _laws(tasks)
     means = np.concatenate(
         [tails[:, :1].T, *[law @ tails[:, n].T for n, law in laws], tails[:, -1:].T]
     )
@@ -127,7 +130,11 @@ def _maxima(tasks: int, tails: Floats) -> Floats:
 
 
 @lru_cache(maxsize=2)
-def _laws(tasks: int) -> list[tuple[slice, Floats]]:
+def _kept_laws(tasks: int) -> list[tuple[slice, Floats]]:
+    return list(_laws(tasks))
+
+
+def _laws(tasks: int) -> Iterator[tuple[slice, Floats]]:
     """Binomial(T, π) for π on the grid inside (0, 1), by blocks: values of N, (π × N) chances."""
     from scipy.special import gammaln
 
@@ -135,20 +142,14 @@ def _laws(tasks: int) -> list[tuple[slice, Floats]]:
     rates = np.sin(np.linspace(0.0, math.pi, points)[1:-1] / 2) ** 2
     factorials = gammaln(np.arange(tasks + 1) + 1.0)
     spread = _REACH * np.sqrt(tasks * rates * (1 - rates)) + _BEYOND_POISSON
-    laws = []
     for first in range(0, len(rates), _BLOCK):
         block = slice(first, first + _BLOCK)
         low = max(0, math.floor((tasks * rates - spread)[block].min()))
         high = min(tasks, math.ceil((tasks * rates + spread)[block].max()))
         n, rate = np.arange(low, high + 1), rates[block, None]
         logs = factorials[-1] - factorials[n] - factorials[tasks - n]
-        laws.append(
-            (
-                slice(low, high + 1),
-                np.exp(logs + n * np.log(rate) + (tasks - n) * np.log1p(-rate)),
-            )
-        )
-    return laws
+        chances = np.exp(logs + n * np.log(rate) + (tasks - n) * np.log1p(-rate))
+        yield slice(low, high + 1), chances
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.inference.differences import Differences
-from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits, whole_numbers
+from passk_cli.inference.paired import BLOCK_RESAMPLES, SIGN_ELEMENTS, random_bits, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -199,5 +199,8 @@ def _all_signs(tasks: int) -> Iterator[Floats]:
 def _drawn_signs(tasks: int, resamples: int, seed: int) -> Iterator[Floats]:
     for block in range(-(-resamples // BLOCK_RESAMPLES)):
         size = min(BLOCK_RESAMPLES, resamples - block * BLOCK_RESAMPLES)
-        bits = np.unpackbits(random_bits(tasks, seed, block)[:size], axis=1, count=tasks)
-        yield np.where(bits, 1.0, -1.0)
+        packed = random_bits(tasks, seed, block)[:size]
+        rows = max(1, SIGN_ELEMENTS // tasks)
+        for row in range(0, size, rows):
+            bits = np.unpackbits(packed[row : row + rows], axis=1, count=tasks)
+            yield np.where(bits, 1.0, -1.0)

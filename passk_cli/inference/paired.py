@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BLOCK_RESAMPLES = 256
 # These bound memory and change no number: elements of a sign matrix held at once per thread,
 # columns multiplied by it at once, and threads.
-_SIGN_ELEMENTS = 1 << 21
+SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2
 # A sum that falls short of the observed one by this share of Σ|d| or less is a tie.
@@ -301,7 +301,7 @@ def _count_reached(
     tasks, columns = len(factor), len(threshold)
     # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, which saves turning bits into signs.
     doubled, total = 2 * factor, factor.sum(axis=0)
-    rows = max(1, min(BLOCK_RESAMPLES, _SIGN_ELEMENTS // tasks))
+    rows = max(1, min(BLOCK_RESAMPLES, SIGN_ELEMENTS // tasks))
 
     def count(block: int) -> NDArray[np.int64]:
         patterns = min(BLOCK_RESAMPLES, resamples - block * BLOCK_RESAMPLES)

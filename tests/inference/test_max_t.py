@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from passk_cli.inference import max_t as module
 from passk_cli.inference.max_t import max_t
 from passk_cli.inference.paired import sign_flip
 
@@ -46,6 +47,13 @@ def test_drawn_is_close_to_exact() -> None:
     columns = np.random.default_rng(2).normal(0.3, 1, (12, 6))
     drawn = max_t(columns, enumerate_up_to=0, resamples=40_000)
     assert np.abs(drawn - max_t(columns)).max() < 0.01
+
+
+def test_blocks_of_signs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = np.random.default_rng(6).normal(0.1, 1.0, (40, 7))
+    expected = max_t(columns, resamples=300)
+    monkeypatch.setattr(module, "SIGN_ELEMENTS", 1000)
+    np.testing.assert_array_equal(max_t(columns, resamples=300), expected)
 
 
 def test_columns_in_any_order_and_columns_of_zeros() -> None:

@@ -155,7 +155,7 @@ def test_memory_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatc
     columns = np.random.default_rng(4).normal(size=(130, 33))
     expected = sign_flip(columns, resamples=1111).p
     for elements, width, threads in ((130, 512, 1), (1, 7, 3), (5000, 1, 2)):
-        monkeypatch.setattr(paired, "_SIGN_ELEMENTS", elements)
+        monkeypatch.setattr(paired, "SIGN_ELEMENTS", elements)
         monkeypatch.setattr(paired, "_COLUMNS", width)
         monkeypatch.setattr(paired, "_THREADS", threads)
         np.testing.assert_array_equal(sign_flip(columns, resamples=1111).p, expected)
