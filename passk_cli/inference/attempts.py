@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.metrics.pass_k import unique_pairs
+from passk_cli.metrics.pass_k import remembered, unique_pairs
 from passk_cli.metrics.registry import Metric
 
 if TYPE_CHECKING:
@@ -35,12 +35,16 @@ def within_variance(
     [0.0625]
     """
     un, uc, index = unique_pairs(n, c)
-    fewer, pass_less, failure_less = one_less(un, uc)
-    values = [
-        metric.values(*pair) for pair in ((un, uc), (fewer, pass_less), (fewer, failure_less))
-    ]
-    variance = np.where(un > metric.k, jackknife_variance(un, uc, *values), np.nan)
-    return variance[index]
+    return _within_variance(metric, un, uc)[index]
+
+
+@remembered
+def _within_variance(
+    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    fewer, pass_less, failure_less = one_less(n, c)
+    values = [metric.values(*pair) for pair in ((n, c), (fewer, pass_less), (fewer, failure_less))]
+    return np.where(n > metric.k, jackknife_variance(n, c, *values), np.nan)
 
 
 def one_less(

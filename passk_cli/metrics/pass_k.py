@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +15,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     PairForm = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
+    OfPairs = Callable[[Any, NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
 # Terms of a product evaluated at once: bounds the memory of a block to about 32 MB.
 _BLOCK_TERMS = 1 << 22
+# Values of at most so many pairs are remembered, for so many sets of pairs.
+_FEW_PAIRS, _SETS = 256, 1024
 # The logarithm of a probability whose complement is 1 in floating point.
 _NEVER = -40.0
 
@@ -77,6 +81,27 @@ def unique_pairs(
     width = int(n.max(initial=0)) + 1
     keys, index = np.unique(n * width + c, return_inverse=True)
     return keys // width, keys % width, index.reshape(n.shape)
+
+
+def remembered(of_pairs: OfPairs) -> OfPairs:
+    """The same function of (metric, n, c), which remembers its values of few pairs.
+
+    Thousands of models with as many attempts have the same `unique_pairs`.  The values cannot be
+    written to.
+    """
+
+    @lru_cache(maxsize=_SETS)
+    def of_few(metric: Any, n: bytes, c: bytes) -> NDArray[np.float64]:
+        values = of_pairs(metric, np.frombuffer(n, np.int64), np.frombuffer(c, np.int64))
+        values.flags.writeable = False
+        return values
+
+    @wraps(of_pairs)
+    def of_any(metric: Any, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.float64]:
+        few = len(n) <= _FEW_PAIRS
+        return of_few(metric, n.tobytes(), c.tobytes()) if few else of_pairs(metric, n, c)
+
+    return of_any
 
 
 def at_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
 from passk_cli.metrics.graded import best_at_k, mean_score, worst_at_k
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
-from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, unique_pairs
+from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
 
 if TYPE_CHECKING:
@@ -224,10 +224,15 @@ def task_values(
         [
             metric.values_of((attempts or {})[metric.kind.needs])
             if metric.kind.needs
-            else metric.values(un, uc)[index]
+            else _values(metric, un, uc)[index]
             for metric in metrics
         ]
     )
+
+
+@remembered
+def _values(metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.float64]:
+    return metric.values(n, c)
 
 
 def _names() -> str:
