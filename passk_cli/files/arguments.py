@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from errno import EACCES
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,6 +33,7 @@ from passk_cli.text import decoded
 # What rows of Python's are called, and the model of data that names none and is no file.
 ROWS, UNNAMED = "<rows>", "model"
 _BOM = b"\xef\xbb\xbf"
+_ENDS = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
 
 
 def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Source]:
@@ -45,7 +47,9 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
     files: list[tuple[str, str, str | None, bool]] = []
     addresses: dict[str, str] = {}
     for argument in [os.fspath(a) for a in arguments]:
-        label, path = _split_label(argument)
+        label, path = split_label(argument)
+        if remote.is_shared(path):
+            raise remote.unread(path)
         if path == "-":
             if any(name == "<stdin>" for _, name, _, _ in files):
                 raise ParameterError("standard input (-) can be read once; it was given twice")
@@ -66,12 +70,17 @@ def expand(arguments: Sequence[str | os.PathLike[str]], spool: Path) -> list[Sou
     for path, name, _, _ in files:
         real = os.path.realpath(path)
         if real in real_paths:
-            raise ParameterError(f"{name} is given twice; its attempts would count double")
+            raise given_twice(name)
         real_paths.add(real)
     return [
         _source(path, name, label, named, place, spool)
         for place, (path, name, label, named) in enumerate(files)
     ]
+
+
+def given_twice(name: str) -> ParameterError:
+    """What is said of a file that two arguments mean."""
+    return ParameterError(f"{name} is given twice; its attempts would count double")
 
 
 def _name(address: str, addresses: dict[str, str]) -> str:
@@ -87,11 +96,13 @@ def _name(address: str, addresses: dict[str, str]) -> str:
 
 def read_paths(arguments: Sequence[str]) -> set[str]:
     """The real paths of the files the arguments mean, without reading them, and addresses."""
-    paths = (path for argument in arguments for path in _paths(_split_label(argument)[1]))
+    paths = (path for argument in arguments for path in _paths(split_label(argument)[1]))
     return set(map(_real, paths))
 
 
 def _real(path: str) -> str:
+    if path.lower().startswith("file://"):
+        return os.path.realpath(path[len("file://") :])
     return path if remote.is_remote(path) else os.path.realpath(path)
 
 
@@ -122,11 +133,13 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
     """The arguments without the file that another argument means, which folders and globs lose.
 
     Arguments that do not mean the file stay as they are.
+    Errors: ParameterError where the file lies in what only a cluster can look through.
     """
     real = read_paths([argument])
     remaining: list[str] = []
     for candidate in arguments:
-        label, path = _split_label(candidate)
+        label, path = split_label(candidate)
+        _require_apart(split_label(argument)[1], path)
         paths = _paths(path)
         others = [p for p in paths if _real(p) not in real]
         if len(others) == len(paths):
@@ -136,24 +149,34 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
     return remaining
 
 
+def _require_apart(path: str, candidate: str) -> None:
+    """ParameterError for a file in a folder or pattern that only a cluster can look through."""
+    if not remote.is_shared(path) or not remote.is_shared(candidate) or path == candidate:
+        return
+    if fnmatchcase(path, candidate) or path.startswith(candidate.rstrip("/") + "/"):
+        raise ParameterError(
+            f"{remote.name_of(path)} is the baseline and lies in {remote.name_of(candidate)};"
+            " name the files of the new run one by one"
+        )
+
+
 def is_file_argument(argument: str) -> bool:
     """Whether an argument means files that are there (a folder, a glob), rather than a name.
 
     A glob has to match result files by their suffix: `m*` may be a model's name.
     """
     paths = [argument, *argument.split("=", 1)[1:]]
-    ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
     return any(
         os.path.exists(p)
         or remote.is_remote(p)
-        or (glob.has_magic(p) and any(match.endswith(ends) for match in glob.iglob(p)))
+        or (glob.has_magic(p) and any(map(is_result, glob.iglob(p))))
         for p in paths
     )
 
 
 def base_name(argument: str) -> str:
     """The name of the file that an argument means, without its folders and label."""
-    return os.path.basename(_shown(_split_label(argument)[1]).rstrip("/"))
+    return os.path.basename(_shown(split_label(argument)[1]).rstrip("/"))
 
 
 def name_beside(argument: str, others: Sequence[str]) -> str:
@@ -164,11 +187,11 @@ def name_beside(argument: str, others: Sequence[str]) -> str:
     >>> name_beside("a/x.csv", ["b/x.csv"])
     'a/x.csv'
     """
-    label, path = _split_label(argument)
+    label, path = split_label(argument)
     if label is not None:
         return label
     parts = Path(_shown(path)).parts
-    paths = [Path(_shown(_split_label(other)[1])).parts for other in others]
+    paths = [Path(_shown(split_label(other)[1])).parts for other in others]
     for size in range(1, len(parts) + 1):
         if all(other[-size:] != parts[-size:] for other in paths):
             return "/".join(parts[-size:])
@@ -202,7 +225,8 @@ def _shown(path: str) -> str:
     return remote.name_of(path) if remote.is_remote(path) else path
 
 
-def _split_label(argument: str) -> tuple[str | None, str]:
+def split_label(argument: str) -> tuple[str | None, str]:
+    """The label, None where there is none, and the path of an argument label=path."""
     if "=" not in argument or remote.is_remote(argument) or os.path.exists(argument):
         return None, argument
     label, path = argument.split("=", 1)
@@ -214,6 +238,8 @@ def _split_label(argument: str) -> tuple[str | None, str]:
 def _paths(path: str) -> list[str]:
     if path == "-":
         return []
+    if remote.is_shared(path):
+        return [path]
     if remote.is_remote(path):
         return remote.addresses_of(path)[0]
     if os.path.isdir(path):
@@ -240,6 +266,11 @@ def _paths(path: str) -> list[str]:
     raise DataError(path, "no such file", "check the path")
 
 
+def is_result(name: str) -> bool:
+    """Whether a file's name ends as those of result files do."""
+    return name.endswith(_ENDS)
+
+
 def _result_files(folder: str) -> list[str]:
     """The result files in a folder and below it, sorted; what cannot be looked at is an error.
 
@@ -249,14 +280,13 @@ def _result_files(folder: str) -> list[str]:
     def refuse(error: OSError) -> None:
         raise _unreadable(str(error.filename), error)
 
-    ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
     # Path says "." and "a//b" as people do; one for each folder, not for each file.
     paths = (
         name if inside == "." else os.path.join(inside, name)
         for inner, _, names in os.walk(folder, onerror=refuse)
         for inside in (str(Path(inner)),)
         for name in names
-        if name.endswith(ends)
+        if is_result(name)
     )
     return sorted(path for path in paths if os.path.isfile(path) or not os.path.exists(path))
 
@@ -329,7 +359,7 @@ def _source(
     if packing != "none":
         require_whole(source)
         start = first_bytes(source)
-    opening = _opening(start)
+    opening = opening_of(start)
     if not start.startswith(_BOM):
         return replace(source, opening=opening)
     copy = spool / str(place)
@@ -339,7 +369,7 @@ def _source(
     return replace(source, path=str(copy), packing="none", opening=opening)
 
 
-def _opening(start: bytes) -> str:
+def opening_of(start: bytes) -> str:
     """The first sign of a text that is no space; of an archive PK."""
     if start.startswith(b"PK"):
         return "PK"

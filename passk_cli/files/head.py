@@ -61,8 +61,17 @@ def sniff(
         return _delimited(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
     if forced != "json" and first[0] == "{" and (forced == "jsonl" or _is_line(text, first)):
-        return _lines(con, source, text, whole or len(start) < HEAD_BYTES)
+        short = len(start) < HEAD_BYTES and not source.partial
+        return _lines(con, source, text, whole or short)
+    if source.shared is not None:
+        raise unshared(source, "one JSON document")
     return _short_document(source, text, len(start)) or _document(con, source)
+
+
+def unshared(source: Source, what: str) -> NoResults:
+    """What is said of a file at an address that is no table."""
+    remedy = "write its attempts as JSON lines, or copy it here and leave --engine spark out"
+    return NoResults(source.name, f"{what}; a cluster reads JSON lines, CSV and Parquet", remedy)
 
 
 def _short_document(source: Source, text: str, size: int) -> Layout | None:

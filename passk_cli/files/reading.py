@@ -18,7 +18,7 @@ from passk_cli.files.columns import columns_in, names_in
 from passk_cli.files.connection import connect
 from passk_cli.files.faults import require_sound
 from passk_cli.files.folders import require_no_copies, strayed, strays
-from passk_cli.files.head import respelled, sniff, typed_columns
+from passk_cli.files.head import respelled, sniff, typed_columns, unshared
 from passk_cli.files.intake import Spooled
 from passk_cli.files.layout import Layout
 from passk_cli.files.memory import READABLE, file_of_rows, register, rows_of
@@ -52,9 +52,25 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
         return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
     with temporary_folder("passk-") as spool, _readable(request):
-        sources = _sources(data, spool)
+        sources = _sources(data, spool, request)
         with _kept(sources, request, spool) as ledger:
-            return _counts(data, sources, request, spool, ledger, tolerant)
+            try:
+                return _counts(data, sources, request, spool, ledger, tolerant)
+            except DataError:
+                fetched = _fetched(sources, request)
+                if fetched is None:
+                    raise
+                # The same error, which names the line that a cluster does not know.
+                return _counts(data, fetched, request, spool, ledger, tolerant)
+
+
+def _fetched(sources: Sequence[Source], request: Request) -> list[Source] | None:
+    """Files that a cluster reads with all that is in them, where it is little; else None."""
+    if not any(source.partial for source in sources):
+        return None
+    from passk_cli.files.spark.addresses import whole
+
+    return whole(sources, request.spark_master)
 
 
 def _counts(
@@ -86,7 +102,7 @@ def _counts(
         counts = _with_attempts(con, statement, tally, counts)
     else:
         _convert(con, statement, tally)
-    _require_unchanged(sources, states)
+    _require_unchanged(sources, states, request)
     return counts if ledger is None else _resumed(counts, statement, ledger)
 
 
@@ -137,13 +153,29 @@ def _state(source: Source) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
-def _require_unchanged(sources: Sequence[Source], states: Sequence[tuple[int, int] | None]) -> None:
+def _require_unchanged(
+    sources: Sequence[Source], states: Sequence[tuple[int, int] | None], request: Request
+) -> None:
     """DataError for a file that is another one than when reading began: its numbers would mix."""
-    for source, state in zip(sources, states, strict=True):
-        if _state(source) != state:
-            raise DataError(
-                source.name, "changed while it was read", "read it again when it is complete"
-            )
+    here = [
+        source
+        for source, state in zip(sources, states, strict=True)
+        if source.shared is None and _state(source) != state
+    ]
+    other = here[0] if here else _changed(sources, request)
+    if other is not None:
+        raise DataError(
+            other.name, "changed while it was read", "read it again when it is complete"
+        )
+
+
+def _changed(sources: Sequence[Source], request: Request) -> Source | None:
+    """The first file at an address that changed since it was looked up."""
+    if all(source.shared is None for source in sources):
+        return None
+    from passk_cli.files.spark.addresses import changed
+
+    return changed(sources, request.spark_master)
 
 
 def _require_bounds(request: Request) -> None:
@@ -196,7 +228,11 @@ def _taken_in(
     from passk_cli.files.spool import recognised, spooled
 
     files, tables = recognised(sources, request)
-    return spooled(files, request, folder), tables
+    far = [one for one in files if one.source.shared is not None]
+    found = spooled([one for one in files if one not in far], request, folder)
+    for one in far:
+        found.pass_over(one.source, unshared(one.source, f"in the format of {one.format.name}"))
+    return found, tables
 
 
 def _with_attempts(
@@ -310,7 +346,7 @@ def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence
         return run(con, statement)
 
 
-def _sources(data: Any, spool: Path) -> list[Source]:
+def _sources(data: Any, spool: Path, request: Request) -> list[Source]:
     """The files to read, rows of Python's among them; none for a table."""
     if isinstance(data, str | os.PathLike):
         data = [data]
@@ -325,6 +361,10 @@ def _sources(data: Any, spool: Path) -> list[Source]:
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
     if wrong is not None:
         raise ParameterError(f"cannot read a list of {type(wrong).__name__}; {READABLE}")
+    if request.engine == "spark":
+        from passk_cli.files.spark.addresses import gathered
+
+        return gathered(data, spool, request.spark_master)
     return expand(data, spool)
 
 
@@ -386,14 +426,21 @@ def _layout(
     """The layout of a table, with the columns asked for that only appear further down."""
     key = "" if ledger is None else ledger.key(source, request.format, request_columns, whole)
     summary = None if ledger is None else ledger.summary(key)
-    layout = (
-        sniff(con, source, request.format, whole=whole) if summary is None else Layout.of(summary)
-    )
+    layout = _seen(con, source, request, whole) if summary is None else Layout.of(summary)
     if summary is None and not layout.complete and _appear_later(request_columns, layout, source):
-        layout = sniff(con, source, request.format, whole=True)
+        layout = _seen(con, source, request, whole=True)
     if summary is None and ledger is not None:
         ledger.keep(key, layout.summary)
     return _with_path(layout, source, request)
+
+
+def _seen(con: duckdb.DuckDBPyConnection, source: Source, request: Request, whole: bool) -> Layout:
+    """The layout of a table by its beginning, or by all of it."""
+    if whole and source.partial and source.opening == "{":
+        from passk_cli.files.spark.addresses import with_all_keys
+
+        with_all_keys(source, request.spark_master)
+    return sniff(con, source, request.format, whole=whole)
 
 
 def _group(layout: Layout, roles: Roles) -> tuple[Any, ...]:
@@ -434,6 +481,8 @@ def _with_path(layout: Layout, source: Source, request: Request) -> Layout:
 def _appear_later(columns: Sequence[str], layout: Layout, source: Source) -> bool:
     """Whether one of these columns has not been seen so far, and its name is in the file."""
     unseen = [column for column in columns if find(column, layout.kinds) is None]
+    if source.partial:
+        return bool(unseen)
     return any(mentions(source, json.dumps(c.split(".")[0])[:-1].encode()) for c in unseen)
 
 

@@ -24,8 +24,9 @@ from passk_cli.version import __version__
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector
 
-_ADDRESS = re.compile(r"(https?|s3|hf)://", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
+_FETCHED = (*_WEB, "s3", "hf")
 # Seconds without a byte after which a server is given up.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
@@ -49,23 +50,49 @@ _downloads: ContextVar[_Downloads | None] = ContextVar("downloads", default=None
 def is_remote(path: str) -> bool:
     """Whether this is an address, and no path.
 
-    >>> is_remote("https://example.org/a.csv"), is_remote("s3://bucket/a.csv"), is_remote("a.csv")
+    >>> is_remote("https://example.org/a.csv"), is_remote("s3a://bucket/a.csv"), is_remote("a.csv")
     (True, True, False)
     """
     return _ADDRESS.match(path) is not None
 
 
+def scheme_of(address: str) -> str:
+    """What stands before ://, in small letters."""
+    return address.split("://")[0].lower()
+
+
+def is_shared(path: str) -> bool:
+    """Whether this is an address that is not fetched: only a cluster reads it.
+
+    >>> is_shared("hdfs://host/a.csv"), is_shared("s3://bucket/a.csv"), is_shared("a.csv")
+    (True, False, False)
+    """
+    return is_remote(path) and scheme_of(path) not in _FETCHED
+
+
+def unread(address: str) -> DataError:
+    """What is said of an address that only a cluster reads, where none is asked."""
+    scheme, name = scheme_of(address), name_of(address)
+    here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
+    remedy = f"add it, or {here.get(scheme, 'copy the file here')}"
+    return DataError(name, f"only --engine spark reads {scheme}://", remedy)
+
+
 def name_of(address: str) -> str:
-    """What an address is called: without its query and user, which can hold secrets.
+    """What an address is called: without its query, user and token, which can hold secrets.
 
     >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
+    >>> name_of("sc://host:443/;token=x"), name_of("abfss://box@account/a.csv")
+    ('sc://host:443/', 'abfss://box@account/a.csv')
     """
     scheme, rest = address.split("://", 1)
-    if scheme.lower() in _WEB:
-        rest = re.split(r"[?#]", rest, maxsplit=1)[0]
-        host, slash, path = rest.partition("/")
-        rest = host.rpartition("@")[2] + slash + path
+    web = scheme.lower() in _WEB
+    if web or scheme.lower() == "sc":
+        rest = re.split(r"[?#]" if web else ";", rest, maxsplit=1)[0]
+    host, slash, path = rest.partition("/")
+    user, _, machine = host.rpartition("@")
+    rest = (machine if web or ":" in user else host) + slash + path
     return f"{scheme.lower()}://{rest}"
 
 
@@ -116,7 +143,7 @@ def addresses_of(address: str) -> tuple[list[str], bool]:
     Of s3:// and hf:// it may be a pattern or a folder, which is searched for result files.
     Errors: as `fetch`.
     """
-    if address.split("://")[0].lower() in _WEB:
+    if scheme_of(address) in _WEB:
         return [address], True
     downloads = _downloads.get()
     if downloads is None:
@@ -185,7 +212,7 @@ def _too_large(name: str, room: int) -> DataError:
 @contextmanager
 def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The bytes of a file as a stream, and how many they are, where that is downloads."""
-    if address.split("://")[0].lower() not in _WEB:
+    if scheme_of(address) not in _WEB:
         system, path = _system(address)
         expected = system.info(path).get("size")
         with system.open(path, "rb", block_size=_LARGE_BLOCK) as stream:
@@ -227,7 +254,7 @@ def _opener() -> OpenerDirector:
 
 def _system(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it; ParameterError without its package."""
-    scheme = address.split("://")[0].lower()
+    scheme = scheme_of(address)
     try:
         import fsspec
 

@@ -23,6 +23,20 @@ _PLACES, _PLACE_BYTES, _LINE_BYTES = 64, 1 << 11, 1 << 20
 
 
 @dataclass(frozen=True)
+class Shared:
+    """A file that a cluster reads, of which the beginning was fetched.
+
+    uri : what Spark calls it.  size, changed : its bytes, and the time of its last change in
+    microseconds, when it was looked up.  whole : whether all of it was fetched.
+    """
+
+    uri: str
+    size: int
+    changed: int
+    whole: bool = False
+
+
+@dataclass(frozen=True)
 class Source:
     """One file to read.
 
@@ -34,6 +48,7 @@ class Source:
     named : whether the user named it, alone or by a pattern; else it lies in a folder they named.
     opening : the first sign in it that is no space, PK of an archive; "" where nobody looked.
     origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
+    shared : the file itself where a cluster reads it; path is then a copy of how it begins.
     """
 
     path: str
@@ -44,6 +59,12 @@ class Source:
     named: bool = True
     opening: str = ""
     origin: str = ""
+    shared: Shared | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether the path holds only how the file begins."""
+        return self.shared is not None and not self.shared.whole
 
     @property
     def stem(self) -> str:

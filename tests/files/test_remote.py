@@ -191,7 +191,8 @@ def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.Monkey
         done = passk("estimate", address)
         assert (done.code, done.err.startswith(f"passk: {address}: {problem}")) == (3, True), done
     done = passk("estimate", "ftp://127.0.0.1/x.csv")
-    assert done.err == "passk: ftp://127.0.0.1/x.csv: no such file; check the path\n"
+    words = "only --engine spark reads ftp://; add it, or copy the file here\n"
+    assert done.err == f"passk: ftp://127.0.0.1/x.csv: {words}"
 
 
 def test_a_server_that_says_nothing_more(

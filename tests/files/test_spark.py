@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
 import os
@@ -74,13 +75,31 @@ def _wait(log: Path, pattern: str) -> str:
     raise TimeoutError(log.read_text())
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that Hadoop calls hdfs://cluster/runs and s3a://bucket/runs."""
+    folder = tmp_path_factory.mktemp("shared")
+    views = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
+    settings = {
+        "spark.executor.memory": "800m",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.host": "127.0.0.1",
+        "spark.hadoop.fs.hdfs.impl": views,
+        "spark.hadoop.fs.s3a.impl": views,
+        "spark.hadoop.fs.viewfs.overload.scheme.target.file.impl":
+            "org.apache.hadoop.fs.LocalFileSystem",
+        "spark.hadoop.fs.viewfs.mounttable.cluster.link./runs": folder.as_uri(),
+        "spark.hadoop.fs.viewfs.mounttable.bucket.link./runs": folder.as_uri(),
+    }  # fmt: skip
+    given = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"{given} pyspark-shell"
+    return folder
+
+
 @pytest.fixture
-def both(master: str, passk: Passk, monkeypatch: pytest.MonkeyPatch) -> Both:
+def both(shared: Path, master: str, passk: Passk) -> Both:
     """both("estimate", path, …): what both engines say, which is the same to the byte."""
-    os.environ["PYSPARK_SUBMIT_ARGS"] = (
-        "--conf spark.executor.memory=800m --conf spark.driver.memory=1g"
-        " --conf spark.sql.shuffle.partitions=2 --conf spark.driver.host=127.0.0.1 pyspark-shell"
-    )
 
     def run(*arguments: object) -> Done:
         here = passk(*arguments, "-f", "csv")
@@ -101,6 +120,7 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _jsonl(path: Path, rows: list[dict[str, Any]], more: str = "") -> Path:
+    path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows) + more)
     return path
 
@@ -224,3 +244,82 @@ def test_without_pyspark(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.err == (
         "passk: --engine spark: pyspark is not installed; pip install 'passk-cli[spark]'\n"
     )
+
+
+def test_addresses(shared: Path, master: str, passk: Passk) -> None:
+    rows = _rows()
+    _jsonl(shared / "new" / "a {1}.jsonl", [row for row in rows if row["model"] == "a"])
+    nameless = [{k: v for k, v in row.items() if k != "model"} for row in rows[:24]]
+    with gzip.open(shared / "new" / "old run.jsonl.gz", "wb") as file:
+        file.write("".join(json.dumps(row) + "\n" for row in nameless).encode())
+    (shared / "new" / "notes.txt").write_text("nothing")
+    (shared / "new" / "empty.json").write_text("")
+    (shared / "rows.csv").write_text("task,passed,lang\n007,1,c\n007,0,p\né,1,c\né,1,p\n")
+    (shared / "tables").mkdir()
+    for model in "xy":
+        more = ", 0.5 AS temperature" * (model == "y")
+        duckdb.sql(
+            f"COPY (SELECT '{model}' AS model, 't' || i % 5 AS task, i // 5 AS sample,"
+            f" i % 3 = 0 AS passed{more} FROM range(50) AS t(i))"
+            f" TO '{shared}/tables/{model}.parquet'"
+        )
+    for options, *paths in (
+        ([], "hdfs://cluster/runs/new"),
+        (["--by", "lang"], "one=s3a://bucket/runs/*.csv"),
+        ([], "hdfs://cluster/runs/tables", f"{shared.as_uri()}/new/old run.jsonl.gz"),
+    ):
+        place = re.compile(r"hdfs://cluster/runs|s3a://bucket/runs|file://" + str(shared))
+        here = passk("estimate", *(place.sub(str(shared), p) for p in paths), *options, "-f", "csv")
+        there = passk("estimate", *paths, *options, "-f", "csv", *_spark(master))
+        assert here.code == 0
+        assert there == Done(0, here.out, place.sub(str(shared), here.err))
+
+
+def test_what_appears_or_fails_further_down_at_an_address(
+    shared: Path, master: str, passk: Passk
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {"task": f"t{i % 7}", "sample": i // 7, "passed": i % 3 == 0} for i in range(600)
+    ]
+    _jsonl(shared / "late.jsonl", [*rows[:-30], *({**row, "zone": "q"} for row in rows[-30:])])
+    _jsonl(shared / "bad.jsonl", rows, "{bad\n")
+    for name, options, code in (("late", ["--by", "zone"], 0), ("bad", [], 3)):
+        here = passk("estimate", shared / f"{name}.jsonl", *options)
+        there = passk("estimate", f"hdfs://cluster/runs/{name}.jsonl", *options, *_spark(master))
+        assert there.code == code
+        assert there.err.replace("hdfs://cluster/runs", str(shared)) == here.err
+        assert there.out == here.out
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("hdfs://cluster/runs/none.jsonl", "no such file; check the address"),
+        ("s3a://bucket/runs/*.none", "no file matches; is the pattern quoted and right?"),
+        ("hdfs://cluster/runs/none", "no result files in this folder; looked for .jsonl"),
+        ("hdfs://cluster/runs/document.json", "in the format of list-of-records; a cluster reads"),
+        ("s3a://bucket/runs/plain.csv.gz", "the gzip stream is cut off or damaged"),
+        ("s3a://bucket/runs/packed.csv", "it is packed with gzip, which Spark reads off the name"),
+        ("s3a://bucket/runs/a.jsonl.zst", "Spark reads no zst here; pack it as .gz"),
+        ("gs://bucket/a.csv", "Spark has no file system for gs://; give Spark its package"),
+        ("webhdfs://127.0.0.1:1/a.csv", "Spark does not reach it (connection refused); check"),
+        ("s3://bucket/a.csv", "which a cluster does not share; write s3a://bucket/a.csv"),
+    ],
+)
+def test_addresses_that_are_refused(
+    shared: Path, master: str, passk: Passk, address: str, words: str
+) -> None:
+    (shared / "none").mkdir(exist_ok=True)
+    (shared / "document.json").write_text('{"results": [\n{"task": "a", "passed": true}]}')
+    (shared / "plain.csv.gz").write_text("task,passed\na,1\n")
+    (shared / "packed.csv").write_bytes(gzip.compress(b"task,passed\na,1\n"))
+    (shared / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    done = passk("estimate", address, *_spark(master))
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith(f"passk: {address}: ")
+    assert words in done.err
+    assert done.err.count("\n") == 1
+
+
+def _spark(master: str) -> list[str]:
+    return ["--engine", "spark", "--spark-master", master]

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.faults import misshapen, mixed_ends, require_even_rows
+from passk_cli.files.faults import SKIP, misshapen, mixed_ends, require_even_rows
 from passk_cli.files.records import csv_rows, lines
 from passk_cli.files.source import Source
-from passk_cli.files.spark.paths import path_of
+from passk_cli.files.spark.paths import paths_by
 from passk_cli.files.spark.rows import DOUBTS, WEIGHT, Rows, span
 from passk_cli.files.sql import FILE_COLUMN
 from passk_cli.files.statement import LATE
@@ -26,7 +26,7 @@ def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bo
     """
     import duckdb
 
-    faults = _faults(groups)
+    faults, path_of = _faults(groups), paths_by(read.batch.sources)
     if "quoted" in faults or "open" in faults:
         for uri, number in faults.get("open", {}).items():
             if number % 2:
@@ -41,6 +41,10 @@ def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bo
         raise _twice(read)
     if "bad" in faults and not request.skip_bad:
         number = sum(faults["bad"].values())
+        place = next(s for s in read.batch.sources if s.path == path_of(min(faults["bad"])))
+        if place.partial:
+            problem = f"{number:,} line{'s' * (number != 1)} that cannot be read as JSON records"
+            raise DataError(place.name, problem, SKIP)
         raise duckdb.InvalidInputException(
             f"Spark cannot read {number:,} record{'s' * (number != 1)} that others may"
         )
@@ -61,6 +65,7 @@ def _faults(groups: Any) -> dict[str, dict[str, int]]:
 def _require_rows(groups: Any, faults: dict[str, dict[str, int]], read: Rows) -> None:
     """DataError for what is no row of a delimited text."""
     sources = {source.path: source for source in read.batch.sources}
+    path_of = paths_by(read.batch.sources)
     returns, rows = (sum(groups.column(c).to_pylist()) for c in (DOUBTS, WEIGHT))
     if "return" in faults or 0 < returns < rows:
         for source in sources.values():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from urllib.parse import unquote, urlsplit
 
 from passk_cli.errors import DataError
@@ -13,7 +14,7 @@ from passk_cli.files.source import Source
 _SIGNS = "\\{}[]*?"
 # Suffixes by which Spark unpacks.
 _SUFFIX = {"gzip": ".gz", "none": ""}
-_PACKED = (".gz", ".zst", ".bz2", ".lz4", ".snappy", ".deflate")
+PACKED = (".gz", ".zst", ".bz2", ".lz4", ".snappy", ".deflate")
 
 
 def uri_of(path: str) -> str:
@@ -22,7 +23,40 @@ def uri_of(path: str) -> str:
     >>> uri_of("/runs/a {1}.jsonl")
     'file:///runs/a \\{1\\}.jsonl'
     """
-    return "file://" + "".join("\\" * (sign in _SIGNS) + sign for sign in path)
+    return "file://" + _escaped(path)
+
+
+def literal(uri: str) -> str:
+    r"""What Spark is told of a file, from what Spark calls it.
+
+    >>> literal("hdfs://host/a%20%7B1%7D.jsonl")
+    'hdfs://host/a \\{1\\}.jsonl'
+    """
+    return _escaped(unquote(uri))
+
+
+def given(source: Source) -> str:
+    """What Spark is told of a file."""
+    return uri_of(source.path) if source.shared is None else literal(source.shared.uri)
+
+
+def paths_by(sources: Sequence[Source]) -> Callable[[str], str]:
+    """What gives the path of one of these files, from what Spark calls it."""
+    shared = {source.shared.uri: source.path for source in sources if source.shared is not None}
+    return lambda uri: shared.get(plain(uri)) or path_of(uri)
+
+
+def plain(uri: str) -> str:
+    """What Spark calls a file, which it spells in two ways where there is no host.
+
+    >>> plain("file:/runs/a.jsonl"), plain("hdfs://host/a.jsonl")
+    ('file:///runs/a.jsonl', 'hdfs://host/a.jsonl')
+    """
+    return re.sub("^([^:/]+):/(?!/)", r"\1:///", uri)
+
+
+def _escaped(path: str) -> str:
+    return "".join("\\" * (sign in _SIGNS) + sign for sign in path)
 
 
 def path_of(uri: str) -> str:
@@ -38,6 +72,8 @@ def require_readable(sources: Sequence[Source]) -> None:
     """DataError for files that Spark would pass over, or unpack in another way."""
     alone = "or leave --engine spark out"
     for source in sources:
+        if source.shared is not None:
+            continue
         file = os.path.basename(source.path)
         if file.startswith(("_", ".")):
             raise DataError(
@@ -48,7 +84,7 @@ def require_readable(sources: Sequence[Source]) -> None:
             raise DataError(
                 source.name, f"Spark reads no {source.packing} here", f"pack it as .gz, {alone}"
             )
-        if not file.endswith(suffix) or (not suffix and file.endswith(_PACKED)):
+        if not file.endswith(suffix) or (not suffix and file.endswith(PACKED)):
             packed = f"is packed with {source.packing}" if suffix else "is not packed"
             raise DataError(
                 source.name, f"it {packed}, which Spark reads off the name", f"rename it, {alone}"

@@ -39,7 +39,8 @@ _PLAIN = r"^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$"
 # Half a pair of surrogates, which is no text.
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF = rf"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}"
-_READ = {"recursiveFileLookup": "true"}
+# How files are read: a folder key=value adds no column.
+READ = {"recursiveFileLookup": "true"}
 
 Name = Callable[[str], str]
 
@@ -89,7 +90,8 @@ class Rows:
             return self._delimited(session)
         if layout.kind != "parquet":
             return self._lines(session)
-        frame = session.read.options(**_READ).parquet(*self.uris)
+        several = {"mergeSchema": "true"} if len(self.uris) > 1 else {}
+        frame = session.read.options(**READ, **several).parquet(*self.uris)
         frame = frame.selectExpr(
             "*", f"_metadata.file_path AS {FILE}", f"CAST(NULL AS STRING) AS {FAULT}",
             f"0 AS {name(DOUBTS)}",
@@ -130,7 +132,7 @@ class Rows:
         parsed = (
             f"from_json(concat('[', value, ']'), {text(f'array<struct<{fields}>>')}, {options})"
         )
-        lines = session.read.options(**_READ, lineSep="\n").text(list(self.uris))
+        lines = session.read.options(**READ, lineSep="\n").text(list(self.uris))
         lines = lines.where(r"value RLIKE '\\S'")
         frame = lines.selectExpr(f"_metadata.file_path AS {FILE}", "value", f"{parsed} AS r")
         faults = f"CASE {' '.join(self._line_faults())} END AS {FAULT}"
@@ -161,7 +163,7 @@ class Rows:
         """Whether a record has one of the keys twice."""
         wanted = ", ".join(map(text, self.bases))
         keys = f"filter(json_object_keys(value), k -> k IN ({wanted}))"
-        lines = session.read.options(**_READ, lineSep="\n").text(list(self.uris))
+        lines = session.read.options(**READ, lineSep="\n").text(list(self.uris))
         doubtful = lines.where(f"{self._again()} = 1").selectExpr(f"{keys} AS k")
         return bool(doubtful.where("size(k) > size(array_distinct(k))").limit(1).count())
 
@@ -174,7 +176,7 @@ class Rows:
             "columnNameOfCorruptRecord": "#bad", "columnPruning": "false",
         }  # fmt: skip
         uneven = "WHEN r.`#bad` IS NOT NULL THEN 'fields'"
-        reader = session.read.options(**_READ)
+        reader = session.read.options(**READ)
         if self.quoted:
             options |= {"multiLine": "true", "header": "true", "enforceSchema": "true"}
             reader = reader.options(**options, unescapedQuoteHandling="RAISE_ERROR").schema(schema)

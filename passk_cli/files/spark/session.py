@@ -20,6 +20,12 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
 }
+# Hadoop tries for a quarter of an hour to reach a host that does not answer.
+_PATIENCE = {
+    "ipc.client.connect.max.retries": "2",
+    "ipc.client.connect.timeout": "10000",
+    "ipc.client.connect.max.retries.on.timeouts": "2",
+}
 
 
 def session(master: str | None) -> Any:
@@ -60,6 +66,9 @@ def _session(sessions: Any, master: str | None) -> Any:
             started = builder.getOrCreate()
             if not _is_remote(started):
                 started.sparkContext.setLogLevel("OFF")
+            for name, value in _PATIENCE.items():
+                if started.conf.get(f"spark.hadoop.{name}", None) is None:
+                    started.conf.set(name, value)
             return started
         except Exception as error:
             raise _silent(master, error, log()) from None

@@ -19,11 +19,10 @@ import numpy as np
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import ROWS
 from passk_cli.files.layout import Layout
-from passk_cli.files.remote import is_remote
 from passk_cli.files.request import Request
 from passk_cli.files.spark.errors import explained
 from passk_cli.files.spark.faults import require_sound
-from passk_cli.files.spark.paths import path_of, require_readable, uri_of
+from passk_cli.files.spark.paths import given, paths_by, require_readable, uri_of
 from passk_cli.files.spark.rows import (
     DOUBTS,
     FAULT,
@@ -301,8 +300,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         spanned = [s for s in spanned if s not in layout.constants]
         bases = dict.fromkeys([*(p.base for p in parts.values()), *spanned], "")
         late = self._late(batch, bases | ({number.base: ""} if number else {}))
-        paths = [layout.spool] if layout.spool else [source.path for source in batch.sources]
-        return Rows(batch, tuple(parts.values()), [*map(uri_of, paths)], late, spanned, number)
+        uris = [uri_of(layout.spool)] if layout.spool else [*map(given, batch.sources)]
+        return Rows(batch, tuple(parts.values()), uris, late, spanned, number)
 
     def _inside(self, batch: Batch, column: str) -> tuple[str, tuple[str, ...]]:
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
@@ -357,6 +356,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         found = {
             u for end in _ENDS for u in groups.column(span(end, FILE_COLUMN)).unique().to_pylist()
         }
+        path_of = paths_by(read.batch.sources)
         pairs = {
             uri: path_of(uri) for uri in found if uri is not None and not read.batch.layout.spool
         }
@@ -401,15 +401,10 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
     for batch in batches:
         kind, first = batch.layout.kind, batch.sources[0].name
         in_memory = kind == "frame" or first in (ROWS, "<stdin>")
-        address = next((s.name for s in batch.sources if is_remote(s.name)), None)
-        if in_memory or address or kind == "json":
+        if in_memory or kind == "json":
             what = "data in memory" if in_memory else "one JSON document"
-            what = "fetched to this machine" if address else what
-            raise DataError(
-                address or first,
-                f"{what}, which a cluster does not share",
-                "leave --engine spark out",
-            )
+            problem = f"{what}, which a cluster does not share"
+            raise DataError(first, problem, "leave --engine spark out")
         if kind == "csv" and request.skip_bad:
             raise ParameterError("--skip-bad: Spark keeps no account of rows of CSV; mend them")
         if not batch.layout.spool:
