@@ -338,7 +338,9 @@ def _of_message(text: str, kind: str) -> Outcome:
 
 def try_command(words: list[str]) -> Outcome:
     """Run a command line in this process; whatever is wrong with how it ends."""
-    out, err = io.StringIO(), io.StringIO()
+    # Bytes go to a stream's buffer, which a StringIO has not.
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", "", write_through=True)
+    err = io.StringIO()
     start, before = time.process_time(), sys.argv
     sys.argv = ["passk", *words]
     try:
@@ -353,7 +355,8 @@ def try_command(words: list[str]) -> Outcome:
         sys.argv = before
     most = MOST_SECONDS_OF_PAGE if words[:1] == ["report"] else MOST_SECONDS
     # Columns of tsv stand apart by tabs.
-    printed = out.getvalue().replace("\t", "") if "tsv" in words else out.getvalue()
+    text = out.buffer.getvalue().decode(errors="replace")  # type: ignore[attr-defined]
+    printed = text.replace("\t", "") if "tsv" in words else text
     return _in_time(_of_end(code, printed, err.getvalue()), start, most)
 
 
