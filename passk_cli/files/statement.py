@@ -138,7 +138,9 @@ class Statement:
         self.object_bytes = 1 << 24
         files = [s.path for b in batches for s in b.sources]
         self.only_file = files[0] if len(files) == 1 else None
+        # Also of the settings that are numbers everywhere.
         self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
+        self.numeric = {s for s in self.settings if all(self._numeric(b, s) for b in batches)}
         self.numbers = 0
         self.truths = False
         # A label names one model, which is looked after.
@@ -287,6 +289,13 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         json = batch.layout.kind in ("json", "jsonl") or batch.layout.spool != ""
         return (json or batch.layout.typed) and kinds == {"number"} and attempt not in other_uses
 
+    def _numeric(self, batch: Batch, setting: str) -> bool:
+        """Whether a setting is a number, as far as is known, and its column plays no other part."""
+        kinds = batch.layout.kinds.get(setting, {"number"}) - {"null"}
+        others = (*batch.roles.columns().values(), *self.where)
+        json = batch.layout.kind in ("json", "jsonl") or batch.layout.spool != ""
+        return (json or batch.layout.typed) and kinds == {"number"} and setting not in others
+
     def rows(self, keep: str | None, *, file_order: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
 
@@ -360,9 +369,12 @@ rows AS (SELECT row.* FROM picked)"""
             roles_sql["cluster"] = text(request.cluster)
         for i, setting in enumerate(self.settings):
             # An attempt without the setting was made under another one than those with it.
-            value = text(setting if setting in layout.kinds else None)
+            there = setting in layout.kinds
+            value = f"coalesce({text(setting if there else None)}, '')"
+            if setting in self.numeric and self.attempts_as == "DOUBLE":
+                value = f"CAST({quote_name(setting) if there else 'NULL'} AS DOUBLE)"
             # Whether they differ is all that is asked, and numbers are compared faster than texts.
-            roles_sql[f"setting{i}"] = f"hash(coalesce({value}, ''))"
+            roles_sql[f"setting{i}"] = f"hash({value})"
         for i, name in enumerate(self.carried):
             roles_sql[f"carried{i}"] = text(name if find(name, layout.kinds) else None)
         if self.has_counts:
@@ -452,7 +464,8 @@ rows AS (SELECT row.* FROM picked)"""
             name, keys = self._path(batch, column)
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 nested.add(name)
-            types[name] = self.attempts_as if column == roles.attempt else "VARCHAR"
+            is_number = column == roles.attempt or column in self.numeric
+            types[name] = self.attempts_as if is_number else "VARCHAR"
         folded: dict[str, str] = {}
         for name in types:
             other = folded.setdefault(name.lower(), name)

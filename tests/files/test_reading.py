@@ -382,6 +382,36 @@ def test_clusters(write: Write) -> None:
 def test_pooled_settings_are_said(passk: Passk) -> None:
     done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz")
     assert "differ in temperature and are pooled; --by temperature keeps them apart" in done.err
+
+
+@pytest.mark.parametrize(
+    ("values", "differ"),
+    [
+        (["0.2", "0.20"], False),
+        (["1", "1.0"], False),
+        (["0", "-0.0"], False),
+        (["0.2", "0.8"], True),
+        (["0.2", "null"], True),
+        (["0.2", None], True),
+        (["0.2", '"high"'], True),
+        (["null", None], False),
+        (['"0.2"', '"0.2"'], False),
+        (["1e400", "0.2"], True),
+    ],
+)
+@pytest.mark.parametrize("apart", [1, 300])
+def test_settings_that_are_numbers(
+    passk: Passk, write: Write, values: list[str | None], differ: bool, apart: int
+) -> None:
+    """Compared as numbers, until one is none; the second value beyond the first lines as well."""
+    given = [values[0]] * apart + [values[1]]
+    lines = [
+        f'{{"task": "a", "attempt": {i}, "passed": true'
+        + ("" if value is None else f', "temperature": {value}') + "}"
+        for i, value in enumerate(given)
+    ]  # fmt: skip
+    done = passk("estimate", write("a.jsonl", "\n".join(lines)), "-k", "1")
+    assert (done.code, "differ in temperature" in done.err) == (0, differ), done.err
     assert (
         "pooled" not in passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--by", "temperature").err
     )
