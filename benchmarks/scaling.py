@@ -84,7 +84,7 @@ COMMANDS: dict[str, str] = {
     "plan": "-k 1,K",
     "describe": "",
     "convert": "-o OUT --format csv",
-    "report": "-k 1,K -o OUT --format html",
+    "report": "-k 1,K -o OUT.html",
 }
 # What the k of the data is no part of.
 _NO_K = ("curve", "tasks", "order", "describe", "convert")
@@ -153,11 +153,7 @@ def growth(bench: Bench, only: str) -> str:
         if only in name:
             # Once to compile the modules, once to be measured.
             start = [bench.run(name, TINY) for _ in range(2)][1]
-            cells = [
-                cell
-                for axis, base in AXES.items()
-                for cell in _grown(bench, name, axis, base, start)
-            ]
+            cells = [_grown(bench, name, axis, base, start) for axis, base in AXES.items()]
             rows.append((name, f"{start.cpu:.1f}", *cells))
     return table(("command", "start-up, CPU s", *AXES), rows)
 
