@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passk_cli.inference.exact import dirichlet_quantile
+from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.intervals import lump_weights
 
 if TYPE_CHECKING:
@@ -49,23 +49,47 @@ def guard_width(
     >>> round(guard_width(values, shares, 10), 3), round(guard_width(values, shares, 1000), 4)
     (0.623, 0.0628)
     """
+    widths = guard_widths(
+        values, shares, np.array([tasks]), level, bounds=bounds, variance=variance, unit=unit
+    )
+    return float(widths[0])
+
+
+def guard_widths(
+    values: Floats,
+    shares: Floats,
+    tasks: NDArray[Any],
+    level: float = 0.95,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    variance: float | None = None,
+    unit: float = 1.0,
+) -> Floats:
+    """`guard_width` for several numbers of tasks, (designs,), in one pass.
+
+    >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([10, 1000])).round(3)
+    array([0.623, 0.063])
+    """
     values, shares = _merged(values, shares)
     mean = float(shares @ values)
     own = float(shares @ (values - mean) ** 2)
-    amount = float(tasks)
+    tasks = np.asarray(tasks, dtype=np.float64)[:, None]
+    amounts = tasks
     if variance is not None and own > _ROUNDING:
         values = mean + min(math.sqrt(max(variance, 0.0) / own), 1.0) * (values - mean)
         # One independent task is the least there is.
-        amount = max(amount / max(variance / own, 1.0), 1.0)
-    counts, tail = amount * shares, (1.0 - level) / 2.0
-    some = counts > _ROUNDING
-    values, counts = values[some], counts[some]
+        amounts = np.maximum(amounts / max(variance / own, 1.0), 1.0)
+    tail = (1.0 - level) / 2.0
+    counts = amounts * shares
+    counts = np.where(counts > _ROUNDING, counts, 0.0)
     limits = []
     for bound, p in zip(bounds, (tail, 1.0 - tail), strict=True):
-        guard = float(lump_weights(np.abs(values - bound), np.ones_like(values), counts))
-        guard *= unit * amount / tasks
-        limits.append(dirichlet_quantile(np.append(values, bound), np.append(counts, guard), p))
-    return max(limits[1] - limits[0], 0.0)
+        away = np.broadcast_to(np.abs(values - bound), counts.shape)
+        guards = lump_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / tasks
+        atoms = np.broadcast_to(np.append(values, bound), (len(tasks), len(values) + 1))
+        weights = np.concatenate([counts, guards], axis=1)
+        limits.append(dirichlet_quantiles(atoms, weights, p, np.ones_like(weights)))
+    return np.maximum(limits[1] - limits[0], 0.0)
 
 
 def _merged(values: Floats, shares: Floats) -> tuple[Floats, Floats]:

@@ -94,12 +94,20 @@ def in_design(
     kind: str, outlook: Outlook, aims: Aims, tasks: int, n: int, best_for: str = ""
 ) -> Fact:
     """A metric in a design: its standard error and the smallest difference it detects."""
-    difference, reason = None, outlook.unknown_difference(n)
-    if not reason:
-        difference = outlook.test(n, aims.level).detectable(tasks, aims.power)
-        if difference > outlook.largest_difference:
-            difference, reason = None, "too few tasks to detect any difference"
+    difference, reason = smallest_difference(outlook, aims, tasks, n)
     return _fact(kind, outlook, aims, tasks, n, difference, reason, best_for)
+
+
+def smallest_difference(
+    outlook: Outlook, aims: Aims, tasks: int, n: int
+) -> tuple[float | None, str]:
+    """That a design detects; None where there is none, and why."""
+    if reason := outlook.unknown_difference(n):
+        return None, reason
+    difference = outlook.test(n, aims.level).detectable(tasks, aims.power)
+    if difference > outlook.largest_difference:
+        return None, "too few tasks to detect any difference"
+    return difference, ""
 
 
 def needed(outlook: Outlook, aims: Aims, n: int) -> Fact:
@@ -138,7 +146,7 @@ def _fact(
         se=se, size=Size(tasks, n, n), method=DEFAULT[NEW_TASKS], level=aims.level,
         more={
             "fact": kind, "best_for": best_for, "attempts_in_all": total, "cost": aims.cost(total),
-            "width": None if tasks is None else outlook.width(n, tasks, aims.level),
+            "width": None if tasks is None else outlook.widths(n, [tasks], aims.level)[0],
             "difference": difference,
             "power": aims.power, "correlation": outlook.correlation,
             "correlation_source": outlook.correlation_source, "source": outlook.source(n),

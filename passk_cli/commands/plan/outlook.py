@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from passk_cli.inference.design import Assumed, Difference, Piloted
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.inference.widths import guard_width
+from passk_cli.inference.widths import guard_widths
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import series_name
 from passk_cli.study.values import Series
@@ -104,15 +106,19 @@ class Outlook:
             )
         return self._variances[n]
 
-    def width(self, n: int, tasks: int, level: float) -> float | None:
-        """Of the default interval for new tasks; None where there is no standard error."""
+    def widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
+        """Of the default interval for new tasks; None where there is no standard error.
+
+        tasks : of each design.
+        """
         if self.unknown(n) or self.metric.bounds is None:
-            return None
+            return [None] * len(tasks)
         values, shares = self.values.law(n)
-        return guard_width(
-            values, shares, tasks, level,
+        widths: list[float | None] = guard_widths(
+            values, shares, np.array(tasks), level,
             bounds=self.metric.bounds, variance=self.variances(n)[0], unit=self.cluster_size,
-        )  # fmt: skip
+        ).tolist()  # fmt: skip
+        return widths
 
     @cached_property
     def _variances(self) -> dict[int, tuple[float, float]]:

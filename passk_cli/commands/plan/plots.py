@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from passk_cli.commands.plan.designs import DESIGN, Designs, in_design
+from passk_cli.commands.plan.designs import Designs, smallest_difference
 from passk_cli.commands.plan.outlook import correlation_words
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
@@ -45,16 +45,17 @@ def plots(designs: Designs) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-def _rows(designs: Designs, sizes: Iterable[int]) -> list[dict[str, Any]]:
+def _rows(designs: Designs, sizes: Sequence[int]) -> list[dict[str, Any]]:
     """One per metric, number of attempts and number of tasks, where there is a standard error."""
-    sizes, rows = list(sizes), []
+    aims, rows = designs.aims, []
     for outlook in designs.outlooks:
-        for n in designs.aims.attempts:
-            for tasks in sizes:
-                fact = in_design(DESIGN, outlook, designs.aims, tasks, n)
-                rows.append({
-                    "tasks": tasks, "width": fact.more["width"],
-                    "difference": fact.more["difference"], "attempts": plural(n, "attempt"),
-                    "metric": fact.name,
-                })  # fmt: skip
-    return [row for row in rows if row["width"] is not None]
+        for n in aims.attempts:
+            widths = outlook.widths(n, sizes, aims.level)
+            for tasks, width in zip(sizes, widths, strict=True):
+                if width is not None:
+                    difference, _ = smallest_difference(outlook, aims, tasks, n)
+                    rows.append({
+                        "tasks": tasks, "width": width, "difference": difference,
+                        "attempts": plural(n, "attempt"), "metric": outlook.metric.name,
+                    })  # fmt: skip
+    return rows
