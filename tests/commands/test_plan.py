@@ -63,7 +63,8 @@ def test_one_attempt_per_task_by_hand() -> None:
     assert row["se"] == pytest.approx(se)
     # The guard interval is a little wider than the normal one, 3.92 standard errors.
     assert row["width"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * se, rel=0.03)
-    assert row["width"] == guard_width(np.array([0.0, 1.0]), np.array([0.4, 0.6]), 200)
+    width = guard_width(np.array([0.0, 1.0]), np.array([0.4, 0.6]), 200)
+    assert row["width"] == pytest.approx(width, rel=1e-14)
     assert (row["attempts_in_all"], row["cost"], row["source"]) == (200, 100.0, "assumed")
     # Var of a difference: 2 (0.24 − 0.5 · 0.3²), less where the models are apart; McNemar's
     # continuity correction is 1/200.
