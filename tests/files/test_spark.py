@@ -66,6 +66,30 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process.wait()
 
 
+@pytest.fixture(scope="module")
+def server(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of Spark Connect, which ends with the tests."""
+    import pyspark
+
+    home, log = Path(pyspark.__file__).parent, tmp_path_factory.mktemp("connect") / "log"
+    environment = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [
+        str(home / "bin" / "spark-submit"), "--master", "local[1]", "--driver-memory", "700m",
+        *os.environ["PYSPARK_SUBMIT_ARGS"].split()[:-1],
+        *("--conf", "spark.driver.memory=700m", "--conf", "spark.ui.enabled=false"),
+        *("--conf", "spark.connect.grpc.binding.port=0"),
+        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
+    ]  # fmt: skip
+    with open(log, "wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+    try:
+        port = _wait(log, r"Spark Connect server started at: \S+:(\d+)")
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def _wait(log: Path, pattern: str) -> str:
     """What a process says once it is there."""
     for _ in range(1200):
@@ -319,6 +343,52 @@ def test_addresses_that_are_refused(
     assert done.err.startswith(f"passk: {address}: ")
     assert words in done.err
     assert done.err.count("\n") == 1
+
+
+# What both engines say of each file, in a process without another session.
+IN_TURN = """
+import io, sys
+from contextlib import redirect_stderr, redirect_stdout
+from passk_cli.__main__ import main
+
+def said(*arguments):
+    sys.argv = ["passk", "estimate", "-f", "csv", *arguments]
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+    return code, out.getvalue(), err.getvalue()
+
+master, *files = sys.argv[1:]
+for near, far in zip(files[::2], files[1::2]):
+    here, there = said(near), said(far, "--engine", "spark", "--spark-master", master)
+    print(here == there, here[0], there[0], there[2])
+"""
+
+
+def test_spark_connect(shared: Path, server: str) -> None:
+    rows, broken = _jsonl(shared / "x" / "c.jsonl", _rows()), shared / "x" / "broken.jsonl"
+    _jsonl(broken, _rows(), "{bad\n")
+    far = ("hdfs://cluster/runs/x/c.jsonl", "hdfs://cluster/runs/none.jsonl")
+    files = (rows, rows, broken, broken, rows, far[0], rows, far[1])
+    command = [sys.executable, "-c", IN_TURN, server, *map(str, files)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.findall("^(?:True|False).{4}", lines, re.MULTILINE) == [
+        "True 0 0", "True 3 3", "True 0 0", "False 0 3"
+    ]  # fmt: skip
+    assert f"passk: {far[1]}: no such file; check the address\n" in lines
+
+
+def test_no_server_of_spark_connect() -> None:
+    master = "sc://127.0.0.1:1/;token=secret"
+    command = [sys.executable, "-c", IN_TURN, master, *[str(SAMPLES / "counts.csv")] * 2]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert lines == (
+        "False 0 2 passk: --spark-master sc://127.0.0.1:1/: no session (nothing answers there);"
+        " does it run, and is its version that of pyspark?\n\n"
+    )
 
 
 def _spark(master: str) -> list[str]:

@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from passk_cli.errors import ParameterError
+from passk_cli.files.remote import is_remote, name_of
 
 INSTALL = "pip install 'passk-cli[spark]'"
 # Of a session of our own.  Times are shown in UTC, as everywhere.
@@ -64,8 +65,10 @@ def _session(sessions: Any, master: str | None) -> Any:
     with _quiet() as log:
         try:
             started = builder.getOrCreate()
-            if not _is_remote(started):
-                started.sparkContext.setLogLevel("OFF")
+            if _of_connect(started):
+                _require_answer(started)
+                return started
+            started.sparkContext.setLogLevel("OFF")
             for name, value in _PATIENCE.items():
                 if started.conf.get(f"spark.hadoop.{name}", None) is None:
                     started.conf.set(name, value)
@@ -74,20 +77,46 @@ def _session(sessions: Any, master: str | None) -> Any:
             raise _silent(master, error, log()) from None
 
 
-def _is_remote(of: Any) -> bool:
+def _of_connect(of: Any) -> bool:
     """Whether a session speaks to Spark Connect, which has no context here."""
     return type(of).__module__.startswith("pyspark.sql.connect")
+
+
+def _require_answer(connected: Any) -> None:
+    """Ask once: Spark Connect would try for ten minutes to reach a server that is not there."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    patient = connected.client.get_retry_policies()
+    connected.client.set_retry_policies([DefaultPolicy(max_retries=3)])
+    try:
+        _ = connected.version
+    except Exception:
+        # Else it would be tried again at the end of the process.
+        connected.release_session_on_close = False
+        connected.stop()
+        raise
+    connected.client.set_retry_policies(patient)
 
 
 def _silent(master: str | None, error: Exception, log: str) -> ParameterError:
     """Why no session came about."""
     if ("JAVA_GATEWAY_EXITED" in str(error) and master is None) or "JAVA_HOME" in log:
         return ParameterError("--engine spark: Java is not there; Spark needs Java 17 or later")
-    reason = " ".join(str(error).split())[:200]
+    if "PACKAGE_NOT_INSTALLED" in str(error) or isinstance(error, ImportError):
+        return ParameterError(
+            f"--spark-master {_shown(master)}: packages of Spark Connect are missing; {INSTALL}"
+        )
+    answer = "StatusCode.UNAVAILABLE" not in str(error)
+    reason = " ".join(str(error).split())[:200] if answer else "nothing answers there"
     return ParameterError(
-        f"--spark-master {master or 'local[*]'}: no session ({reason}); does it run, and is its"
+        f"--spark-master {_shown(master)}: no session ({reason}); does it run, and is its"
         " version that of pyspark?"
     )
+
+
+def _shown(master: str | None) -> str:
+    """The master without a token."""
+    return "local[*]" if master is None else name_of(master) if is_remote(master) else master
 
 
 @contextmanager
