@@ -77,6 +77,7 @@ def server(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
         str(home / "bin" / "spark-submit"), "--master", "local[1]", "--driver-memory", "700m",
         *os.environ["PYSPARK_SUBMIT_ARGS"].split()[:-1],
         *("--conf", "spark.driver.memory=700m", "--conf", "spark.ui.enabled=false"),
+        *("--conf", "spark.driver.maxResultSize=1m"),
         *("--conf", "spark.connect.grpc.binding.port=0"),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
     ]  # fmt: skip
@@ -372,12 +373,15 @@ def test_spark_connect(shared: Path, server: str) -> None:
     rows, broken = _jsonl(shared / "x" / "c.jsonl", _rows()), shared / "x" / "broken.jsonl"
     _jsonl(broken, _rows(), "{bad\n")
     far = ("hdfs://cluster/runs/x/c.jsonl", "hdfs://cluster/runs/none.jsonl")
-    files = (rows, rows, broken, broken, rows, far[0], rows, far[1])
+    large = shared / "x" / "large.parquet"
+    duckdb.sql(f"COPY (SELECT i AS task, 1 AS passed FROM range(100000) AS t(i)) TO '{large}'")
+    files = (rows, rows, broken, broken, rows, far[0], rows, far[1], large, large)
     command = [sys.executable, "-c", IN_TURN, server, *map(str, files)]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert re.findall("^(?:True|False).{4}", lines, re.MULTILINE) == [
-        "True 0 0", "True 3 3", "True 0 0", "False 0 3"
+        "True 0 0", "True 3 3", "True 0 0", "False 0 3", "False 0 3"
     ]  # fmt: skip
+    assert f"passk: {large}: its counts are larger than Spark's driver can take; read" in lines
     assert f"passk: {far[1]}: no such file; check the address\n" in lines
 
 

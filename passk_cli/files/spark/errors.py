@@ -15,6 +15,10 @@ _NO_SYSTEM = ("No FileSystem for scheme", "ClassNotFoundException: Class org.apa
 _NO_ACCESS = ("AccessControlException", "AccessDenied", "Permission denied", "Forbidden")
 _NO_ANSWER = ("ConnectException", "UnknownHostException", "NoRouteToHost", "SocketTimeoutException",
               "ConnectTimeoutException", "connection exception", "RPC response")  # fmt: skip
+_NO_ROOM = ("maxResultSize", "OutOfMemoryError", "Java heap space", "Cannot grow BufferHolder")
+MORE_FOR_DRIVER = (
+    "read fewer files at once, or set spark.driver.memory and spark.driver.maxResultSize higher"
+)
 # Lines of an error that say no more than that there is one.
 _WRAPPED = ("An error occurred while calling", "Exception thrown in awaitResult")
 _CUT_OFF = ("EOFException", "ZipException", "incorrect data check", "invalid block type",
@@ -42,6 +46,10 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
     at_address = _of_address(place, message) if is_remote(place) else None
     if at_address is not None:
         return at_address
+    if any(sign in message for sign in _NO_ROOM):
+        return DataError(
+            place, "its counts are larger than Spark's driver can take", MORE_FOR_DRIVER
+        )
     if any(sign in message for sign in _NOT_THERE):
         return DataError(
             place, "Spark's workers do not see this file",
