@@ -50,15 +50,14 @@ def refuse_many_steps(what: str, attempts: int, remedy: str) -> None:
         )
 
 
-def refuse_many_pairs(models: int, pairs: int) -> None:
+def refuse_many_pairs(models: int, pairs: int, remedy: str) -> None:
     """ParameterError where so many models make more pairs than can be compared.
 
-    pairs : of models, over all metrics.
+    pairs : of models, over all metrics.  remedy : what asks for fewer.
     """
     if pairs > MOST_PAIRS:
         raise ParameterError(
-            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}; compare with"
-            " one model with --baseline NAME, or keep some with --model"
+            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}; {remedy}"
         )
 
 

@@ -7,6 +7,7 @@ import io
 import itertools
 import math
 import re
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import passk_cli
+from passk_cli import limits
 from passk_cli.api import read
 from passk_cli.commands.plan import Plan
 from passk_cli.commands.plan.aims import parse_attempts, parse_tasks
@@ -623,3 +625,14 @@ def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None
         refused = passk(*ASSUMED, "--max-tasks", given)
         assert (refused.code, f"--max-tasks {given}: " in refused.err) == (2, True)
         assert problem in refused.err
+
+
+def test_too_many_models_for_pairs(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MOST_PAIRS", 2)
+    models = (f"m{i},t{t},4,{(i + t) % 3 + 1}" for i in range(3) for t in range(4))
+    (tmp_path / "p.csv").write_text("model,task,n,c\n" + "\n".join(models))
+    done = passk("plan", tmp_path / "p.csv", "-k", "1")
+    words = "3 models make 3 differences, at most 2; plan with some of them: --model"
+    assert (done.code, words in done.err) == (2, True)

@@ -122,7 +122,10 @@ def choose_pairs(study: Study, baseline: str | None) -> list[tuple[TaskValues, T
         cells.setdefault((rates.metric, rates.series[1:]), []).append(rates)
     if baseline is None:
         sizes = [len(rivals) for rivals in cells.values()]
-        refuse_many_pairs(max(sizes), sum(size * (size - 1) // 2 for size in sizes))
+        refuse_many_pairs(
+            max(sizes), sum(size * (size - 1) // 2 for size in sizes),
+            "compare with one model with --baseline NAME, or keep some with --model",
+        )  # fmt: skip
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
         rivals.sort(key=lambda rates: (place[rates.series], rates.series))

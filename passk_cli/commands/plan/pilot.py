@@ -14,10 +14,10 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.correlation import tells_apart, true_correlation
 from passk_cli.inference.design import Difference, Piloted, cluster_excess
 from passk_cli.inference.intervals import Sample
-from passk_cli.limits import refuse_many_steps
+from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.report.model import Note
 from passk_cli.study.study import Study
-from passk_cli.study.values import TaskValues
+from passk_cli.study.values import Series, TaskValues
 
 
 def pilot_outlooks(study: Study, correlation: float | None) -> tuple[list[Outlook], list[Note]]:
@@ -125,14 +125,7 @@ def _piloted(values: TaskValues) -> Piloted:
 def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook:
     """One metric, by the model whose values vary most and the pair whose differences do."""
     widest = max(usable, key=lambda values: float(values.values.var()))
-    pairs = [
-        (first.on(shared), second.on(shared))
-        for first, second in combinations(usable, 2)
-        if first.series[1:] == second.series[1:]
-        and len(shared := np.intersect1d(first.tasks, second.tasks)) >= 2
-    ]
-    # Two models that never differ, or share one cluster, say nothing about how others do.
-    pairs = [pair for pair in pairs if _spread(pair) > 0 and not _one_cluster(pair[0])]
+    pairs = _pairs(usable)
     values = _piloted(widest)
     if not pairs:
         return alike(widest.metric, values, correlation, widest.series)
@@ -147,6 +140,30 @@ def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook
     difference = Difference(one, other, covariance)
     pair = (first.name, second.name)
     return Outlook(widest.metric, values, difference, None, widest.series, pair)
+
+
+def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
+    """Two models of one group on the tasks that both have, where these say how others differ.
+
+    Not those that never differ, or share one cluster.
+    Errors: ParameterError for too many models.
+    """
+    groups: dict[Series, list[TaskValues]] = {}
+    for values in usable:
+        groups.setdefault(values.series[1:], []).append(values)
+    refuse_many_pairs(
+        max(map(len, groups.values())), sum(math.comb(len(each), 2) for each in groups.values()),
+        "plan with some of them: --model",
+    )  # fmt: skip
+    pairs = []
+    for group in groups.values():
+        for first, second in combinations(group, 2):
+            if not np.array_equal(first.tasks, second.tasks):
+                shared = np.intersect1d(first.tasks, second.tasks)
+                first, second = first.on(shared), second.on(shared)
+            if len(first.tasks) >= 2 and not _one_cluster(first) and _spread((first, second)) > 0:
+                pairs.append((first, second))
+    return pairs
 
 
 def _spread(pair: tuple[TaskValues, TaskValues]) -> float:
