@@ -120,13 +120,16 @@ def _sources(data: Any, spool: Path) -> list[Source]:
     """The files to look into; none for what can be read only once, which is outcomes."""
     from passk_cli.files.arguments import comes_once, expand, paths_of, read_paths
     from passk_cli.files.memory import source_with
-    from passk_cli.files.remote import is_remote
+    from passk_cli.files.remote import is_remote, is_shared
 
     files = paths_of(data)
     if not files:
         source = source_with(COLUMN, data, spool)
         return [] if source is None else [source]
-    plain = all(is_remote(path) or os.path.isfile(path) for path in read_paths(files))
+    paths = read_paths(files)
+    plain = all(is_remote(path) or os.path.isfile(path) for path in paths)
+    # What a cluster reads is outcomes.
+    plain = plain and not any(map(is_shared, paths))
     return expand(files, spool) if plain and not comes_once(files) else []
 
 

@@ -195,6 +195,27 @@ def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.Monkey
     assert done.err == f"passk: ftp://127.0.0.1/x.csv: {words}"
 
 
+def test_what_only_a_cluster_reads(passk: Passk) -> None:
+    for address, remedy in {
+        "hdfs://host/a.csv": "copy the file here",
+        "new=s3a://bucket/a/*.csv": "write s3://bucket/a/*.csv",
+        "file:///a.csv": "write /a.csv",
+    }.items():
+        name = address.removeprefix("new=")
+        words = (
+            f"{name}: only --engine spark reads {name.partition(':')[0]}://; add it, or {remedy}"
+        )
+        for command in ("estimate", "plan"):
+            done = passk(command, address)
+            assert (done.code, done.err) == (3, f"passk: {words}\n")
+    with pytest.raises(passk_cli.DataError, match='only engine="spark" reads hdfs://'):
+        passk_cli.estimate("hdfs://host/a.csv")
+    beside = ("hdfs://host/runs/", "--baseline", "hdfs://host/runs/old.csv")
+    done = passk("compare", *beside)
+    assert done.code == 2
+    assert "is the baseline and lies in hdfs://host/runs/; name the files" in done.err
+
+
 def test_a_server_that_says_nothing_more(
     passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,7 +63,9 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
             place, "a quote without its partner", "write it once more with a CSV library"
         )
     reason = _reason(message)
-    return DataError(place, f"Spark ends with an error ({reason})", "leave --engine spark out")
+    copy = "copy the file here, and " if is_remote(place) else ""
+    remedy = f"{copy}leave --engine spark out"
+    return DataError(place, f"Spark ends with an error ({reason})", remedy)
 
 
 def _of_address(place: str, message: str) -> DataError | None:
