@@ -20,6 +20,8 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
+    # Names of files come home with every group.
+    "spark.sql.execution.arrow.compression.codec": "zstd",
 }
 # Hadoop tries for a quarter of an hour to reach a host that does not answer.
 _PATIENCE = {

@@ -264,9 +264,10 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         totals.append(
             f"coalesce(bit_xor({name(FINGERPRINT)}), CAST(0 AS BIGINT)) AS {name(FINGERPRINT)}"
         )
-        for end in _ENDS:
-            ends = {FILE: FILE_COLUMN, **dict(zip(spans, read.spanned, strict=True))}
-            totals += [f"{end}({sql}) AS {name(span(end, c))}" for sql, c in ends.items()]
+        ends = {FILE: FILE_COLUMN, **dict(zip(spans, read.spanned, strict=True))}
+        totals += [f"min({sql}) AS {name(span('min', c))}" for sql, c in ends.items()]
+        # What does not vary within a group travels once.
+        totals += [f"nullif(max({s}), min({s})) AS {name(span('max', c))}" for s, c in ends.items()]
         with explained(batch.sources):
             read.frame(self.spark).createOrReplaceTempView("passk_rows")
             return self.spark.sql(
@@ -318,10 +319,10 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         halves = []
         # What varies within a group is two rows, of its least and its greatest; one has no weight.
         for end in _ENDS:
-            file = quote_name(span(end, FILE_COLUMN))
+            file = _of_span(end, FILE_COLUMN)
             file = file if layout.spool else f"(SELECT path FROM files_ WHERE uri = {file})"
             columns = [*parts, f"{file} AS {quote_name(FILE_COLUMN)}"]
-            columns += [f"{quote_name(span(end, c))} AS {quote_name(c)}" for c in read.spanned]
+            columns += [f"{_of_span(end, c)} AS {quote_name(c)}" for c in read.spanned]
             columns += [
                 f"{quote_name(c)} * {int(end == 'min')} AS {quote_name(c)}"
                 for c in (WEIGHT, NUMBERED)
@@ -331,8 +332,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
                 f"({code}::HUGEINT & 18446744073709551615)::UBIGINT AS {quote_name(FINGERPRINT)}"
             )
             varies = " OR ".join(
-                f"{quote_name(span('min', c))} <> {quote_name(span('max', c))}"
-                for c in (FILE_COLUMN, *read.spanned)
+                f"{quote_name(span('max', c))} IS NOT NULL" for c in (FILE_COLUMN, *read.spanned)
             )
             halves.append(
                 f"SELECT {', '.join(columns)} FROM home_"
@@ -394,6 +394,12 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
                     f" regexp_full_match({column}, '{_DECIMAL}') THEN {number}"
                     f" ELSE trim({column}, '\"') END WHERE {column} IS NOT NULL"
                 )
+
+
+def _of_span(end: str, column: str) -> str:
+    """SQL for the least or the greatest of a column, which are one where it does not vary."""
+    least, greatest = (quote_name(span(each, column)) for each in _ENDS)
+    return least if end == "min" else f"coalesce({greatest}, {least})"
 
 
 def _require_possible(batches: Sequence[Batch], request: Request) -> None:
