@@ -399,8 +399,9 @@ def run(tree: Path, tests: list[str], seconds: int) -> tuple[str, str]:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return "time", ""
-    by = failed.read_text() if failed.exists() else "import"
-    return ("passed", "") if code == 0 else ("failed", by)
+    if code in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return "passed", ""
+    return "failed", failed.read_text() if failed.exists() else "import"
 
 
 def _become_pytest(tree: Path, arguments: Sequence[str], plugins: Sequence[object]) -> None:

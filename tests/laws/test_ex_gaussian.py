@@ -137,3 +137,10 @@ def test_the_check_holds_where_the_law_is_right_and_fails_on_lumps() -> None:
     assert check.fails
     assert check.excess > 3 * check.limit
     assert not misfit(posterior(*cells), *cells, worth=0.01).fails
+
+
+def test_the_limit_of_the_check_is_that_of_the_most_attempts() -> None:
+    law, tasks = law_of(1.0, 0.0, 0.0, 0.5), np.ones(2)
+    passes = np.array([1, 3])
+    limits = [misfit(law, np.array(n), passes, tasks).limit for n in ((4, 90), (90, 90), (4, 4))]
+    assert limits[0] == limits[1] > limits[2]

@@ -8,7 +8,7 @@ from math import comb, prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from passk_cli.metrics.diversity import (
@@ -24,6 +24,7 @@ from tests.metrics.bags import Row, bag, over_subsets, rows
 
 
 @given(rows(8))
+@example([(0, 2, 1), (1, 3, 1), (2, 2, 0), (3, 1, 1)])
 def test_every_subset(cell: list[Row]) -> None:
     n = sum(count for _, count, _ in cell)
     for k in range(1, n + 1):

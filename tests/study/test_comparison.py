@@ -1,0 +1,70 @@
+"""Two models on the tasks both have: which these are, and what their differences can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from passk_cli import read
+from passk_cli.errors import DataError
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.metrics.registry import parse_list
+from passk_cli.outcomes.counts import Counts
+from passk_cli.study.comparison import difference_sample, match
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.pairs import compare_pairs
+from passk_cli.study.rules import Rules
+from passk_cli.study.values import TaskValues, values_of
+
+CELLS = [("a", "t", 4, 4), ("a", "u", 4, 1), ("a", "v", 4, 2),
+         ("b", "u", 2, 2), ("b", "v", 2, 1), ("b", "w", 2, 0), ("b", "x", 2, 0)]  # fmt: skip
+
+
+def sides(cells: list[tuple[str, str, int, int]]) -> tuple[TaskValues, TaskValues]:
+    first, second = values_of(Counts.from_cells(cells), parse_list("pass@1"))
+    return first, second
+
+
+def test_shared_tasks_and_others() -> None:
+    first, second = sides(CELLS)
+    both = match(first, second)
+    assert both.d.tolist() == [1 / 4 - 1, 0.0]
+    assert (both.only_first, both.only_second) == (1, 2)
+    with pytest.raises(DataError, match="1 tasks only the first has, 2 only the second"):
+        match(first, second, "error")
+    same = match(first.on(both.tasks), second.on(both.tasks), "error")
+    assert (same.d.tolist(), same.only_first, same.only_second) == (both.d.tolist(), 0, 0)
+
+
+def test_of_these_tasks_attempts_of_both_vary() -> None:
+    both = match(*sides(CELLS))
+    over_tasks = difference_sample(both, Confidence())
+    assert (over_tasks.within, over_tasks.passes, over_tasks.mixed) == (None, (), 0)
+    again = difference_sample(both, Confidence(population=THESE_TASKS))
+    # p(1 − p)/(n − 1) of a, and of b.
+    expected = [1 / 4 * 3 / 4 / 3, 1 / 4 / 3 + 1 / 4]
+    assert again.within is not None
+    assert again.within.tolist() == pytest.approx(expected, rel=1e-12)
+    assert (len(again.passes), again.mixed) == (2, 2)
+
+
+def test_a_difference_lies_as_far_out_as_the_bounds_do() -> None:
+    rows = [(model, task, score, 1) for model in "ab" for task in "tuv" for score in (1.0, 5.0)]
+    data = pd.DataFrame(rows, columns=["model", "task", "score", "passed"])
+    counts = read(data, attempts=["score"])
+    pair = match(*values_of(counts, parse_list("mean")))
+    sample = difference_sample(pair, Confidence(bounds=(1.0, 5.0)))
+    assert (sample.low, sample.high) == (-4.0, 4.0)
+
+
+def test_the_smallest_p_of_few_tasks() -> None:
+    cells = [(model, task, 1, int(model == "a")) for model in "ab" for task in "tuv"]
+    (all_differ,) = compare_pairs([sides(cells)], Confidence(), Rules())
+    assert (all_differ.test, all_differ.binary) == ("suissa-shuster", True)
+    # Of 2³ outcomes of three tasks that differ, two are as far out.
+    assert (all_differ.p, all_differ.smallest) == pytest.approx((2 / 8, 2 / 8), rel=1e-9)
+    none_differ = [(model, task, 1, 1) for model in "ab" for task in "tuv"]
+    (equal,) = compare_pairs([sides(none_differ)], Confidence(), Rules())
+    assert (equal.p, equal.smallest) == (1.0, 2 / 8)
+    assert np.sign(all_differ.d).tolist() == [1, 1, 1]

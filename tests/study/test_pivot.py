@@ -1,0 +1,22 @@
+"""A row per model and a column per number; sizes where they differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from passk_cli.report.model import Estimate
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.pivot import pivot
+
+
+@pytest.mark.parametrize(("second", "more"), [(Size(3, 2, 4), []), (Size(2, 4, 4), ["2–3", "2–4"])])
+def test_sizes_stand_there_where_they_differ(second: Size, more: list[str]) -> None:
+    facts = [
+        Fact(("m",), "pass@1", 1, Estimate(0.5), size=Size(3, 2, 4)),
+        Fact(("m",), "mean", None, Estimate(7.0, share=False), size=second),
+    ]
+    table = pivot(facts, ())
+    kinds = [(column.name, column.kind) for column in table.columns]
+    assert kinds[:3] == [("model", "text"), ("pass@1", "share"), ("mean", "score")]
+    assert [name for name, _ in kinds[3:]] == ["tasks", "attempts"][: len(more)]
+    assert table.rows == (("m", facts[0].estimate, facts[1].estimate, *more),)
