@@ -31,7 +31,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -46,7 +46,7 @@ HEAVY = ("duckdb", "hypothesis", "pandas", "rich.table", "scipy.optimize", "scip
 # Tests that read the code rather than run it.
 OF_TEXT = "tests/test_house.py"
 # Of the processor, without a mutant: what the slow ones of the other tests have to leave out.
-OTHERS_TAKE = 40
+OTHERS_TAKE = 20
 # As many times longer is a hang; the seconds are for starting.
 HANG, START = 5, 20
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -363,16 +363,12 @@ class Recorder:
         self.path.write_text(json.dumps({"tests": self.tests, "lines": self.lines}))
 
 
-@dataclass
 class Chosen:
     """A plugin of pytest that runs these tests alone, in this order, and keeps what fails first."""
 
-    tests: list[str]
-    failed: Path
-    places: dict[str, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.places = {test: place for place, test in enumerate(self.tests)}
+    def __init__(self, tests: list[str], failed: Path) -> None:
+        self.failed = failed
+        self.places = {test: place for place, test in enumerate(tests)}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -401,6 +397,8 @@ def run(tree: Path, tests: list[str], seconds: int) -> tuple[str, str]:
         return "time", ""
     if code in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
         return "passed", ""
+    if code == pytest.ExitCode.INTERNAL_ERROR:
+        sys.exit(f"pytest itself fails on {tests}")
     return "failed", failed.read_text() if failed.exists() else "import"
 
 

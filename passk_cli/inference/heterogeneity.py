@@ -232,9 +232,9 @@ def guarded_limits(jobs: Sequence[Guarded], setting: Setting) -> list[tuple[Floa
             by = np.nanquantile if np.isnan(values).any() else np.quantile
             return np.asarray(by(values, p, axis=0))
 
-        low = np.min([quantile(atom, setting.tail) for atom in job.lowest], axis=0)
-        high = np.max([quantile(atom, 1 - setting.tail) for atom in job.highest], axis=0)
-        limits.append((low, high))
+        low = np.stack([quantile(atom, setting.tail) for atom in job.lowest])
+        high = np.stack([quantile(atom, 1 - setting.tail) for atom in job.highest])
+        limits.append((low.min(axis=0), high.max(axis=0)))
     return limits
 
 

@@ -104,7 +104,7 @@ def mean_power_new_tasks(values: NDArray[np.float64], ks: NDArray[np.int64]) -> 
     >>> mean_power_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
     [0.666667, 0.25, nan]
     """
-    last = int(min(ks.max(), len(values)))
+    last = min(int(ks.max()), len(values))
     k = np.arange(1, last + 1)
     means = np.zeros(last + 1)
     means[0] = 1.0

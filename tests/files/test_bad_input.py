@@ -108,7 +108,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         ["--by", "Temp,temp"], "the columns 'Temp' and 'temp' differ only in case",
     ),
     ("not Parquet after all", "a.jsonl", GOOD, ["--from", "parquet"], "not a Parquet file"),
-    ("too deep", "a.jsonl", '{"task": "a", "x": ' + "[" * 5000 + "\n", [], "nested too deeply"),
+    ("too deep", "a.jsonl", '{"task": "a", "x": ' + "[" * 100_000 + "\n", [], "nested too deeply"),
     ("column twice", "a.csv", "task,passed,task\na,1,a\n", [], "the column 'task' is there twice"),
     ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: not JSON"),
     (

@@ -504,3 +504,14 @@ def test_columns_asked_for_that_appear_late(write: Write) -> None:
     assert cells(nested, by=["run.id"])["n", "3", "t49"] == (1, 1)
     with pytest.raises(DataError, match="no column 'sise'"):
         read(path, by=["sise"])
+
+
+@pytest.mark.parametrize("levels", [900, 5000])
+def test_a_value_that_is_nested_deeply(write: Write, levels: int) -> None:
+    """It hides nothing; 5,000 levels are more than the parsers of some Pythons go down."""
+    deep = "[" * levels + "]" * levels
+    rows = "".join(f'{{"task": "{t}", "passed": true, "x": {deep}}}\n' for t in "ab")
+    try:
+        assert cells(write("m.jsonl", rows)) == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
+    except DataError as refusal:
+        assert (levels, "nested too deeply" in str(refusal)) == (5000, True)

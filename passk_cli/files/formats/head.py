@@ -146,9 +146,11 @@ def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    if isinstance(value, list) and value:
-        yield from key_names(value[0], depth, prefix.rstrip(".") + "[].")
-    elif isinstance(value, dict):
+    # As deep as any harness writes lists in lists: a file may hold thousands.
+    for _ in range(_DEPTH):
+        if isinstance(value, list) and value:
+            value, prefix = value[0], prefix.rstrip(".") + "[]."
+    if isinstance(value, dict):
         for key, inner in value.items():
             yield prefix + key
             if depth > 1:
