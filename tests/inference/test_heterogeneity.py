@@ -74,6 +74,8 @@ def test_reasons_of_moments() -> None:
     sd, skewness = spread_of_rates(4 * one, 2 * one, Setting())
     assert (sd.value, sd.low) == (0.0, 0.0)
     assert sd.reason == skewness.reason == "no spread beyond the noise of the attempts"
+    all_pass, _ = spread_of_rates(4 * one, 4 * one, Setting())
+    assert (all_pass.value, all_pass.reason) == (0.0, sd.reason)
     n, c = np.full(8, 4), np.array([0, 1, 2, 2, 3, 3, 4, 2])
     sd, skewness = spread_of_rates(n, c, Setting())
     assert (sd.low, skewness.value) == (0.0, None)

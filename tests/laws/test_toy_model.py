@@ -67,6 +67,13 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
     assert star == pytest.approx(c * c, rel=3e-7)
 
 
+def test_the_largest_k_is_one_of_them() -> None:
+    (best,) = best_temperatures(power_law(1.5, 2), [10**9])
+    assert best.pass_at_k == pytest.approx(1.0, abs=1e-6)
+    with pytest.raises(ParameterError, match="k = 1000000001"):
+        best_temperatures(power_law(1.5, 2), [10**9 + 1])
+
+
 @pytest.mark.parametrize("moment", [1e-12, 1e-4, 0.3, 1.0, 1.999999, 2.0, 1e6])
 def test_temperature_of_moment_is_the_inverse(moment: float) -> None:
     assert second_moment(temperature_of_moment(moment)) == pytest.approx(moment, rel=1e-12)
