@@ -512,6 +512,9 @@ def test_a_value_that_is_nested_deeply(write: Write, levels: int) -> None:
     deep = "[" * levels + "]" * levels
     rows = "".join(f'{{"task": "{t}", "passed": true, "x": {deep}}}\n' for t in "ab")
     try:
-        assert cells(write("m.jsonl", rows)) == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
+        found = cells(write("m.jsonl", rows))
     except DataError as refusal:
-        assert (levels, "nested too deeply" in str(refusal)) == (5000, True)
+        if levels == 900 or "nested too deeply" not in str(refusal):
+            raise
+    else:
+        assert found == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
