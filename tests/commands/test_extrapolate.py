@@ -390,7 +390,9 @@ def test_the_interval_for_any_rare_tasks_starts_where_the_attempts_end(passk: Pa
     rows = {r["metric"]: r for r in read if r["fit"] in ("ex-gaussian", "weighed")}
     at, hat = rows["pass@100"], rows["pass^100"]
     assert (at["rare_low"], at["rare_high"]) == (now["pass@20"]["low"], "1.0")
-    assert (hat["rare_low"], hat["rare_high"]) == ("0.0", now["pass^20"]["high"])
+    assert hat["rare_low"] == "0.0"
+    # Intervals made together differ in their last digit from those made one by one.
+    assert float(hat["rare_high"]) == pytest.approx(float(now["pass^20"]["high"]), rel=1e-13)
 
 
 def test_any_rare_tasks_with_unequal_attempts() -> None:
