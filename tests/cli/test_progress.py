@@ -23,14 +23,15 @@ class Terminal(io.StringIO):
 def test_what_goes_on_is_shown_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
 ) -> None:
-    monkeypatch.setattr(sys, "stderr", stream())
+    stderr = stream()
+    monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN", 0.01)
 
     def wait(words: str) -> None:
         """Until they are shown, which takes long where the machine is busy."""
         until = time.monotonic() + (5 if stream is Terminal else 0.1)
-        while words not in sys.stderr.getvalue() and time.monotonic() < until:  # type: ignore[attr-defined]
+        while words not in stderr.getvalue() and time.monotonic() < until:
             time.sleep(0.01)
 
     with working("computing"):
@@ -38,7 +39,7 @@ def test_what_goes_on_is_shown_on_a_terminal(
             wait("reading")
         for place, _ in enumerate(steps(["a", "b"], "computing", "models"), 1):
             wait(f"computing: {place} of 2 models")
-    shown = sys.stderr.getvalue()
+    shown = stderr.getvalue()
     words = ["reading", "computing: 1 of 2 models", "computing: 2 of 2 models"]
     assert [word for word in words if word in shown] == (words if stream is Terminal else [])
     assert activity() == ""
