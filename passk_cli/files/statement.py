@@ -286,15 +286,13 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         if batch.roles.shape != "attempts" or attempt is None:
             return True
         kinds = batch.layout.kinds.get(attempt, set())
-        json = batch.layout.kind in ("json", "jsonl") or batch.layout.spool != ""
-        return (json or batch.layout.typed) and kinds == {"number"} and attempt not in other_uses
+        return _has_types(batch) and kinds == {"number"} and attempt not in other_uses
 
     def _numeric(self, batch: Batch, setting: str) -> bool:
         """Whether a setting is a number, as far as is known, and its column plays no other part."""
         kinds = batch.layout.kinds.get(setting, {"number"}) - {"null"}
         others = (*batch.roles.columns().values(), *self.where)
-        json = batch.layout.kind in ("json", "jsonl") or batch.layout.spool != ""
-        return (json or batch.layout.typed) and kinds == {"number"} and setting not in others
+        return _has_types(batch) and kinds == {"number"} and setting not in others
 
     def rows(self, keep: str | None, *, file_order: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
@@ -542,6 +540,12 @@ def _tally(
         if LATE in str(error) or not statement.widen():
             raise
         return _tally(con, statement, keep)
+
+
+def _has_types(batch: Batch) -> bool:
+    """Whether the files say what is a number and what a text, as delimited texts do not."""
+    layout = batch.layout
+    return layout.typed or layout.kind in ("json", "jsonl") or layout.spool != ""
 
 
 def _number(text: str) -> str:
