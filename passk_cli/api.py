@@ -135,10 +135,9 @@ def python_function(name: str) -> Callable[..., Findings]:
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
         with python_spelling(options):
             findings = _findings(declaration, data, given)
-        for note in findings.report.notes:
-            if note.level == "warning":
-                # At the line that called the command.
-                warnings.warn(note.text, PasskWarning, stacklevel=2)
+        for message in findings.report.warnings:
+            # At the line that called the command.
+            warnings.warn(PasskWarning(message.text, message.name), stacklevel=2)
         return findings
 
     call.__name__ = call.__qualname__ = name
@@ -148,9 +147,10 @@ def python_function(name: str) -> Callable[..., Findings]:
 
 
 def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Findings:
-    """The answer to a command's question about the data, its notes as Python spells them."""
+    """The answer to a command's question about the data, its messages as Python spells them."""
     from passk_cli.files.remote import fetched_once
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.render.style import Style, with_words
 
     if isinstance(data, Counts):
         _refuse_reading(data, given)
@@ -159,8 +159,9 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
     with fetched_once():
         report = answer(question, shared, _reader(data, question))
     options = {field: (option, kind) for field, option, kind, _ in declaration.options()}
-    notes = tuple(replace(n, text=in_python(n.text, options)) for n in report.notes)
-    return Findings(replace(report, notes=notes, caption=in_python(report.caption, options)))
+    report = with_words(report, Style())
+    messages = tuple(m.spelled(in_python(m.text, options)) for m in report.messages)
+    return Findings(replace(report, messages=messages, context=in_python(report.context, options)))
 
 
 def _refuse_reading(counts: Counts, given: Mapping[str, Any]) -> None:

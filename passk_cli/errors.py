@@ -14,10 +14,12 @@ class PasskError(Exception):
     What the text quotes from data stands there as it is; `str` makes it safe to print, and cuts
     what is long.
     kind : what it is about, for programs: "usage", "data" or "internal".
+    name : of the error in the catalogue of messages, "duplicate-attempts".
     """
 
     exit_code = 4
     kind = "internal"
+    name = ""
 
     def __str__(self) -> str:
         return cut(printable(super().__str__()))
@@ -71,8 +73,27 @@ class NoResults(DataError):
     """A file that holds no results at all: an error where it was named, passed over in a folder."""
 
 
-class PasskWarning(UserWarning):
-    """Something that makes numbers mean less than they seem, as `passk: warning:` on stderr.
+class MessageError(PasskError):
+    """A message that the user has made an error.
 
+    name : of the message.
+    """
+
+    exit_code = 3
+    kind = "data"
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        super().__init__(text)
+
+
+class PasskWarning(UserWarning):
+    """Something that makes numbers mean less than they seem, as a warning on stderr.
+
+    name : of the message, "pooled-settings"; `passk help NAME` says more.
     Silence one with `warnings.filterwarnings("ignore", category=passk_cli.PasskWarning)`.
     """
+
+    def __init__(self, text: str = "", name: str = "") -> None:
+        super().__init__(text)
+        self.name = name

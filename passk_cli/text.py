@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 # Signs that move the cursor, end a line, hide, or turn the direction of what follows.
@@ -100,3 +101,26 @@ def _ends(text: str, first: int, last: int) -> str:
 
 def _code(character: str) -> str:
     return character.encode("unicode_escape").decode()
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them.
+
+    >>> listed("a"), listed("ab"), listed("abc")
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def first_few(names: Sequence[str]) -> str:
+    """The first three, and how many more.
+
+    >>> first_few("abcde")
+    'a, b, c and 2 more'
+    """
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -73,7 +73,7 @@ again();
 
 
 def document(report: Report, percent: bool = False) -> str:
-    """A document of all plots, with the notes and the signature below."""
+    """A document of all plots, with the messages, in words, and the signature below."""
     specs = [spec(plot, percent) | {"description": _name(plot)} for plot in report.plots]
     colours = {
         f"{name}_{part}": getattr(theme, part)
@@ -82,7 +82,7 @@ def document(report: Report, percent: bool = False) -> str:
     }
     title = next((plot.title for plot in report.plots if plot.title), "passk")
     figures = "\n".join(f'<figure id="chart-{place}"></figure>' for place in range(len(specs)))
-    texts = [f"{note.level}: {printable(note.text)}" for note in report.notes]
+    texts = [f"{said.severity}: {printable(said.text)}" for said in report.messages]
     texts += [signature_line(report)] if report.signature else []
     below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
     return f"""<!DOCTYPE html>

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, ClassVar
+from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, write_whole, written
 from passk_cli.cli.progress import working
-from passk_cli.errors import ParameterError
-from passk_cli.option import DeclaredOption, Option, declared, sections_of
+from passk_cli.errors import MessageError, ParameterError
+from passk_cli.message import NOTE
+from passk_cli.option import DeclaredOption, Option, declared, sections_of, split
 from passk_cli.render import (
     FAILURES,
     FORMATS,
@@ -33,11 +34,24 @@ if TYPE_CHECKING:
     from passk_cli.render.style import Style
     from passk_cli.report.model import Report
 
-# As many notes are read; more are walked past.
-_NOTES = 3
+# As many messages are read; more are walked past.
+_MESSAGES = 3
 _TERMINAL = ("-", "terminal")
 # Formats on stdout after which a chart can stand; None is the one for a terminal or a pipe.
 _FOR_PEOPLE = (None, "table", "plain")
+# Severity → how it stands out on a terminal.
+_COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
+
+
+def _messages_named(names: Any) -> tuple[str, ...]:
+    """Names of messages, refused where there is no such one."""
+    chosen = split(names)
+    if chosen != ("all",):
+        from passk_cli.commands.catalogue import message_of
+
+        for name in chosen:
+            message_of(name)
+    return chosen
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,11 +189,39 @@ class Output:
         ),
     ] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
-    verbose: Annotated[bool, Option("-v --verbose", help="All notes on stderr, not three.")] = False
-    no_signature: Annotated[
+    full: Annotated[bool, Option("--full", help="Every table, and the meaning of each column.")] = (
+        False
+    )
+    verbose: Annotated[
         bool,
-        Option("--no-signature", help="Leave out the line that reproduces the numbers.", rare=True),
+        Option(
+            "-v --verbose",
+            help="All messages, and what reproduces the numbers.",
+            detail="On stderr every message, not the first three; below the tables the signature.",
+        ),
     ] = False
+    error: Annotated[
+        tuple[str, ...],
+        Option(
+            "--error",
+            "NAME|all",
+            "Make a message an error (exit code 3).",
+            detail="By its name, or all warnings. Repeatable. `passk help NAME` says more of one.",
+            parse=_messages_named,
+            rare=True,
+        ),
+    ] = ()
+    ignore: Annotated[
+        tuple[str, ...],
+        Option(
+            "--ignore",
+            "NAME",
+            "Leave a message out.",
+            detail="By its name. Repeatable. The signature names those that were left out.",
+            parse=_messages_named,
+            rare=True,
+        ),
+    ] = ()
     safe_csv: Annotated[
         bool,
         Option(
@@ -190,7 +232,7 @@ class Output:
             rare=True,
         ),
     ] = False
-    quiet: Annotated[bool, Option("-q --quiet", help="No notes on stderr; warnings stay.")] = False
+    quiet: Annotated[bool, Option("-q --quiet", help="Only warnings on stderr.")] = False
 
     def check(
         self,
@@ -264,26 +306,46 @@ class Output:
         asked = (own or self.form) if len(self.output) > 1 else (self.form or own)
         return asked or ("table" if target is None and sys.stdout.isatty() else "plain")
 
-    def write(self, report: Report, charting: Charting | None = None) -> None:
-        """Notes to stderr, the report to stdout or whole into the file, then its charts.
+    def judged(self, report: Report) -> Report:
+        """The report without the messages that are ignored.
 
-        The verdict of a gate stands on stderr in any case; in GitHub Actions there is a summary.
+        Errors: DataError for the first message that is made an error.
+        """
+        if not self.error and not self.ignore:
+            return report
+        from passk_cli.render.style import spoken
+
+        kept = tuple(said for said in report.messages if said.name not in self.ignore)
+        for said in kept:
+            if said.name in self.error or (self.error == ("all",) and said.severity != NOTE):
+                raise MessageError(said.name, spoken(said, self._style(False, False)))
+        signature = {**report.signature}
+        if self.ignore:
+            signature["ignore"] = ",".join(self.ignore)
+        return replace(report, messages=kept, signature=signature)
+
+    def write(self, report: Report, charting: Charting | None = None) -> None:
+        """The report to stdout or whole into the file, its charts, then messages to stderr.
+
+        The verdict of a gate stands on stderr where stdout does not show it; in GitHub Actions
+        there is a summary.
         """
         from passk_cli.text import cut, printable
 
+        shown = None in self._targets and self._format(None) in _FOR_PEOPLE
         try:
             self._write(report, charting)
         finally:
-            if report.checks:
+            self.write_messages(report)
+            if report.checks and not shown:
                 from passk_cli.render.checks import verdict
 
                 line = cut(printable(verdict(report, self._style(False, False))))
                 print(f"passk: {line}", file=sys.stderr)
 
     def _write(self, report: Report, charting: Charting | None) -> None:
-        self.write_notes(report)
-        if self.no_signature:
-            report = replace(report, signature={})
+        from passk_cli.render.style import with_words
+
         printed, contents, page_files = "", dict[Path, str | bytes](), list[Path]()
         for target in self._targets:
             name = self._format(target, paged=report.page is not None)
@@ -300,7 +362,8 @@ class Output:
             _to_stdout(printed)
         self._say_written(page_files)
         if charting is not None:
-            charting.write(report, self._style(sys.stdout.isatty(), sys.stdout.isatty()))
+            style = self._style(sys.stdout.isatty(), sys.stdout.isatty())
+            charting.write(with_words(report, style), style)
         if report.checks and (summary := self._summary):
             self.append(report, "markdown", summary)
 
@@ -323,20 +386,27 @@ class Output:
         annotated = "github" in map(self._format, self._targets)
         return os.environ.get("GITHUB_STEP_SUMMARY", "") if annotated else ""
 
-    def write_notes(self, report: Report) -> None:
-        """What qualifies the numbers, to stderr: all warnings, and the first three notes."""
-        from passk_cli.report.words import plural
-        from passk_cli.text import printable
+    def write_messages(self, report: Report) -> None:
+        """The first three messages to stderr, warnings first, and the names of the others."""
+        from passk_cli.render.style import labelled
 
-        # A warning says that a number means less than it seems: nothing silences it.
-        warnings = [note for note in report.notes if note.level == "warning"]
-        notes = [note for note in report.notes if note.level != "warning"]
-        room = len(notes) if self.verbose else _NOTES
-        for note in (*warnings, *([] if self.quiet else notes[:room])):
-            print(f"passk: {note.level}: {printable(note.text)}", file=sys.stderr)
-        if len(notes) > room and not self.quiet:
-            more = plural(len(notes) - room, "more note")
-            print(f"passk: {more}: add -v", file=sys.stderr)
+        if not report.messages:
+            return
+        ordered = sorted(report.messages, key=lambda said: said.severity == NOTE)
+        if self.quiet:
+            ordered = [said for said in ordered if said.severity != NOTE]
+        room = len(ordered) if self.verbose else _MESSAGES
+        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+        style = self._style(False, False)
+        for said in ordered[:room]:
+            line = labelled(said, style)
+            if colour:
+                label, _, words = line.partition(": ")
+                line = f"\x1b[{_COLOURS[said.severity]}m{label}:\x1b[0m {words}"
+            print(line, file=sys.stderr)
+        if rest := ordered[room:]:
+            names = ", ".join(dict.fromkeys(said.name for said in rest if said.name))
+            print(f"{len(rest)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
 
     def _style(self, wide: bool, coloured: bool) -> Style:
         """The reader's choices; as wide as the terminal and coloured where that is welcome."""
@@ -344,7 +414,10 @@ class Output:
 
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
         colour = coloured and not os.environ.get("NO_COLOR")
-        return Style(self.digits, self.percent, width, colour, safe_csv=self.safe_csv)
+        return Style(
+            self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
+            signed=self.verbose,
+        )  # fmt: skip
 
     def write_failure(self, problem: str, *, file: bool) -> None:
         """What kept a gate from its verdict, in the formats that pipelines look at.
@@ -370,12 +443,11 @@ class Output:
 
     def append(self, report: Report, format: str, path: str) -> None:
         """Add the report and its warnings to the end of a file, as a step summary is written."""
-        from passk_cli.render.style import Style
-        from passk_cli.text import printable
+        from passk_cli.render.style import Style, spoken
 
-        warnings = [printable(note.text) for note in report.notes if note.level == "warning"]
-
-        text = renderer(format)(report, Style(self.digits, self.percent))
+        style = Style(self.digits, self.percent)
+        warnings = [spoken(said, style) for said in report.warnings]
+        text = renderer(format)(report, style)
         _append(path, text + "".join(f"\n**Warning:** {text}\n" for text in warnings))
 
 

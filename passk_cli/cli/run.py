@@ -42,7 +42,7 @@ def _run_fetched(declaration: Command, files: Sequence[str], given: Mapping[str,
         raise ParameterError(f"{flag} goes with a file; name it with --output FILE")
     with temporary_folder("passk-") as folder:
         table = {"output": str(folder / "table"), "form": given["form"] or "csv"}
-        code = _run(declaration, files, {**given, **table}, notes_only=True)
+        code = _run(declaration, files, {**given, **table}, messages_only=True)
         with open(table["output"], "rb") as content:
             bytes_to_stdout(content)
     return code
@@ -53,9 +53,9 @@ def _run(
     files: Sequence[str],
     given: Mapping[str, Any],
     *,
-    notes_only: bool = False,
+    messages_only: bool = False,
 ) -> int:
-    """The same with a file for what streams; notes_only : the report itself is not printed."""
+    """The same with a file for what streams; messages_only : the report itself is not printed."""
     edge = {name: v for name, v in given.items() if name not in declared(declaration.question)}
     output, charting = filled(Output, edge), filled(Charting, edge)
     with _visible_failure(declaration, output, file=False):
@@ -73,12 +73,12 @@ def _run(
                 return load(chosen, request, tolerant=question.tolerant)
 
         with working("computing"):
-            report = answer(question, options, read)
+            report = output.judged(answer(question, options, read))
     if report.page is not None:
         command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
         report = replace(report, page=replace(report.page, command=command))
-    if notes_only:
-        output.write_notes(report)
+    if messages_only:
+        output.write_messages(report)
     else:
         output.write(report, charting)
     return report.exit_code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
     from passk_cli.report.model import Report
     from passk_cli.study.rules import Rules
+    from passk_cli.study.section import Section
     from passk_cli.study.study import Study
 
     class Read(Protocol):
@@ -125,6 +127,7 @@ class Command:
     charts : whether its report can be drawn.  paged : whether it is a page.
     judges : whether its report is a verdict, so that an error, which keeps it from one, has to show
         where pipelines look.
+    view : the module that has the sections of its answer, as SECTIONS, and its messages.
     """
 
     question: type[Question]
@@ -135,6 +138,14 @@ class Command:
     charts: bool = False
     paged: bool = False
     judges: bool = False
+    view: str = ""
+
+    def shown(self) -> tuple[type[Section[Any]], ...]:
+        """The sections of its answer, in reading order: what its columns and fields mean."""
+        sections: tuple[type[Section[Any]], ...] = ()
+        if self.view:
+            sections = import_module(self.view).SECTIONS
+        return sections
 
     @property
     def meaning(self) -> list[str]:

@@ -197,8 +197,8 @@ class Convert(Question):
             tables=(table,),
             data=table,
             answer=(convert_answer(counts, as_counts=self.counts, empty=missing),),
-            caption="–: scores, of which none passes or fails" * bool(facts.not_understood),
-            notes=tuple(reading_notes(counts)),
+            context="–: scores, of which none passes or fails" * bool(facts.not_understood),
+            messages=tuple(reading_notes(counts)),
             signature=signature(counts, ()),
         )
 

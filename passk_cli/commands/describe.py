@@ -63,11 +63,11 @@ class Describe(Question):
             ),
             data=Table(tuple(map(Column, names)), tuple(_data_row(counts, s) for s in series)),
             answer=(describe_answer(counts),),
-            caption="pass rate is over attempts, pass@1 over tasks: they differ where tasks differ"
+            context="pass rate is over attempts, pass@1 over tasks: they differ where tasks differ"
             " in attempts"
             + " · –: some outcomes neither pass nor fail"
             * bool(counts.facts.not_understood),
-            notes=tuple(note for note in reading_notes(counts) if note.level == "warning"),
+            messages=tuple(note for note in reading_notes(counts) if note.severity == "warning"),
             signature=signature(counts, ()),
         )
 

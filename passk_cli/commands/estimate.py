@@ -18,7 +18,8 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 
 if TYPE_CHECKING:
-    from passk_cli.report.model import Estimate, Note, Report, Sentence
+    from passk_cli.message import Said
+    from passk_cli.report.model import Estimate, Report, Sentence
     from passk_cli.report.plot import Plot
     from passk_cli.study.fact import Fact
     from passk_cli.study.study import Study
@@ -64,8 +65,8 @@ class Estimation(Question):
             facts,
             [pivot(facts, study.counts.group_names)],
             answer=(estimate_answer(study, facts),),
-            caption=(study.sizes(facts), study.confidence.words(), _empty(facts), study.hint),
-            notes=(*study.notes(facts), *_source_notes(study, facts), *_compare_note(study)),
+            context=(study.sizes(facts), study.confidence.words(), _empty(facts), study.hint),
+            messages=(*study.messages(facts), *_source_notes(study, facts), *_compare_note(study)),
             plots=partial(_dots, study, facts),
         )
 
@@ -175,7 +176,7 @@ def _order(study: Study, facts: Sequence[Fact], sort: str) -> list[tuple[str, ..
     return sorted(series, key=lambda name: value[name] * (1 if back else -1))
 
 
-def _source_notes(study: Study, facts: Sequence[Fact]) -> list[Note]:
+def _source_notes(study: Study, facts: Sequence[Fact]) -> list[Said]:
     """Where the uncertainty comes from, when one source dominates."""
     from passk_cli.report.model import Note
 
@@ -211,7 +212,7 @@ def _source_notes(study: Study, facts: Sequence[Fact]) -> list[Note]:
     return notes
 
 
-def _compare_note(study: Study) -> list[Note]:
+def _compare_note(study: Study) -> list[Said]:
     """Where differences are tested, as here they are not."""
     from passk_cli.report.model import Note
 

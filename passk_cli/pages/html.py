@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.charts.inline import drawing, variables
 from passk_cli.pages.layout import sections
-from passk_cli.render.style import answer
+from passk_cli.render.style import answer, spoken
 from passk_cli.report.model import signature_line
 from passk_cli.text import printable
 
@@ -45,7 +45,7 @@ def html(report: Report, style: Style) -> str:
         finding=answer(report, style),
         sections=sections(page.sections, style),
         absent=[printable(text) for text in page.absent],
-        notes=[(note.level, printable(note.text)) for note in report.notes],
+        messages=[(said.severity, spoken(said, style)) for said in report.messages],
         signature=signature_line(report) if report.signature else "",
         command=printable(page.command),
         css=Markup(_beside("page.css")),

@@ -43,7 +43,7 @@ class PanelView:
     """A panel with its text ready.
 
     anchor : its address, of plain letters.  finding : what was found, rounded.
-    limits, caption : what it is about, and how it was made; printable.
+    limits, context : what it is about, and how it was made; printable.
     tables_first : whether its first table stands above its pictures.
     """
 
@@ -53,7 +53,7 @@ class PanelView:
     tables: tuple[TableView, ...]
     plots: tuple[Plot, ...]
     limits: str
-    caption: str
+    context: str
     tables_first: bool = False
 
 
@@ -84,9 +84,9 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
     anchor = panel.name.split("-")[0] + end
     tables = tuple(table_view(table, style) for table in report.tables)
     first = panel.name.startswith("leaderboard") and bool(tables)
-    limits, caption = printable(panel.limits), printable(report.caption)
+    limits, context = printable(panel.limits), printable(report.context)
     plots = _pictures(report)
-    return PanelView(panel, anchor, answer(report, style), tables, plots, limits, caption, first)
+    return PanelView(panel, anchor, answer(report, style), tables, plots, limits, context, first)
 
 
 def _pictures(report: Report) -> tuple[Plot, ...]:

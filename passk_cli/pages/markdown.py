@@ -10,7 +10,7 @@ from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.pages.layout import PanelView, sections
 from passk_cli.render.markup import code, escaped, markdown_table
-from passk_cli.render.style import answer
+from passk_cli.render.style import answer, labelled
 from passk_cli.report.model import signature_line
 from passk_cli.text import printable
 
@@ -38,7 +38,7 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
             images = _images(view, style) if pictures else {}
             files |= images
             blocks += _panel(view, style, pictures, sorted(images))
-    blocks += ["## Notes", _listed([f"{note.level}: {note.text}" for note in report.notes])]
+    blocks += ["## Notes", _listed([labelled(said, style) for said in report.messages])]
     if page.absent:
         blocks += ["## What is not shown", _listed(list(page.absent))]
     lines = [printable(page.command), signature_line(report) if report.signature else ""]
@@ -63,7 +63,7 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
     for table in panel.report.tables:
         yield f"**{escaped(table.title)}**" if table.title else ""
         yield markdown_table(table, style)
-    yield escaped(view.caption)
+    yield escaped(view.context)
 
 
 def _images(view: PanelView, style: Style) -> dict[str, bytes]:

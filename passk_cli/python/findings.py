@@ -24,7 +24,8 @@ class Findings:
 
     frame : the tidy rows as a DataFrame, one per number, at full precision; an estimate that cannot
         be computed is NaN, and its note says why.
-    tables : the tables for people.  notes : what qualifies the numbers, warnings included.
+    tables : the tables for people.  messages : what a reader must know beside the numbers, each
+        with a name.
     signature : name → value of all that it takes to reproduce the numbers.
     report : what all of these are made from.
 
@@ -54,9 +55,11 @@ class Findings:
         return [_frame(table) for table in self.report.tables]
 
     @property
-    def notes(self) -> list[str]:
-        """What qualifies the numbers."""
-        return [note.text for note in self.report.notes]
+    def messages(self) -> list[dict[str, object]]:
+        """What a reader must know beside the numbers: name, severity, text and fields of each."""
+        from passk_cli.render.data import message_data
+
+        return [message_data(message) for message in self.report.messages]
 
     @property
     def signature(self) -> dict[str, object]:
@@ -157,7 +160,7 @@ def _frame(table: Table) -> pd.DataFrame:
     import pandas as pd
 
     rows = [[_value(cell) for cell in row] for row in table.rows]
-    frame = pd.DataFrame(rows, columns=[column.name for column in table.columns])
+    frame = pd.DataFrame(rows, columns=[column.header for column in table.columns])
     frame.attrs["title"] = table.title
     return frame
 

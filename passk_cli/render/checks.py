@@ -7,7 +7,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
-from passk_cli.render.style import Style, answer, said
+from passk_cli.render.style import Style, answer, said, spoken
 from passk_cli.report.model import Check, Estimate, Report, signature_line
 from passk_cli.report.words import plural
 from passk_cli.text import printable
@@ -179,7 +179,7 @@ def _others(failing: Sequence[Check], checks: Sequence[Check]) -> str:
 
 
 def _warnings(report: Report) -> list[str]:
-    return [printable(note.text) for note in report.notes if note.level == "warning"]
+    return [spoken(message, Style()) for message in report.warnings]
 
 
 def _document(suite: ElementTree.Element) -> str:

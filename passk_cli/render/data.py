@@ -7,13 +7,14 @@ import math
 import re
 from typing import Any
 
+from passk_cli.message import Said
 from passk_cli.render.checks import opening
-from passk_cli.render.style import Style
+from passk_cli.render.style import Style, spoken
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
 from passk_cli.text import strict_json
 
 # The version of what `json_text` writes; it changes when a key goes or means something else.
-SCHEMA = "passk-report/1"
+SCHEMA = "passk-report/2"
 _PLAIN = (str, int)
 # Blanks, control characters and signs without width may stand before a sign, also a full-width one.
 _FORMULA = re.compile(
@@ -32,7 +33,7 @@ def tsv_text(report: Report, style: Style) -> str:
 
 
 def json_text(report: Report, style: Style) -> str:
-    """One object: what was found, rows, notes, caption and signature."""
+    """One object: what was found, rows, messages, context and signature."""
     result = {"result": report.result, "exit": report.exit_code} if report.result else {}
     # Words are the same whatever digits and units the reader of tables has chosen.
     words = {"answer": text} if (text := opening(report, Style())) else {}
@@ -41,11 +42,24 @@ def json_text(report: Report, style: Style) -> str:
         **result,
         **words,
         "rows": _records(report),
-        "notes": [{"level": note.level, "text": note.text} for note in report.notes],
-        "caption": report.caption,
+        "messages": [message_data(message) for message in report.messages],
+        "context": report.context,
         "signature": dict(report.signature),
     }
     return strict_json(document, indent=2) + "\n"
+
+
+def message_data(message: Said) -> dict[str, Any]:
+    """A message as data: its fields as they are, its words with default rounding."""
+    fields = {name: _field(value) for name, value in message.fields.items()}
+    text = spoken(message, Style())
+    return {"name": message.name, "severity": message.severity, "text": text, "fields": fields}
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, Estimate):
+        return {"estimate": value.value, "low": value.low, "high": value.high}
+    return list(value) if isinstance(value, tuple | list) else _plain(value)
 
 
 def jsonl_text(report: Report, style: Style) -> str:
@@ -54,7 +68,7 @@ def jsonl_text(report: Report, style: Style) -> str:
 
 
 def _records(report: Report) -> list[dict[str, Any]]:
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     return [dict(zip(names, map(_plain, row), strict=True)) for row in report.data.rows]
 
 
@@ -76,7 +90,7 @@ def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
     lines = _CsvLines()
     # Of line breaks, the writer quotes those that it ends a line with.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow([shown(column.name) for column in report.data.columns])
+    writer.writerow([shown(column.header) for column in report.data.columns])
     for row in report.data.rows:
         # The writer leaves None empty.
         writer.writerow(list(map(shown, row)))

@@ -7,7 +7,15 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from passk_cli.render.checks import opening
-from passk_cli.render.style import Style, caption, heading, parts
+from passk_cli.render.style import (
+    Style,
+    context,
+    heading,
+    labelled,
+    parts,
+    shown_tables,
+    signed,
+)
 from passk_cli.report.model import Cell, Column, Estimate, Report, Table, signature_line
 from passk_cli.text import printable
 
@@ -48,12 +56,12 @@ def markdown(report: Report, style: Style) -> str:
     """The answer above GitHub tables, numbers right-aligned, names escaped."""
     style = style.typeset
     blocks = [escaped(text)] if (text := opening(report, style)) else []
-    for table in report.tables:
+    for table in shown_tables(report, style):
         if table.title:
             blocks.append(f"**{escaped(table.title)}**")
         blocks.append(markdown_table(table, style))
-    blocks += [escaped(text)] if (text := caption(report)) else []
-    blocks += [code(signature_line(report))] if report.signature else []
+    blocks += [escaped(text)] if (text := context(report, style)) else []
+    blocks += [code(text)] if (text := signed(report, style)) else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -68,7 +76,7 @@ def latex(report: Report, style: Style) -> str:
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
     lines += [f"% {text}"] if (text := opening(report, style)) else []
-    for table in report.tables:
+    for table in shown_tables(report, style):
         if table.title:
             lines.append(f"% {printable(table.title)}")
         align = "".join("r" if column.numeric else "l" for column in table.columns)
@@ -82,17 +90,17 @@ def latex(report: Report, style: Style) -> str:
             lines.append(_row(cells))
         # A blank line, so that several stand below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
-    lines += [f"% {printable(text)}"] if (text := caption(report)) else []
+    lines += [f"% {text}"] if (text := context(report, style)) else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def html(report: Report, style: Style) -> str:
-    """Tables for a notebook, the answer above, with caption, notes and signature below."""
+    """Tables for a notebook, the answer above, with context, messages and signature below."""
     style = style.typeset
     blocks = [f"<p>{_html(text)}</p>"] if (text := opening(report, style)) else []
-    blocks += [_html_table(table, style) for table in report.tables]
-    notes = [f"{note.level}: {note.text}" for note in report.notes]
-    below = [caption(report), *notes, signature_line(report) if report.signature else ""]
+    blocks += [_html_table(table, style) for table in shown_tables(report, style)]
+    messages = [labelled(message, style) for message in report.messages]
+    below = [context(report, style), *messages, signed(report, style)]
     blocks += [f"<p>{_html(text)}</p>" for text in below if text]
     return "<div>\n" + "\n".join(blocks) + "\n</div>"
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from passk_cli.render.style import Style, aligned, answer, caption, joined, padded
-from passk_cli.report.model import Report, Table, signature_line
+from passk_cli.render.style import (
+    Style,
+    aligned,
+    answer,
+    context,
+    joined,
+    padded,
+    shown_tables,
+    signed,
+)
+from passk_cli.report.model import Report, Table
 from passk_cli.text import cells_of, printable
 
 GAP = "  "
 
 
 def plain(report: Report, style: Style) -> str:
-    """The answer, tables, caption and signature as text."""
+    """The answer, tables, context and signature as text."""
     blocks = [text] if (text := answer(report, style)) else []
-    blocks += [block(table, style) for table in report.tables]
-    closing = [line for line in (printable(caption(report)), signature_line(report)) if line]
+    blocks += [block(table, style) for table in shown_tables(report, style)]
+    closing = [line for line in (context(report, style), signed(report, style)) if line]
     return "\n\n".join([*blocks, *filter(None, ["\n".join(closing)])]) + "\n"
 
 

@@ -7,7 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from passk_cli.message import Said
 from passk_cli.report.model import (
+    ALWAYS,
     Cell,
     Column,
     Estimate,
@@ -16,6 +18,7 @@ from passk_cli.report.model import (
     Report,
     Sentence,
     Table,
+    signature_line,
 )
 from passk_cli.report.words import p_text
 from passk_cli.text import cells_of, printable
@@ -36,6 +39,8 @@ class Style:
     colour : whether escape codes are welcome.
     minus : the sign of negative numbers: "-" for programs, "−" where people read.
     safe_csv : whether texts in csv and tsv that a spreadsheet would compute get an apostrophe.
+    full : whether every table and column is shown, with the legend of the columns.
+    signed : whether the line that reproduces the numbers stands below the tables.
     """
 
     digits: int | None = None
@@ -44,6 +49,8 @@ class Style:
     colour: bool = False
     minus: str = "-"
     safe_csv: bool = False
+    full: bool = False
+    signed: bool = False
 
     @property
     def typeset(self) -> Style:
@@ -70,12 +77,61 @@ def answer(report: Report, style: Style) -> str:
     return " ".join(said(sentence, style) for sentence in report.answer)
 
 
-def caption(report: Report) -> str:
-    """What qualifies the tables; the sign of cells without a number is explained in any case."""
-    empty = any(_is_empty(cell) for table in report.tables for row in table.rows for cell in row)
-    if not empty or _EXPLAINED.search(report.caption):
-        return report.caption
-    return " · ".join(filter(None, (report.caption, f"{_EMPTY}: no number")))
+def shown_tables(report: Report, style: Style) -> tuple[Table, ...]:
+    """The tables that are shown: all of them and their legend with `full`; else those, and of
+    their columns those, that change a decision."""
+    if not style.full:
+        return tuple(_decisive(table) for table in report.tables if table.shown == ALWAYS)
+    entries = {c.header: c.meaning for table in report.tables for c in table.columns if c.meaning}
+    if not entries:
+        return report.tables
+    heads = (Column("column"), Column("meaning"))
+    return (*report.tables, Table(heads, tuple(entries.items()), "Columns"))
+
+
+def _decisive(table: Table) -> Table:
+    places = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
+    if len(places) == len(table.columns):
+        return table
+    rows = tuple(tuple(row[at] for at in places) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[at] for at in places), rows=rows)
+
+
+def context(report: Report, style: Style) -> str:
+    """The line below the tables; the sign of cells without a number is explained in any case."""
+    tables = shown_tables(report, style)
+    empty = any(_is_empty(cell) for table in tables for row in table.rows for cell in row)
+    if not empty or _EXPLAINED.search(report.context):
+        return printable(report.context)
+    return printable(" · ".join(filter(None, (report.context, f"{_EMPTY}: no number"))))
+
+
+def signed(report: Report, style: Style) -> str:
+    """The line that reproduces the numbers, where it is asked for."""
+    return signature_line(report) if style.signed and report.signature else ""
+
+
+def spoken(message: Said, style: Style) -> str:
+    """A message in words, its numbers in the chosen digits."""
+    return said(
+        tuple(
+            (piece[0], Column("", piece[1])) if isinstance(piece, tuple) else piece
+            for piece in message.pieces()
+        ),
+        style,
+    )
+
+
+def labelled(message: Said, style: Style) -> str:
+    """A message as a compiler prints it: "warning[pooled-settings]: attempts differ in …"."""
+    name = f"[{message.name}]" if message.name else ""
+    return f"{message.severity}{name}: {spoken(message, style)}"
+
+
+def with_words(report: Report, style: Style) -> Report:
+    """The report with its messages as words, for what cannot round."""
+    words = tuple(message.spelled(spoken(message, style)) for message in report.messages)
+    return replace(report, messages=words)
 
 
 def _is_empty(cell: Cell) -> bool:
@@ -101,7 +157,7 @@ def said(sentence: Sentence, style: Style) -> str:
 def _unit(cell: Cell, column: Column) -> str:
     """Of a difference of percentages, points: 20 % is not 20 points less than 25 %."""
     signed = isinstance(cell, Estimate) and cell.signed
-    return column.name or ("points" if signed else "%")
+    return column.header or ("points" if signed else "%")
 
 
 def _of_words(cell: Cell) -> Column:
@@ -177,7 +233,7 @@ def heading(table: Table, place: int, style: Style) -> str:
     """The name of a column, with its unit where its numbers are percentages."""
     column = table.columns[place]
     shares = style.percent and any(_is_share(row[place], column) for row in table.rows)
-    return printable(column.name) + (" (%)" if shares else "")
+    return printable(column.header) + (" (%)" if shares else "")
 
 
 def _is_share(cell: Cell, column: Column) -> bool:

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, answer, caption, joined
-from passk_cli.report.model import Estimate, Report, Table, signature_line
+from passk_cli.render.style import Style, aligned, answer, context, joined, shown_tables, signed
+from passk_cli.report.model import Estimate, Report, Table
 from passk_cli.text import cells_of, printable
 
 # What joins a number to its percent sign: one cell wide, and no space to the code that breaks
@@ -21,7 +21,7 @@ _NARROWEST = 8
 
 
 def table(report: Report, style: Style) -> str:
-    """The answer, tables, caption, signature; a wide table is broken between columns."""
+    """The answer, tables, context, signature; a wide table is broken between columns."""
     width, style = style.width or 80, style.typeset
     console = Console(
         file=io.StringIO(),
@@ -35,17 +35,17 @@ def table(report: Report, style: Style) -> str:
     if report.answer:
         console.print(_unbreakable(answer(report, style)))
         console.print()
-    for item in report.tables:
+    for item in shown_tables(report, style):
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
         for places in _blocks(item, style, width):
             console.print(_grid(item, style, places, width))
             console.print()
-    if text := caption(report):
-        console.print(_unbreakable(printable(text)), soft_wrap=False)
-    if report.signature:
+    if text := context(report, style):
+        console.print(Text(_unbreakable(text), style="dim"), soft_wrap=False)
+    if text := signed(report, style):
         # One line, which the terminal itself folds, so that it can be copied as it is.
-        console.print(Text(signature_line(report), style="dim"), soft_wrap=True)
+        console.print(Text(text, style="dim"), soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().replace(_UNBREAKABLE, " %").split("\n")
     return "\n".join(line.rstrip() for line in lines)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.message import WARNING, Said
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 
@@ -71,22 +72,42 @@ def ranged(low: float, high: float, *, share: bool = True) -> Cell:
     return Estimate(low, upper=high, share=share) if high > low else low
 
 
+# Where a column or a table is shown: always, with --full, or in csv, json and Python alone.
+ALWAYS, FULL, DATA = "always", "full", "data"
+
+
 @dataclass(frozen=True)
 class Column:
-    """A column's name and how its values are shown.
+    """A column of a table, a field of csv and json, an entry of the reference: one object.
 
+    header : what people read above it.  Of a number in a sentence, its unit under --percent; "%"
+        where empty.
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more), "given" (a share that was asked for,
         in as many digits as it has), "score" (a number of no known unit), "amount" (money or a
         ratio: two decimals), "number" (of any size: four significant digits), "p" (a p-value) or
         "strip" (attempts in their order, "+" passed and "-" failed).
-    name : its heading.  Of a number in a sentence, its unit under --percent; "%" where empty.
     joined : belongs to the column before it; the two are never shown apart.
+    meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
+    name : its name in csv, json and Python; "" where it is in none.
+    shown : ALWAYS, FULL (with --full) or DATA (in csv, json and Python alone).
+    cell : (record) → cell; of a repeated column (record, item) → cell; None of a field of csv and
+        json alone.
+    across : (section) → items; the column is there once for each, with the item in its header and
+        meaning where they have {}.
+    where : (section) → whether it is there.  units : (section, item) → kind, where that depends.
     """
 
-    name: str
+    header: str
     kind: str = "text"
     joined: bool = False
+    meaning: str = ""
+    name: str = ""
+    shown: str = ALWAYS
+    cell: Callable[..., Cell] | None = field(default=None, compare=False, repr=False)
+    across: Callable[[Any], Iterable[Any]] | None = field(default=None, compare=False, repr=False)
+    where: Callable[[Any], bool] | None = field(default=None, compare=False, repr=False)
+    units: Callable[[Any, Any], str] | None = field(default=None, compare=False, repr=False)
 
     @property
     def numeric(self) -> bool:
@@ -96,19 +117,20 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns and rows; every row has one cell per column."""
+    """Columns and rows; every row has one cell per column.
+
+    shown : ALWAYS or FULL (with --full).
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     title: str = ""
+    shown: str = ALWAYS
 
 
-@dataclass(frozen=True)
-class Note:
-    """Something the reader has to know; `warning` when the numbers mean less because of it."""
-
-    text: str
-    level: str = "note"
+def Note(text: str, level: str = "note") -> Said:
+    """A message that has no name yet."""
+    return Said("", level, "{text}", fields={"text": text})
 
 
 @dataclass(frozen=True)
@@ -189,8 +211,8 @@ class Report:
 
     tables : for people, in reading order.
     data : the same facts, tidy: one row per fact, full precision, for programs.
-    caption : one line under the tables: what was counted, and how certain it is.
-    notes : what qualifies the numbers.
+    context : one line under the tables: what was counted, and how certain it is.
+    messages : what a reader must know beside the answer.
     signature : name → value, enough to reproduce the numbers; options by their names.
     checks : the rules of a gate; empty for other reports.
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
@@ -205,8 +227,8 @@ class Report:
 
     tables: tuple[Table, ...]
     data: Table
-    caption: str = ""
-    notes: tuple[Note, ...] = ()
+    context: str = ""
+    messages: tuple[Said, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     draw: Callable[[], tuple[Plot, ...]] = tuple
@@ -223,12 +245,17 @@ class Report:
         return self.draw()
 
     def __post_init__(self) -> None:
-        names = [column.name for column in self.data.columns]
+        names = [column.header for column in self.data.columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ParameterError(
                 f"--by {twice}: the output has a column of that name; rename it in the data"
             )
+
+    @property
+    def warnings(self) -> tuple[Said, ...]:
+        """The messages that say why the numbers mean less than they seem."""
+        return tuple(said for said in self.messages if said.severity == WARNING)
 
     @property
     def result(self) -> str:

@@ -5,33 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from passk_cli.text import first_few, listed, plural
 
-def plural(count: int, noun: str) -> str:
-    """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+__all__ = ["first_few", "listed", "plural"]
 
 
 def span(low: int, high: int) -> str:
     """One number, or two with a dash: "10", "1–3"."""
     return str(low) if low == high else f"{low}–{high}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them.
-
-    >>> listed("a"), listed("ab"), listed("abc")
-    ('a', 'a and b', 'a, b and c')
-    """
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-
-
-def first_few(names: Sequence[str]) -> str:
-    """The first three, and how many more.
-
-    >>> first_few("abcde")
-    'a, b, c and 2 more'
-    """
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def series_name(series: Sequence[str]) -> str:

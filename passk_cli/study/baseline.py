@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import base_name, is_file_argument, paths_of, without
+from passk_cli.message import Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Note
 
@@ -24,7 +25,7 @@ class Runs:
 
     files: Sequence[str] | None
     baseline: Any = None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Said, ...] = ()
 
     @classmethod
     def apart(cls, files: Sequence[str], baseline: Any) -> Runs:

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from passk_cli.files.request import BOUNDS
+from passk_cli.message import Said
 from passk_cli.report.model import Note
 from passk_cli.report.words import plural
 
@@ -38,7 +39,7 @@ class Uneven:
     p: float
 
 
-def loss_notes(facts: ReadFacts) -> Iterator[Note]:
+def loss_notes(facts: ReadFacts) -> Iterator[Said]:
     """How many attempts of whom have no outcome and what became of them; a warning where uneven."""
     if not facts.missing or facts.losses is None:
         return
@@ -75,7 +76,7 @@ def kinds_missing(
         yield f"{model}: {missing:,} of {made:,}{f', of which {kinds}' if kinds else ''}"
 
 
-def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Note]:
+def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]:
     """A warning where two models lose attempts unevenly; the least likely pair named.
 
     label : of the models that are compared with the others, where only these pairs are looked at.

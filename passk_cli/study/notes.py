@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.files.source import without_suffixes
+from passk_cli.message import Said
 from passk_cli.report.model import Note
 from passk_cli.report.words import first_few, numbers_of_models, plural, series_name
 from passk_cli.study.fact import Fact
@@ -26,7 +27,7 @@ _VALUELESS = {
 }
 
 
-def reading_notes(counts: Counts) -> list[Note]:
+def reading_notes(counts: Counts) -> list[Said]:
     """One note for each thing that happened between sampling and the counts."""
     facts = counts.facts
     notes = [Note(text, "warning") for text in facts.warnings]
@@ -67,7 +68,7 @@ def reading_notes(counts: Counts) -> list[Note]:
     return notes + stopping_notes(counts)
 
 
-def _pooled(facts: ReadFacts) -> Note:
+def _pooled(facts: ReadFacts) -> Said:
     """Several files of one model, without numbers; a warning where their names differ in heat."""
     words = (
         "several files hold unnumbered attempts of one model: they are pooled, and repeats cannot"
@@ -84,7 +85,7 @@ def _pooled(facts: ReadFacts) -> Note:
     )
 
 
-def _one_model(counts: Counts) -> Iterator[Note]:
+def _one_model(counts: Counts) -> Iterator[Said]:
     """Columns of a table that were not understood, where nothing tells its rows apart."""
     for file in counts.facts.inputs:
         if file.unused and not {"model", "attempt", "n"} & set(file.roles):
@@ -98,7 +99,7 @@ def _files(paths: Sequence[str], lacking: str) -> str:
     return f"skipped {plural(len(paths), 'file')} {lacking}: {first_few(paths)}"
 
 
-def _roles(counts: Counts) -> Iterator[Note]:
+def _roles(counts: Counts) -> Iterator[Said]:
     """The columns of what is known of attempts, and the attempts where it is not."""
     facts = counts.facts
     for role, attempts in counts.attempts.items():
@@ -111,7 +112,7 @@ def _roles(counts: Counts) -> Iterator[Note]:
             yield Note(f"{plural(attempts.valueless, 'attempt')} without {role}: {none}")
 
 
-def _runs(counts: Counts) -> Iterator[Note]:
+def _runs(counts: Counts) -> Iterator[Said]:
     """Runs of one model whose attempts are read as attempts of the same tasks."""
     models: dict[int, list[str]] = {}
     for model in dict.fromkeys(model for model, *_ in counts.series):
@@ -138,7 +139,7 @@ def _spellings(counts: Counts) -> Iterator[str]:
             )
 
 
-def short_notes(facts: Sequence[Fact], short_tasks: str) -> list[Note]:
+def short_notes(facts: Sequence[Fact], short_tasks: str) -> list[Said]:
     """One warning per cause: which metrics of which models have tasks with too few attempts."""
     numbers: dict[tuple[bool, str], list[tuple[str, str]]] = {}
     for fact in facts:
@@ -156,7 +157,7 @@ def short_notes(facts: Sequence[Fact], short_tasks: str) -> list[Note]:
     ]
 
 
-def flaw_notes(facts: Sequence[Fact]) -> list[Note]:
+def flaw_notes(facts: Sequence[Fact]) -> list[Said]:
     """One note per thing that is special about intervals, with the numbers it is true of.
 
     A warning where it is why there is none: the caption says which intervals there are to be.

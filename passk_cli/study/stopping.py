@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.inference.stopping import FIRST_PASS, LEVEL, REPLACED, Stopping, stopping
+from passk_cli.message import Said
 from passk_cli.report.model import Note
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Suspect:
     read: float
 
 
-def stopping_notes(counts: Counts) -> list[Note]:
+def stopping_notes(counts: Counts) -> list[Said]:
     """One warning per way in which sampling stopped; the likeliest model named, others counted."""
     suspects = sorted(_suspects(counts), key=lambda s: s.stopping.chance)
     notes = []

@@ -11,7 +11,8 @@ import numpy as np
 
 from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import Estimate, Note, Report, Sentence, Table
+from passk_cli.message import Said
+from passk_cli.report.model import Estimate, Report, Sentence, Table
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import span
 from passk_cli.study.confidence import Confidence
@@ -47,7 +48,7 @@ class Study:
     short_tasks: str = "empty"
     hint: str = ""
     baseline: Counts | None = None
-    reading: tuple[Note, ...] = ()
+    reading: tuple[Said, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -169,8 +170,8 @@ class Study:
             return replace(fact, estimate=replace(nothing, value=sample.mean, reason=fixed))
         return _with_limits([fact], [sample], confidence)[0]
 
-    def notes(self, facts: Sequence[Fact], short: Sequence[Fact] | None = None) -> list[Note]:
-        """What reading did, in sentences, and what is special about these numbers.
+    def messages(self, facts: Sequence[Fact], short: Sequence[Fact] | None = None) -> list[Said]:
+        """The messages of reading, and those about these numbers.
 
         short : the facts whose lack of attempts is told; all of them when None.
         """
@@ -184,11 +185,11 @@ class Study:
         ]
 
     def sizes(self, facts: Iterable[Fact]) -> str:
-        """How many tasks and attempts the numbers rest on: "800 tasks, 10 attempts each"."""
+        """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
-        tasks_text = f"{span(min(tasks), max(tasks))} task{'s' * (max(tasks) != 1)}"
+        number = span(min(tasks), max(tasks))
         n = span(min(fewest), max(most))
-        return f"{tasks_text}, {n} attempt{'s' * (n != '1')} each"
+        return f"{number} task{'s' * (number != '1')} × {n} attempt{'s' * (n != '1')}"
 
     def report(
         self,
@@ -196,12 +197,12 @@ class Study:
         tables: Iterable[Table],
         *,
         answer: tuple[Sentence, ...] = (),
-        caption: Iterable[str] = (),
-        notes: Iterable[Note] = (),
+        context: Iterable[str] = (),
+        messages: Iterable[Said] = (),
         plots: Callable[[], tuple[Plot, ...]] = tuple,
         **decided: object,
     ) -> Report:
-        """The report: tables for people, the facts as tidy rows, notes and signature.
+        """The report: tables for people, the facts as tidy rows, messages and signature.
 
         answer : what was found, in a sentence or two.
         plots : draws when called, since drawing may take long.
@@ -215,8 +216,8 @@ class Study:
         return Report(
             tables=tuple(tables),
             data=tidy(facts, self.counts.group_names, self.confidence.population),
-            caption=" · ".join(filter(None, caption)),
-            notes=tuple(dict.fromkeys(notes)),
+            context=" · ".join(filter(None, context)),
+            messages=tuple(dict.fromkeys(messages)),
             signature=signature(self.counts, self.metrics, **entries),
             draw=plots,
             answer=answer,

@@ -129,7 +129,7 @@ def assert_lines(text: str, report: Report | None = None) -> None:
 
 def assert_delimited(text: str, report: Report, delimiter: str = ",") -> None:
     """Python and pandas read the rows that were meant, names to the letter."""
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     assert rows[0] == names
     for row, facts in zip(rows[1:], report.data.rows, strict=True):
@@ -143,7 +143,7 @@ def assert_json(text: str, report: Report) -> None:
     assert_lines(text)
     document = json.loads(text)
     assert [list(row) for row in document["rows"]] == [
-        [column.name for column in report.data.columns] for _ in report.data.rows
+        [column.header for column in report.data.columns] for _ in report.data.rows
     ]
 
 
@@ -193,7 +193,7 @@ def assert_junit(text: str, report: Report) -> None:
 def assert_github(text: str, report: Report) -> None:
     assert_lines(text)
     lines = text.splitlines()
-    warnings = [note for note in report.notes if note.level == "warning"]
+    warnings = [note for note in report.messages if note.severity == "warning"]
     flips = 1 if report.listed else 0
     assert len(lines) == len(report.checks) + len(warnings) + flips
     assert all(re.match("::(error|warning|notice) title=[^:,]*::", line) for line in lines)

@@ -40,7 +40,7 @@ def report_of(
 
 
 def rows(report: Report) -> list[Row]:
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     return [dict(zip(names, row, strict=True)) for row in report.data.rows]
 
 
@@ -124,17 +124,17 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
     assert (
         "the curve ends at k = 3, the fewest attempts at a task; 2 of 3 tasks have more"
-        in report.notes[0].text
+        in report.messages[0].text
     )
     report = report_of(counts, Confidence(), Curve(delta=True), "drop")
     found = of(report, "m", "pass@")
     assert [(r["k"], r["tasks"]) for r in found] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
     at, _ = curve(np.array([5, 5]), np.array([5, 2]), 5)
     assert found[-2]["estimate"] == pytest.approx(at[:, 3].mean())
-    assert any("tasks with too few attempts are left out" in note.text for note in report.notes)
+    assert any("tasks with too few attempts are left out" in note.text for note in report.messages)
     report = report_of(counts, Confidence(), Curve(max_k=2))
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
-    assert not report.notes
+    assert not report.messages
     with pytest.raises(ParameterError, match="the most any task has is 5"):
         report_of(counts, Confidence(), Curve(max_k=6))
 
@@ -239,7 +239,7 @@ def test_exact_rates_and_data_are_told_alike() -> None:
 def test_exact_rates_have_no_intervals() -> None:
     report = rates_report([Family("f", np.array([0.2, 0.8]))], Grid(), delta=True)
     assert all(r["low"] is None and r["se"] is None for r in rows(report))
-    assert "no sampling error" in report.notes[0].text
+    assert "no sampling error" in report.messages[0].text
     family = Family("f", np.array([0.5]))
     for band, short in (("simultaneous", "empty"), ("pointwise", "drop")):
         with pytest.raises(ParameterError, match="for outcomes"):

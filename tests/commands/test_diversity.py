@@ -53,7 +53,7 @@ def solved(*attempts: tuple[str, str, str, int], **more: object) -> Counts:
 
 def facts(report: Report) -> dict[tuple[str, ...], dict[str, object]]:
     """(model, groups …, metric) → the row of the tidy table."""
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     keys = names.index("metric") + 1
     return {tuple(map(str, row[:keys])): dict(zip(names, row, strict=True))
             for row in report.data.rows}  # fmt: skip
@@ -131,7 +131,7 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
         # Two answers, one of them right: as many solutions as verdicts.
         variety, least = (found["flips", f"{f}@{k}"] for f in ("variety", "least variety"))
         assert variety["estimate"] == pytest.approx(least["estimate"])
-    warned = [note.text for note in report.notes if note.level == "warning"]
+    warned = [note.text for note in report.messages if note.severity == "warning"]
     assert len(warned) == 1
     assert warned[0].startswith("gains from more attempts come with little variety: different")
     assert warned[0].endswith(" for flips")
@@ -141,10 +141,10 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
     table = report.tables[2]
     flags = {row[0]: row[-1] for row in table.rows}
     assert flags == {"flips": FLAG, "explores": "", "knows": ""}
-    assert f"{FLAG}: a gain whose interval lies above 0" in report.caption
+    assert f"{FLAG}: a gain whose interval lies above 0" in report.context
     # Nothing flagged: nothing to explain, and no empty column.
     plain = diversity_report(solved(*varied("explores", [*"abcdefghij", "a", "b"], {"a"})), (2,))
-    assert [column.name for column in plain.tables[2].columns][-1] == "distinct-pass@k"
+    assert [column.header for column in plain.tables[2].columns][-1] == "distinct-pass@k"
     assert "least: " in plain.caption
     assert FLAG not in plain.caption
 
@@ -188,7 +188,7 @@ def test_what_has_no_value_says_why() -> None:
     assert found["m", "effective"]["estimate"] is None
     assert found["m", "effective"]["note"] == "all solutions differ: no two attempts agree"
     assert found["m", "effective correct"]["note"] == "no task has enough attempts"
-    assert any("effective of m: all solutions differ" in note.text for note in report.notes)
+    assert any("effective of m: all solutions differ" in note.text for note in report.messages)
     one = solved(("m", "t", "s", 1), ("m", "u", "s", 1))
     with pytest.raises(ParameterError, match="no model has two attempts at every task"):
         diversity_ks(one)
@@ -209,7 +209,7 @@ def test_missing_solutions_are_one_kind_and_said() -> None:
     rows = [("m", "t", None, 0), ("m", "t", None, 0), ("m", "t", "a", 1), ("m", "u", "a", 1)]
     report = diversity_report(solved(*rows), (1,))
     assert facts(report)["m", "distinct"]["estimate"] == 1.5
-    assert any("2 attempts without solution" in note.text for note in report.notes)
+    assert any("2 attempts without solution" in note.text for note in report.messages)
 
 
 def test_short_tasks_clusters_and_populations() -> None:

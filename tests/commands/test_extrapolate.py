@@ -142,7 +142,7 @@ def test_attempts_that_differ_have_a_column() -> None:
     report = report_of(Counts.from_cells(cells), (100,), fit="beta")
     assert sorted(column(report, "n")) == [10, 40]  # type: ignore[type-var]
     assert report.tables[0].columns[2].name == "pass@n"
-    assert "k = 10–40 predicted from 4–7 attempts" in report.caption
+    assert "k = 10–40 predicted from 4–7 attempts" in report.context
 
 
 def test_a_prediction_of_zero_stands_before_those_that_are_none() -> None:
@@ -382,7 +382,7 @@ def lumps(tasks: int = 90) -> Counts:
 
 def test_rates_spread_otherwise_widen_the_interval_and_say_so() -> None:
     report = report_of(lumps(), (1_000,))
-    assert any("contradict the ex-Gaussian model" in note.text for note in report.notes)
+    assert any("contradict the ex-Gaussian model" in note.text for note in report.messages)
     whole, law, weighed = [r for r in facts(report) if "pass@1000" in str(r["metric"])][:3]
     assert (whole["k"], law["k"], law["fit_k"]) == (1000, None, 1000)
     assert [r["metric"] for r in (whole, law)] == ["pass@1000", "pass@1000 by ex-gaussian"]

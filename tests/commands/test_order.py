@@ -60,7 +60,7 @@ def told(counts: Counts, ks: tuple[int, ...] = (), **options: Any) -> Report:
 
 def facts(report: Report, model: str = "m") -> dict[str, dict[str, Any]]:
     """fact (and k) → its row."""
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     rows = [dict(zip(names, row, strict=True)) for row in report.data.rows]
     return {
         " ".join(str(r[c]) for c in ("metric", "k", "k_to") if r.get(c) is not None): r
@@ -75,7 +75,7 @@ def words(report: Report, model: str = "m") -> tuple[str, str, str]:
 
 
 def warnings(report: Report) -> str:
-    return "\n".join(note.text for note in report.notes if note.level == "warning")
+    return "\n".join(note.text for note in report.messages if note.severity == "warning")
 
 
 def drawn(p: np.ndarray, n: int, seed: int = 0) -> np.ndarray:
@@ -202,7 +202,7 @@ def test_unequal_attempts() -> None:
     tasks = [task[: 3 + 3 * (t % 3)].tolist() for t, task in enumerate(x)]
     counts = counted(m=tasks)
     report = told(counts)
-    assert any("tasks have different numbers of attempts" in n.text for n in report.notes)
+    assert any("tasks have different numbers of attempts" in n.text for n in report.messages)
     assert [facts(report)[f"rate {i} {i}"]["tasks"] for i in (3, 4, 7)] == [40, 26, 13]
     # Every task has 3 attempts: k up to 3 by default, more where asked, with its tasks.
     assert [m.k for m in study_of(counts).metrics] == [1, 2, 3] * 2

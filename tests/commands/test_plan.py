@@ -40,13 +40,13 @@ ASSUMED = ["plan", "--mean", "0.6", "--spread", "0.3"]
 
 
 def rows(report: Report, **wanted: object) -> list[Row]:
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     every = [dict(zip(names, row, strict=True)) for row in report.data.rows]
     return [row for row in every if all(row[k] == v for k, v in wanted.items())]
 
 
 def said(report: Report) -> str:
-    return "\n".join(f"{note.level}: {note.text}" for note in report.notes)
+    return "\n".join(f"{note.severity}: {note.text}" for note in report.messages)
 
 
 def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> Report:
@@ -230,7 +230,7 @@ def test_pilot_of_one_model() -> None:
     assert "note: pass@4: the pilot has 4 attempts per task; for more, Beta rates" in text
     assert "the correlation of their true values is assumed to be 0.5" in text
     assert "with 50 pilot tasks, these standard errors are uncertain by ±6.6 % (pass@1), ±" in text
-    assert "gpt-4o is like --mean 0.42 --spread 0.3157" in report.caption
+    assert "gpt-4o is like --mean 0.42 --spread 0.3157" in report.context
     assert rows(report, fact="split", metric="pass@4")[-1]["tasks"] == 50
 
 
@@ -425,7 +425,7 @@ def test_no_impossible_correlation_or_spread(seed: int) -> None:
     assert ("measured" in str(report.signature["correlation"])) == any(
         source == "measured" for _, source in used.values()
     )
-    names = [column.name for column in report.tables[0].columns]
+    names = [column.header for column in report.tables[0].columns]
     for cells in report.tables[0].rows:
         row = dict(zip(names, cells, strict=True))
         m, spread = float(str(row["expected"])), float(str(row["true spread"]))
@@ -448,7 +448,7 @@ def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
     counts = Counts.from_cells([("m", f"t{t:02d}", 4, 4 * (t % 2)) for t in range(20)])
     report = piloted(counts, "pass@1")
     assert report.tables[0].rows[0][:3] == ("pass@1", 0.5, 0.5)
-    assert "--mean 0.5 --spread 0.5" in report.caption
+    assert "--mean 0.5 --spread 0.5" in report.context
     assert "warning: pass@1: the pilot's tasks differ as much as this mean allows" in said(report)
 
 

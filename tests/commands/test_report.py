@@ -58,7 +58,7 @@ def test_each_panel_is_the_report_of_a_command(agents: passk_cli.Findings) -> No
 
 def test_the_leaderboard_has_the_places_of_the_comparison(agents: passk_cli.Findings) -> None:
     table: Table = panels(agents)["Leaderboard"].tables[0]
-    names = [column.name for column in table.columns]
+    names = [column.header for column in table.columns]
     assert names[0] == "model"
     assert names[-3:] == ["tied at pass@1", "leads at pass@1", "rank at pass@1"]
     assert [row[-3] for row in table.rows] == ["a"] * 7 + ["b"]
@@ -173,5 +173,5 @@ def test_the_finding_has_what_chance_makes_of_flips() -> None:
 def test_options_of_other_commands_say_whose_they_are(agents: passk_cli.Findings) -> None:
     caption = panels(agents)["Tasks"].caption
     assert caption.endswith(" · --rows: an option of passk tasks")
-    notes = [note.text for note in agents.report.notes]
+    notes = [note.text for note in agents.report.messages]
     assert "passk compare tests which differences are significant" not in notes

@@ -51,7 +51,7 @@ def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:
 
 
 def facts(report: Report, fact: str) -> list[dict[str, object]]:
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     rows = (dict(zip(names, row, strict=True)) for row in report.data.rows)
     return [row for row in rows if row["fact"] == fact]
 
@@ -105,7 +105,7 @@ def test_a_rank_flip_is_said_in_words() -> None:
         cells += [("b", "0.2", f"t{t}", 10, 10 if t < 60 else 0)]
         cells += [("b", "0.8", f"t{t}", 10, 4 if t < 190 else 0)]
     report = answer(counts_of(cells), "pass@1,pass@5")
-    said = [note.text for note in report.notes]
+    said = [note.text for note in report.messages]
     flip = "rank flip: a is significantly better at T 0.2 (k = 1, 5), T 0.8 (k = 1); b at T 0.8"
     assert f"{flip} (k = 5)" in said
     table = report.tables[-1]
@@ -145,7 +145,7 @@ def test_more_attempts_at_one_temperature_are_no_lead() -> None:
     assert (row["test"], row["verdict"]) == ("guarded-t", "undecided")
     assert [r["leads"] for r in facts(report, "estimate")] == [None, None]
     assert "leads is empty for m: attempts differ between temperatures" in [
-        note.text for note in report.notes
+        note.text for note in report.messages
     ]
     assert report.signature["test"] == "guarded-t"
 
@@ -310,7 +310,7 @@ def test_many_pairs_are_listed_where_they_flip(flips: bool) -> None:
             rate = 8 - m if flips and heat > 0.5 and m in (0, 8) else m
             cells += [(f"m{m}", str(heat), f"t{t}", 8, rate) for t in range(60)]
     report = answer(counts_of(cells), "pass@1")
-    said = " ".join(note.text for note in report.notes)
+    said = " ".join(note.text for note in report.messages)
     listed = [table for table in report.tables if "model is better where" in table.title]
     assert bool(listed) == flips
     assert ("only those with a rank flip are listed" in said) == flips
@@ -396,7 +396,7 @@ def test_greedy_attempts_take_part_where_they_can() -> None:
     report = answer(counts_of(cells), "pass@1,pass@4")
     table = next(t for t in report.tables if t.title.startswith("Best temperature"))
     assert [row[1:3] for row in table.rows] == [("pass@1", "0"), ("pass@4", "0.5")]
-    said = [note.text for note in report.notes]
+    said = [note.text for note in report.messages]
     assert any(text.startswith("pass@4 of m 0 empty: n=1 < k=4") for text in said)
     assert "no T* for n: it takes two temperatures with values on shared tasks" in said
 
@@ -407,7 +407,7 @@ def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
     report = answer(counts_of(cells), "pass@1")
     (pair,) = facts(report, "temperatures")
     assert (pair["tasks"], pair["estimate"]) == (6, 0.0)
-    said = [note.text for note in report.notes]
+    said = [note.text for note in report.messages]
     assert "T* rests on the tasks that all temperatures share: m 6 of 14" in said
     other = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
     both = answer(counts_of(cells + other), "pass@1")
@@ -504,13 +504,13 @@ def test_the_toy_chart_says_what_it_cannot_show() -> None:
 
 def test_toy_says_where_nothing_is_left_to_choose() -> None:
     report = toy_report(("gaussian", "power-law"), (4.0,), 1.5, DEFAULT_KS)
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     rows = [dict(zip(names, row, strict=True)) for row in report.data.rows]
     lost = [r for r in rows if r["temperature"] is None]
     assert lost
     assert all(r["note"] and r["pass_at_k"] > 1 - 2e-12 for r in lost)
     assert all((r["largest"] is None) == (r["family"] == "gaussian") for r in rows)
-    said = " ".join(note.text for note in report.notes)
+    said = " ".join(note.text for note in report.messages)
     assert "the power law with gamma 1.5 is cut off at |c| = 14 (spread 4.187)" in said
     assert f"no T* at {len(lost)} of {2 * len(DEFAULT_KS)} points" in said
 

@@ -23,7 +23,7 @@ CRUX = [str(SAMPLES / "cruxeval.jsonl.gz")]
 
 
 def records(report: Report) -> list[dict[str, Any]]:
-    names = [column.name for column in report.data.columns]
+    names = [column.header for column in report.data.columns]
     return [dict(zip(names, row, strict=True)) for row in report.data.rows]
 
 

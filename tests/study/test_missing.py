@@ -250,7 +250,7 @@ def test_a_gate_passes_only_if_both_ends_pass(
     assert (check.verdict, findings.passed) == (verdict, passed)
     assert "6 attempts without an outcome counted both ways" in check.detail
     assert "baseline: 2 attempts without an outcome counted both ways" in check.detail
-    assert "a rule that fails in either fails the gate" in findings.report.caption
+    assert "a rule that fails in either fails the gate" in findings.report.context
 
 
 def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, tmp_path: Path) -> None:

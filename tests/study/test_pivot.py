@@ -16,7 +16,7 @@ def test_sizes_stand_there_where_they_differ(second: Size, more: list[str]) -> N
         Fact(("m",), "mean", None, Estimate(7.0, share=False), size=second),
     ]
     table = pivot(facts, ())
-    kinds = [(column.name, column.kind) for column in table.columns]
+    kinds = [(column.header, column.kind) for column in table.columns]
     assert kinds[:3] == [("model", "text"), ("pass@1", "share"), ("mean", "score")]
     assert [name for name, _ in kinds[3:]] == ["tasks", "attempts"][: len(more)]
     assert table.rows == (("m", facts[0].estimate, facts[1].estimate, *more),)

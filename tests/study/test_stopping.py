@@ -36,7 +36,7 @@ def lines(records: list[dict[str, object]]) -> str:
 
 def warnings(records: list[dict[str, object]], **how: object) -> list[str]:
     counts = read(pd.DataFrame(records), **how)  # type: ignore[arg-type]
-    return [note.text for note in reading_notes(counts) if note.level == "warning"]
+    return [note.text for note in reading_notes(counts) if note.severity == "warning"]
 
 
 @pytest.mark.parametrize(

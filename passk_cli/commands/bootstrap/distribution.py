@@ -13,6 +13,7 @@ from passk_cli.inference.intervals import GUARDED, GUARDED_T, METHODS, TANGO, ch
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.inference.rounding import ROUNDING
+from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Estimate, Limits, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
@@ -130,12 +131,12 @@ def bootstrap_report(
         [fact for d in distributions for fact in d.facts],
         _tables(study, distributions, methods),
         answer=(bootstrap_answer(study, distributions, lines),),
-        caption=(
+        context=(
             f"{caption} confidence intervals",
             *_signs(distributions),
             lead_words(confidence.resamples, drawn) if led else "",
         ),
-        notes=(*plain.notes(lines), *_notes(study, distributions, methods)),
+        messages=(*plain.messages(lines), *_notes(study, distributions, methods)),
         plots=partial(
             _charts, study.metrics, distributions, f"{caption} confidence intervals ({methods[0]})"
         ),
@@ -292,7 +293,7 @@ def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[
 
 def _notes(
     study: Study, distributions: Sequence[Distribution], methods: Sequence[str]
-) -> Iterator[Note]:
+) -> Iterator[Said]:
     """Which intervals are left out or special, and what leads rests on."""
     confidence = study.confidence
     lacking = [m.name for m in study.metrics if applicable(m, methods, confidence) != methods]
@@ -308,7 +309,7 @@ def _notes(
         yield Note("leads is empty where attempts differ between models")
 
 
-def _flaws(distributions: Sequence[Distribution]) -> Iterator[Note]:
+def _flaws(distributions: Sequence[Distribution]) -> Iterator[Said]:
     """What is special about intervals, once each, with the methods and numbers it is true of."""
     methods: dict[str, dict[str, None]] = {}
     numbers: dict[str, list[tuple[str, str]]] = {}
@@ -320,7 +321,7 @@ def _flaws(distributions: Sequence[Distribution]) -> Iterator[Note]:
         yield Note(f"{', '.join(methods[flaw])} at {whom}: {flaw}")
 
 
-def _unshared_notes(distributions: Sequence[Distribution]) -> list[Note]:
+def _unshared_notes(distributions: Sequence[Distribution]) -> list[Said]:
     """A warning for each comparison of models, per metric and group, that leaves tasks out."""
     lost: dict[str, list[str]] = {}
     for places in _rivals(distributions).values():

@@ -124,9 +124,7 @@ class Compare(Question):
         other = read(self.request(options).of_all_models(), runs.baseline)
         sides = joined(read(self.request(options), runs.files), other, label)
         study = super().study(options, lambda request, source=None: sides[0])
-        notes = (
-            replace(note, text=f"baseline {label}: {note.text}") for note in reading_notes(other)
-        )
+        notes = (note.about(f"baseline {label}") for note in reading_notes(other))
         return replace(study, baseline=sides[1], reading=(*runs.notes, *notes))
 
     def report(self, study: Study) -> Report:

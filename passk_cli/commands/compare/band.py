@@ -22,6 +22,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import CrossingSet, Run, possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
+from passk_cli.message import Said
 from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Cell, Column, Note, Table
 from passk_cli.report.plot import Plot, Rule, curves
@@ -342,7 +343,7 @@ def band_words(study: Study, bands: Sequence[Band]) -> str:
     )
 
 
-def band_notes(bands: Sequence[Band], comparisons: Sequence[Comparison]) -> Iterator[Note]:
+def band_notes(bands: Sequence[Band], comparisons: Sequence[Comparison]) -> Iterator[Said]:
     """What the bands leave out, and where they have no limits."""
     drawn = {band.comparison.first.metric.family for band in bands}
     families = dict.fromkeys(c.first.metric for c in comparisons if not c.reason)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.inference.ranking import letters, rank_limits
+from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Note, Table
 from passk_cli.report.words import span
@@ -118,7 +119,7 @@ def rank_words(ranks: Sequence[Rank], resamples: int) -> str:
     )
 
 
-def lead_notes(ranks: Sequence[Rank]) -> list[Note]:
+def lead_notes(ranks: Sequence[Rank]) -> list[Said]:
     """Why there are no shares of resamples, where that is so."""
     if all(rank.leads is not None for rank in ranks):
         return []

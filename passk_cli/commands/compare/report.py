@@ -43,6 +43,7 @@ from passk_cli.commands.tasks.flips import (
 )
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import TANGO
+from passk_cli.message import Said
 from passk_cli.metrics.registry import Change
 from passk_cli.report.model import Note, Report, Table
 from passk_cli.report.plot import Plot, Rule, forest
@@ -121,7 +122,7 @@ def compare_report(
             *(row for each in flipped for row in each.rows),
         ],
         [*tables, *(flips_tables(study, flipped, ROWS) if flipped else ()), *further],
-        caption=(
+        context=(
             f"~ {first}",
             margin if rules.margin else "",
             *others,
@@ -133,8 +134,8 @@ def compare_report(
             * (bool(words) and bool(crossed)),
             *(flips_caption(flipped) if flipped else ()),
         ),
-        notes=(
-            *study.notes(()),
+        messages=(
+            *study.messages(()),
             *_left_out(study, compared, baseline),
             *_decided_by_few(study, comparisons),
             *lead_notes(ranks),
@@ -213,7 +214,7 @@ def _basis(study: Study, comparisons: Sequence[Comparison], adjustment: Adjustme
 
 def _left_out(
     study: Study, comparisons: Sequence[Comparison], baseline: str | None
-) -> Iterator[Note]:
+) -> Iterator[Said]:
     """What is not compared or not tested, and intervals of another method than asked for."""
     series = study.counts.series
     lacking = {key[1:] for key in series} - {key[1:] for key in series if key[0] == baseline}
@@ -246,12 +247,12 @@ def _left_out(
         yield Note(f"no interval of {', '.join(dict.fromkeys(names))}: {reason}", "warning")
 
 
-def _decided_by_few(study: Study, comparisons: Sequence[Comparison]) -> Iterator[Note]:
+def _decided_by_few(study: Study, comparisons: Sequence[Comparison]) -> Iterator[Said]:
     few = list(decided_by_few(comparisons, study.confidence))
     yield from (Note(words, "warning") for words in influence_words(few, study.counts.tasks))
 
 
-def _group_notes(study: Study, comparisons: Sequence[Comparison]) -> list[Note]:
+def _group_notes(study: Study, comparisons: Sequence[Comparison]) -> list[Said]:
     """How many groups are compared, which is as many chances of a false positive."""
     if not study.counts.group_names:
         return []

@@ -179,9 +179,9 @@ def _origin(model: Curves) -> str:
 def uneven_alone(report: Report) -> Report:
     """What `delta` adds to a report on curves: it stands beside one without."""
     kept = tuple(t for t in report.tables if t.title in (_UNEVEN_TASKS, _RATES_OF_TASKS))
-    caption = (p for p in report.caption.split(" · ") if not p.startswith(_EQUALLY_HARD))
+    caption = (p for p in report.context.split(" · ") if not p.startswith(_EQUALLY_HARD))
     return replace(
-        report, answer=(), tables=kept, caption=" · ".join(caption),
+        report, answer=(), tables=kept, context=" · ".join(caption),
         draw=lambda: tuple(plot for plot in report.plots if plot.title == _UNEVEN_CURVES),
     )  # fmt: skip
 

@@ -58,9 +58,9 @@ def rates_report(
     return Report(
         tables=tuple(tables(every)),
         data=tidy(facts_of(every), (), ""),
-        caption=" · ".join((caption, *signs(every))),
+        context=" · ".join((caption, *signs(every))),
         answer=(curve_answer(every, ()),),
-        notes=(Note("exact rates have no sampling error, and so no intervals"),),
+        messages=(Note("exact rates have no sampling error, and so no intervals"),),
         signature={
             "passk": __version__,
             "curves": ",".join(shown),

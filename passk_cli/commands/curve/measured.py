@@ -124,9 +124,9 @@ def curve_report(
         facts_of(every),
         tables(every, study.counts.group_names),
         answer=(curve_answer(every, study.counts.group_names),),
-        caption=(sizes, intervals, *signs(every), f"Δ_k, deficit, sd, skewness: {uneven}" * delta),
-        notes=(
-            *study.notes(()),
+        context=(sizes, intervals, *signs(every), f"Δ_k, deficit, sd, skewness: {uneven}" * delta),
+        messages=(
+            *study.messages(()),
             *[Note(_NO_GAINS)] * study.bounded,
             *length_notes(study, by_series, grid.max_k),
             *flaw_notes(points),

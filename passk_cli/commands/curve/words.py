@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from passk_cli.commands.curve.curves import AT, CURVES, HAT, UNEVEN, Curves
 from passk_cli.commands.curve.stretches import Stretch
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.message import Said
 from passk_cli.report.model import Estimate, Note, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.confidence import Confidence
@@ -109,7 +110,7 @@ def _number(fact: Fact) -> float:
 
 def length_notes(
     study: Study, by_series: Sequence[Sequence[Stretch]], max_k: int | None
-) -> Iterator[Note]:
+) -> Iterator[Said]:
     """Where attempts differ: how far a curve goes and what that leaves unused."""
     for s, stretches in zip(study.best_first, by_series, strict=True):
         n, end = study.counts.n[study.counts.rows_of(s)], stretches[-1].last
@@ -133,7 +134,7 @@ def length_notes(
             )
 
 
-def missing_notes(every: Sequence[Curves]) -> Iterator[Note]:
+def missing_notes(every: Sequence[Curves]) -> Iterator[Said]:
     """Why some Δ_k, deficits or moments are missing, each reason once."""
     places: dict[str, list[int | None]] = {}
     for model in every:

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from passk_cli.message import Said
 from passk_cli.metrics.diversity import agreement, distinct, duplicates
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
@@ -109,8 +110,8 @@ def diversity_report(study: Study, ks: Sequence[int], same: str) -> Report:
         [fact for variety in varieties for fact in variety.facts],
         _tables(study, ks, varieties),
         answer=(diversity_answer(study, varieties, ks),),
-        caption=caption,
-        notes=(*study.notes(every, short=diversity_facts), *_notes(study, varieties)),
+        context=caption,
+        messages=(*study.messages(every, short=diversity_facts), *_notes(study, varieties)),
         plots=partial(_charts, study),
     )
 
@@ -241,7 +242,7 @@ def _meaning(varieties: Sequence[Variety]) -> Iterator[str]:
         yield f"{FLAG}: a gain whose interval lies above 0, with a tenth more than least at most"
 
 
-def _notes(study: Study, varieties: Sequence[Variety]) -> Iterator[Note]:
+def _notes(study: Study, varieties: Sequence[Variety]) -> Iterator[Said]:
     """What to know of these numbers, and who gains without variety."""
     solutions = study.counts.attempts["solution"]
     if solutions.unparsed:

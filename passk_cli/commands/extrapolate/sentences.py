@@ -9,6 +9,7 @@ from passk_cli.inference.futures import DOUBT as LAW_DOUBT
 from passk_cli.inference.futures import EX_GAUSSIAN, HARD, WEIGHED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.laws.smooth_tail import DOUBT
+from passk_cli.message import Said
 from passk_cli.report.model import Note
 from passk_cli.report.words import first_few, span
 from passk_cli.study.study import Study
@@ -71,7 +72,7 @@ def _of(fit: str) -> str:
 
 def notes(
     predictions: Sequence[Prediction], refusals: Sequence[Refusal], aim: Aim
-) -> Iterator[Note]:
+) -> Iterator[Said]:
     """Where the predictions are not to be trusted, worst first, and what they rest on."""
     for reason in dict.fromkeys(one.reason for one in refusals):
         names = _names(one for one in refusals if one.reason == reason)
@@ -114,7 +115,7 @@ def _names(series: Iterable[Prediction | Refusal]) -> str:
     return first_few(list(dict.fromkeys(one.rates.name for one in series)))
 
 
-def _contradicted(predictions: Sequence[Prediction]) -> Iterator[Note]:
+def _contradicted(predictions: Sequence[Prediction]) -> Iterator[Said]:
     """Series whose counts speak against the law."""
     for both in (True, False):
         misfits = {
@@ -133,7 +134,7 @@ def _contradicted(predictions: Sequence[Prediction]) -> Iterator[Note]:
             )
 
 
-def _doubtful(fits: Mapping[str, str]) -> Iterator[Note]:
+def _doubtful(fits: Mapping[str, str]) -> Iterator[Said]:
     """Fits whose intervals are not to be relied on."""
     for curve, fit in fits.items():
         if fit == EX_GAUSSIAN and curve == "pass^k":
@@ -148,7 +149,7 @@ def _doubtful(fits: Mapping[str, str]) -> Iterator[Note]:
             )
 
 
-def _partial(predictions: Sequence[Prediction]) -> Iterator[Note]:
+def _partial(predictions: Sequence[Prediction]) -> Iterator[Said]:
     """What single series lack: fits, and tasks with as many attempts as the others."""
     for curve in dict.fromkeys(f"{one.family}k" for one in predictions):
         there = [one for one in predictions if f"{one.family}k" == curve]
@@ -169,7 +170,7 @@ def _partial(predictions: Sequence[Prediction]) -> Iterator[Note]:
         )
 
 
-def _assumed(curve: str, fit: str) -> Iterator[Note]:
+def _assumed(curve: str, fit: str) -> Iterator[Said]:
     """What the intervals take into account."""
     never = "passed" if curve == "pass@k" else "failed"
     if fit == EX_GAUSSIAN:

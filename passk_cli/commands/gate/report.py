@@ -13,6 +13,7 @@ from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED, VERDICTS
 from passk_cli.commands.tasks.flips import Side, changes_listed, find_flips
 from passk_cli.errors import ParameterError
+from passk_cli.message import Said
 from passk_cli.report.model import Cell, Check, Column, Note, Phrase, Report, Table
 from passk_cli.report.words import first_few, plural, series_name
 from passk_cli.study.adjustment import tests_shown
@@ -50,8 +51,8 @@ def gate_report(trial: Trial, on_undecided: str) -> Report:
     report = study.report(
         [_row(line, check) for line, check in zip(lines, checks, strict=True)],
         [_table(checks)],
-        caption=_caption(trial, lines, on_undecided),
-        notes=(*_reading_notes(trial), *_notes(trial, lines, on_undecided)),
+        context=_caption(trial, lines, on_undecided),
+        messages=(*_reading_notes(trial), *_notes(trial, lines, on_undecided)),
     )
     return replace(report, checks=checks, listed=_flips(trial), omitted=_omitted(trial))
 
@@ -205,20 +206,17 @@ def _decided(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> dic
     }
 
 
-def _reading_notes(trial: Trial) -> list[Note]:
+def _reading_notes(trial: Trial) -> list[Said]:
     """What reading did to the new run, and to the baseline where that is another file."""
     notes = [*trial.study.reading, *reading_notes(trial.study.counts)]
     sides = trial.sides
     if sides.apart and sides.baseline is not None:
-        notes += [
-            replace(note, text=f"baseline {sides.label}: {note.text}")
-            for note in reading_notes(sides.baseline)
-        ]
+        notes += [note.about(f"baseline {sides.label}") for note in reading_notes(sides.baseline)]
         notes += _uneven_notes(sides.counts, sides.baseline)
     return notes
 
 
-def _uneven_notes(counts: Counts, baseline: Counts) -> Iterator[Note]:
+def _uneven_notes(counts: Counts, baseline: Counts) -> Iterator[Said]:
     """A warning where the new run loses attempts more, or less often than its baseline."""
     both = counts.facts, baseline.facts
     if all(facts.losses is None for facts in both):
@@ -227,7 +225,7 @@ def _uneven_notes(counts: Counts, baseline: Counts) -> Iterator[Note]:
     yield from uneven_notes(counts.losses.beside(baseline.losses, "baseline"), policy, "baseline ")
 
 
-def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Iterator[Note]:
+def _notes(trial: Trial, lines: Sequence[Judgement], on_undecided: str) -> Iterator[Said]:
     if trial.unpaired == "drop":
         yield from _dropped_notes(trial)
     if trial.sides.baseline is None:
@@ -261,7 +259,7 @@ def _cases_words(trial: Trial) -> str:
     return f"worst case: {worst}; best case: {best}; a rule that fails in either fails the gate"
 
 
-def _dropped_notes(trial: Trial) -> Iterator[Note]:
+def _dropped_notes(trial: Trial) -> Iterator[Said]:
     """What --unpaired drop leaves out of all rules: tasks, and whole groups."""
     sides = trial.sides
     for series, coverage in {**trial.coverages, **sides.missing}.items():
@@ -272,7 +270,7 @@ def _dropped_notes(trial: Trial) -> Iterator[Note]:
             yield Note(lacking, "warning")
 
 
-def _rival_notes(trial: Trial) -> Iterator[Note]:
+def _rival_notes(trial: Trial) -> Iterator[Said]:
     """Without a baseline, what one candidate lacks of what the others have."""
     series = trial.sides.series
     for key in series:

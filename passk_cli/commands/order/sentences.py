@@ -22,6 +22,7 @@ from passk_cli.commands.order.verdicts import (
     trend_word,
 )
 from passk_cli.inference.exchangeability import MOST_POSITIONS
+from passk_cli.message import Said
 from passk_cli.report.model import Note, Sentence
 from passk_cli.report.words import first_few, plural, span
 
@@ -75,7 +76,7 @@ def _named(
 
 def order_notes(
     facts: ReadFacts, evidence: Sequence[Evidence], level: float, short_tasks: str
-) -> list[Note]:
+) -> list[Said]:
     """What qualifies the numbers: how they were read, what was found, then what holds for all."""
     found = (_places(facts), _stopped(evidence), *_findings(evidence, level))
     notes = [Note(text, "warning") for part in found for text in part]
@@ -246,7 +247,7 @@ def _flaws_of(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield from ((number, flaw) for number, flaw in flaws if flaw)
 
 
-def _short(evidence: Sequence[Evidence], short_tasks: str) -> Iterator[Note]:
+def _short(evidence: Sequence[Evidence], short_tasks: str) -> Iterator[Said]:
     """Which k's some tasks are too short for, model by model."""
     remedy = "" if short_tasks == "drop" else "; --short-tasks drop uses the tasks with n ≥ k"
     for model in evidence:

@@ -44,7 +44,7 @@ def order_report(study: Study, *, by_lines: bool) -> Report:
     tests = sum(not math.isnan(p) for model in evidence for p in model.p)
     # Where the lines count, a column of numbers or times does not.
     read = replace(study, counts=replace(study.counts, attempts={})) if by_lines else study
-    notes = read.notes([])
+    notes = read.messages([])
     if by_lines:
         notes.append(Note("the order of attempts is taken from the order of lines"))
     by = "lines" if by_lines else _columns(study)
@@ -53,8 +53,8 @@ def order_report(study: Study, *, by_lines: bool) -> Report:
         [fact for model in evidence for fact in _facts(model, level)],
         [table for table in _tables(study, evidence, level) if table.rows],
         answer=order_answer(evidence, level),
-        caption=_caption(study, evidence, tests),
-        notes=(*notes, *order_notes(study.counts.facts, evidence, level, study.short_tasks)),
+        context=_caption(study, evidence, tests),
+        messages=(*notes, *order_notes(study.counts.facts, evidence, level, study.short_tasks)),
         plots=partial(_charts, study, evidence, by),
         differences=None if differences == confidence.method else differences,
         order=by,

@@ -11,6 +11,7 @@ from passk_cli.commands.plan.designs import Designs, goals
 from passk_cli.commands.plan.outlook import Outlook
 from passk_cli.inference.design import Piloted, relative_error
 from passk_cli.inference.weights import unit_values
+from passk_cli.message import Said
 from passk_cli.report.model import Note
 from passk_cli.report.words import plural, span
 
@@ -20,7 +21,7 @@ _ROUGH, _FEW_TASKS = 0.1, 50
 _UNSURE = 0.2
 
 
-def caveats(designs: Designs) -> Iterator[Note]:
+def caveats(designs: Designs) -> Iterator[Said]:
     """What is assumed, where the pilot ends, what is missing, and what is rough."""
     yield from _pilot(designs)
     yield from _rough(designs)
@@ -29,7 +30,7 @@ def caveats(designs: Designs) -> Iterator[Note]:
     yield from _splits(designs)
 
 
-def _differences(designs: Designs) -> Iterator[Note]:
+def _differences(designs: Designs) -> Iterator[Said]:
     """Which two models a difference is of."""
     even = [outlook for outlook in designs.outlooks if outlook.pair is None]
     if even:
@@ -47,7 +48,7 @@ def _differences(designs: Designs) -> Iterator[Note]:
         )
 
 
-def _pilot(designs: Designs) -> Iterator[Note]:
+def _pilot(designs: Designs) -> Iterator[Said]:
     """What the pilot itself does not tell."""
     pilots = [(outlook, pilot) for outlook in designs.outlooks if (pilot := outlook.pilot)]
     modelled = [(outlook, pilot) for outlook, pilot in pilots if pilot.rates is not None]
@@ -86,7 +87,7 @@ def _pilot(designs: Designs) -> Iterator[Note]:
         yield _precision(pilots)
 
 
-def _precision(pilots: Sequence[tuple[Outlook, Piloted]]) -> Note:
+def _precision(pilots: Sequence[tuple[Outlook, Piloted]]) -> Said:
     """How uncertain the predicted standard errors are."""
     independent = [(o.metric.name, _independent(o, pilot)) for o, pilot in pilots]
     errors = {name: relative_error(values) for name, values in independent}
@@ -108,7 +109,7 @@ def _independent(outlook: Outlook, pilot: Piloted) -> NDArray[np.float64]:
     return unit_values(pilot.values[:, None], clusters)[:, 0]
 
 
-def _splits(designs: Designs) -> Iterator[Note]:
+def _splits(designs: Designs) -> Iterator[Said]:
     """Which metrics no split of the budget serves, and what a split for k = 1 means."""
     served = {goal for split in designs.splits for goal in goals(split)}
     if unserved := [o for o in designs.outlooks if o.metric.name not in served]:
@@ -121,7 +122,7 @@ def _splits(designs: Designs) -> Iterator[Note]:
         )
 
 
-def _rough(designs: Designs) -> Iterator[Note]:
+def _rough(designs: Designs) -> Iterator[Said]:
     """Where predicted powers are off."""
     outlooks, aims = designs.outlooks, designs.aims
     near = [
@@ -136,7 +137,7 @@ def _rough(designs: Designs) -> Iterator[Note]:
         yield Note(f"powers and detected differences are rough {' and '.join(places)}")
 
 
-def _empty(designs: Designs) -> Iterator[Note]:
+def _empty(designs: Designs) -> Iterator[Said]:
     """Why cells of the tables are empty; of splits they show the best of each metric only."""
     best = [split for split in designs.splits if split.name in goals(split)]
     names: dict[str, list[str]] = {}

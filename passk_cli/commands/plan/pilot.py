@@ -16,12 +16,13 @@ from passk_cli.inference.design import Difference, Piloted, cluster_excess
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.rounding import constant
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
+from passk_cli.message import Said
 from passk_cli.report.model import Note
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
 
-def pilot_outlooks(study: Study, correlation: float | None) -> tuple[list[Outlook], list[Note]]:
+def pilot_outlooks(study: Study, correlation: float | None) -> tuple[list[Outlook], list[Said]]:
     """Every metric that the pilot says something about, and notes on what it does not tell.
 
     correlation : for a pilot of one model.
@@ -80,7 +81,7 @@ def _clustered(outlook: Outlook, usable: Sequence[TaskValues]) -> Outlook:
 
 def _of_clusters(
     study: Study, usable: Mapping[str, Sequence[TaskValues]], outlooks: Sequence[Outlook]
-) -> Iterator[Note]:
+) -> Iterator[Said]:
     """How many times more tasks clusters make necessary."""
     if study.counts.clusters is None:
         return

@@ -40,8 +40,8 @@ def assumed_report(metrics: Sequence[Metric], rates: BetaRates, aims: Aims) -> R
     return Report(
         tables=tables(designs),
         data=tidy(designs.facts, (), NEW_TASKS),
-        caption=" · ".join(_caption(designs)),
-        notes=tuple(caveats(designs)),
+        context=" · ".join(_caption(designs)),
+        messages=tuple(caveats(designs)),
         signature=stated(signature),
         draw=partial(plots, designs),
         answer=plan_answer(designs, split=aims.budget is not None),
@@ -59,8 +59,8 @@ def pilot_report(study: Study, aims: Aims) -> Report:
     return replace(study, metrics=tuple(outlook.metric for outlook in outlooks)).report(
         designs.facts,
         tables(designs),
-        caption=_caption(designs),
-        notes=(*reading_notes(study.counts), *study.reading, *notes, *caveats(designs)),
+        context=_caption(designs),
+        messages=(*reading_notes(study.counts), *study.reading, *notes, *caveats(designs)),
         plots=partial(plots, designs),
         interval=None,
         answer=plan_answer(designs, split=aims.budget is not None),

@@ -37,7 +37,7 @@ def macro_panel(study: Gathered, whole: Report) -> Panel:
     independent = study.confidence.population == THESE_TASKS or not _shared(study)
     numbers = _by_model(whole.data)
     metrics = list(dict.fromkeys(metric for _, metric in numbers))
-    units = {column.name: column.kind for table in whole.tables for column in table.columns}
+    units = {column.header: column.kind for table in whole.tables for column in table.columns}
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
         row: list[Cell] = [model]
@@ -56,7 +56,7 @@ def macro_panel(study: Gathered, whole: Report) -> Panel:
         Report(
             tables=(Table(columns, tuple(rows)),),
             data=Table(columns, tuple(rows)),
-            caption=" · ".join(_caption(study, groups, independent=independent)),
+            context=" · ".join(_caption(study, groups, independent=independent)),
         ),
     )
 
@@ -84,7 +84,7 @@ def _shared(study: Gathered) -> bool:
 
 def _by_model(data: Table) -> dict[tuple[str, str], _Numbers]:
     """(model, metric) → its numbers, of the rows that have one with limits."""
-    names = [column.name for column in data.columns]
+    names = [column.header for column in data.columns]
     at = {name: names.index(name) for name in ("model", "metric", "estimate", "se", "low", "high")}
     numbers: dict[tuple[str, str], _Numbers] = {}
     for row in data.rows:

@@ -22,8 +22,9 @@ from passk_cli.commands.report.parts import (
     first_metric,
 )
 from passk_cli.errors import PasskError
+from passk_cli.message import Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Document, Note, Panel, Report, Section, Sentence
+from passk_cli.report.model import Document, Panel, Report, Section, Sentence
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.extremes import groups_named
 
@@ -76,23 +77,23 @@ def page_report(study: Gathered, title: str) -> Report:
         whole,
         tables=whole.tables if study.counts.group_names else first.tables,
         answer=tuple(_finding(sections, len(groups))),
-        notes=tuple(_notes(sections, len(groups))),
+        messages=tuple(_notes(sections, len(groups))),
         draw=tuple,
         page=page,
     )
 
 
-def _notes(sections: Sequence[Section], groups: int) -> Iterator[Note]:
+def _notes(sections: Sequence[Section], groups: int) -> Iterator[Said]:
     """Those of all panels once, warnings first; where only some groups have one, it says which."""
-    titles: dict[Note, dict[str, None]] = {}
+    titles: dict[Said, dict[str, None]] = {}
     for section in sections:
         for panel in section.panels:
-            for note in panel.report.notes:
+            for note in panel.report.messages:
                 titles.setdefault(note, {})[section.title] = None
     named = {section.title for section in sections[:groups]} if groups > 1 else set()
-    for note, where in sorted(titles.items(), key=lambda item: item[0].level != "warning"):
+    for note, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
         some = bool(named) and where.keys() < named
-        yield replace(note, text=f"{first_few(list(where))}: {note.text}") if some else note
+        yield note.about(first_few(list(where))) if some else note
 
 
 def _metrics_of_many(study: Gathered) -> dict[str, object]:
@@ -135,7 +136,9 @@ def _section(
     if differences is not None:
         board = leaderboard(estimates, differences.report)
         how = _ALONE if board is estimates else _LEADERBOARD
-        board = replace(board, notes=tuple(note for note in board.notes if note.text != UNTESTED))
+        board = replace(
+            board, messages=tuple(note for note in board.messages if note.text != UNTESTED)
+        )
         answer = differences.report.answer
         differences = replace(differences, report=without_ranking(differences.report))
     panels.append(Panel("leaderboard", "Leaderboard", how, board))
@@ -233,8 +236,8 @@ def _overall(
     except PasskError:
         absent.add(TEMPERATURE.title, "the data does not name several temperatures", "")
     report = study.ask("describe", study.counts)
-    notes = tuple(note for note in study.notes(()) if isinstance(note, Note))
-    report = replace(report, notes=tuple(dict.fromkeys((*report.notes, *notes))))
+    notes = tuple(note for note in study.messages(()) if True)
+    report = replace(report, messages=tuple(dict.fromkeys((*report.messages, *notes))))
     yield Panel(QUALITY.name, QUALITY.title, QUALITY.how, report)
 
 

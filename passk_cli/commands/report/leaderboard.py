@@ -27,9 +27,9 @@ def leaderboard(estimates: Report, differences: Report) -> Report:
         tuple((*row, *rows.get(row[0], none)) for row in table.rows),
         table.title,
     )
-    words = next((part for part in differences.caption.split(" · tied: ")[1:]), "")
-    caption = f"{estimates.caption} · tied: {words}" if words else estimates.caption
-    return replace(estimates, tables=(joined, *estimates.tables[1:]), caption=caption)
+    words = next((part for part in differences.context.split(" · tied: ")[1:]), "")
+    caption = f"{estimates.context} · tied: {words}" if words else estimates.context
+    return replace(estimates, tables=(joined, *estimates.tables[1:]), context=caption)
 
 
 def without_ranking(differences: Report) -> Report:
@@ -41,13 +41,13 @@ def without_ranking(differences: Report) -> Report:
 
 
 def is_ranking(table: Table) -> bool:
-    names = [column.name for column in table.columns]
+    names = [column.header for column in table.columns]
     return all(name in names for name in _PLACES)
 
 
 def _place(table: Table, name: str) -> int:
-    return [column.name for column in table.columns].index(name)
+    return [column.header for column in table.columns].index(name)
 
 
 def _heading(column: Column, metric: str) -> str:
-    return f"{column.name} at {metric}"
+    return f"{column.header} at {metric}"

@@ -7,27 +7,27 @@ from dataclasses import replace
 from functools import cache
 
 from passk_cli.commands import command_of
-from passk_cli.report.model import Note, Report
+from passk_cli.report.model import Report
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
 def with_options_named(report: Report, command: str) -> Report:
-    """The report of a command; notes and caption say which options `passk report` does not have.
+    """The report of a command; notes and context say which options `passk report` does not have.
 
     >>> from passk_cli.report.model import Table
-    >>> plan = Report((), Table((), ()), notes=(Note("--max-tasks limits the tasks"),))
-    >>> with_options_named(plan, "plan").notes[0].text
+    >>> plan = Report((), Table((), ()), messages=(Note("--max-tasks limits the tasks"),))
+    >>> with_options_named(plan, "plan").messages[0].text
     '--max-tasks limits the tasks (--max-tasks: an option of passk plan)'
     """
-    notes = tuple(
-        Note(f"{note.text} ({words})" if words else note.text, note.level)
-        for note in report.notes
-        for words in [_whose(note.text, command)]
+    messages = tuple(
+        message.spelled(f"{message.text} ({words})") if words else message
+        for message in report.messages
+        for words in [_whose(message.text, command)]
     )
-    words = _whose(report.caption, command)
-    caption = f"{report.caption} · {words}" if words else report.caption
-    return replace(report, notes=notes, caption=caption)
+    words = _whose(report.context, command)
+    context = f"{report.context} · {words}" if words else report.context
+    return replace(report, messages=messages, context=context)
 
 
 def _whose(text: str, command: str) -> str:

@@ -14,6 +14,7 @@ from passk_cli.commands.tasks.listing import Listing, listing_report, natural, s
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg, holm
 from passk_cli.inference.flips import Chances, boschloo, chances, flipped, number_law, range_of
+from passk_cli.message import Said
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import first_few, plural, series_name, span
@@ -264,8 +265,8 @@ def flips_report(study: Study, rows: int) -> Report:
         study,
         Listing(tuple(tables), _data(study, every, order), len(order), min(rows, len(order))),
         answer=flips_answer(every),
-        caption=flips_caption(every),
-        notes=flips_notes(every),
+        context=flips_caption(every),
+        messages=flips_notes(every),
         plots=partial(_changes, every, order[:rows]),
         test="boschloo",
         adjust="bh",
@@ -465,7 +466,7 @@ def flips_caption(every: Sequence[Flips]) -> tuple[str, ...]:
     )
 
 
-def flips_notes(every: Sequence[Flips]) -> Iterator[Note]:
+def flips_notes(every: Sequence[Flips]) -> Iterator[Said]:
     """What is left out, and what so few attempts cannot show."""
     for flips in every:
         if flips.only or flips.only_base:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.report.model import Cell, Column, Note, Report, Sentence, Table
+from passk_cli.message import Said
+from passk_cli.report.model import Cell, Column, Report, Sentence, Table
 from passk_cli.study.signature import signature
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def listing_report(
     *,
     answer: tuple[Sentence, ...],
     caption: Iterable[str] = (),
-    notes: Iterable[Note] = (),
+    notes: Iterable[Said] = (),
     plots: Callable[[], tuple[Plot, ...]] = tuple,
     **decided: object,
 ) -> Report:
@@ -60,8 +61,8 @@ def listing_report(
     return Report(
         tables=listing.tables,
         data=listing.data,
-        caption=" · ".join(filter(None, (listing.words, *caption))),
-        notes=tuple(dict.fromkeys((*study.notes(()), *notes))),
+        context=" · ".join(filter(None, (listing.words, *caption))),
+        messages=tuple(dict.fromkeys((*study.messages(()), *notes))),
         signature=signature(study.counts, (), **decided, **study.decided),
         draw=plots,
         answer=answer,

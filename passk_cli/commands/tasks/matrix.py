@@ -94,7 +94,7 @@ def matrix_report(study: Study, rows: int) -> Report:
         study,
         Listing((_table(study, every, rows, joint=True),), data, total, min(rows, total)),
         answer=_answer(every),
-        caption=("pass rates; models: the best first; tasks: the easiest first",),
+        context=("pass rates; models: the best first; tasks: the easiest first",),
         plots=partial(heat_maps, study),
     )
 

@@ -80,7 +80,7 @@ def rows_report(study: Study, rows: int, always: float | None = None) -> Report:
             min(rows, len(order)),
             "pair" if len(rates) > 1 else "task",
         ),
-        caption=_caption(study, every, shown),
+        context=_caption(study, every, shown),
         answer=_answer(rates, study, shown),
         interval="clopper-pearson",
         level=level,
@@ -123,7 +123,7 @@ def _table(
 ) -> Table:
     several = len(study.counts.series) > 1
     heads = head(study.counts.group_names) if several else ()
-    names = [f"series.{column.name}" for column in heads]
+    names = [f"series.{column.header}" for column in heads]
     strips = [strip_cell(text) for text in every["strip"][order].tolist()]
     columns = [*heads, Column("task"), Column("passed")]
     columns += [Column("attempts", "strip")] * any(strips)

@@ -15,6 +15,7 @@ from passk_cli.commands.tasks.matrix import heat_maps
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED, ItemRest, item_rest
+from passk_cli.message import Said
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
 from passk_cli.report.words import first_few, plural, series_name
 
@@ -127,8 +128,8 @@ def suspects_report(study: Study, rows: int) -> Report:
         study,
         Listing(tuple(tables), _data(study, groups, order), total, min(rows, total)),
         answer=_answer(study, groups),
-        caption=_caption(groups, level),
-        notes=_notes(groups, level),
+        context=_caption(groups, level),
+        messages=_notes(groups, level),
         correlation="spearman",
         level=level,
         plots=partial(heat_maps, study),
@@ -230,7 +231,7 @@ def _caption(groups: Sequence[Suspects], level: float) -> tuple[str, ...]:
     )
 
 
-def _notes(groups: Sequence[Suspects], level: float) -> Iterator[Note]:
+def _notes(groups: Sequence[Suspects], level: float) -> Iterator[Said]:
     """What cannot be shown with so few models, and what is assumed of them."""
     few = [group for group in groups if group.models < FEWEST]
     if few:

@@ -13,6 +13,7 @@ from passk_cli.activity import steps
 from passk_cli.commands.temperature.rivals import heat, model_of
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
+from passk_cli.message import Said
 from passk_cli.metrics.pass_k import curve
 from passk_cli.report.model import Cell, Column, Estimate, Note, Table
 from passk_cli.report.words import first_few, plural, series_name
@@ -132,7 +133,7 @@ def law_tables(groups: Sequence[str], laws: Sequence[Law]) -> list[Table]:
     return [Table(columns, tuple(rows), "T* = factor · k^exponent")] if rows else []
 
 
-def law_notes(laws: Sequence[Law]) -> list[Note]:
+def law_notes(laws: Sequence[Law]) -> list[Said]:
     """Why there is no power law, or no interval, once per reason."""
     models: dict[str, list[str]] = {}
     for law in laws:

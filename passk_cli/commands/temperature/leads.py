@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from passk_cli.commands.temperature.rivals import Pairs, Rivals, heat, model_of
+from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Column, Note, Table
 from passk_cli.report.words import first_few, plural, series_name
@@ -115,7 +116,7 @@ def lead_tables(
     return [Table(columns, tuple(rows), title)] if rows else []
 
 
-def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Note]:
+def lead_notes(leads: Sequence[Lead], metrics: Sequence[Metric]) -> list[Said]:
     """Rank flips in words, those that are not significant, and what the pairs leave out."""
     flips = [
         f"{series_name(lead.first)} is significantly better at"

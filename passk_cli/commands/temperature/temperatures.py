@@ -19,6 +19,7 @@ from passk_cli.commands.temperature.rivals import (
     temperature_pairs,
 )
 from passk_cli.errors import ParameterError
+from passk_cli.message import Said
 from passk_cli.report.model import Cell, Column, Note, Report, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import first_few, series_name
@@ -62,9 +63,9 @@ def temperature_report(study: Study) -> Report:
             *law_tables(names[1:], laws),
             *lead_tables(names[1:], metrics, leads),
         ),
-        caption=_caption(study, facts, adjustment),
-        notes=(
-            *study.notes(facts),
+        context=_caption(study, facts, adjustment),
+        messages=(
+            *study.messages(facts),
             *_choice_notes(values, verdicts),
             *law_notes(laws),
             *lead_notes(leads, metrics),
@@ -157,7 +158,7 @@ def _caption(study: Study, facts: Sequence[Fact], adjustment: Adjustment) -> tup
     )
 
 
-def _choice_notes(values: Sequence[TaskValues], verdicts: Sequence[Verdict]) -> list[Note]:
+def _choice_notes(values: Sequence[TaskValues], verdicts: Sequence[Verdict]) -> list[Said]:
     """Which models have no T*, and where T* rests on a part of the tasks."""
     tasks: dict[Series, set[int]] = {}
     for rates in values:

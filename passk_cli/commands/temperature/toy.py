@@ -21,6 +21,7 @@ from passk_cli.laws.toy_model import (
     gaussian,
     scaling_fit,
 )
+from passk_cli.message import Said
 from passk_cli.report.model import Cell, Column, Note, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
@@ -83,8 +84,8 @@ def toy_report(
     return Report(
         tables=(Table(columns, rows),),
         data=Table(tuple(Column(name) for name in names), data),
-        caption=_caption(families),
-        notes=tuple(_notes(points, gamma)),
+        context=_caption(families),
+        messages=tuple(_notes(points, gamma)),
         signature=_signature(
             families,
             gamma,
@@ -123,8 +124,8 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     return Report(
         tables=(Table(columns, tuple(lines), "T* = factor · k^power · s^power"), inside),
         data=Table(tuple(Column(name) for name in names), tuple(data)),
-        caption=f"{_caption(families)} · – the article does not say",
-        notes=tuple(_fit_notes(families, points, gamma)),
+        context=f"{_caption(families)} · – the article does not say",
+        messages=tuple(_fit_notes(families, points, gamma)),
         signature=_signature(families, gamma, fit="the article's grid"),
         draw=partial(_fit_charts, [p for p in points if p.kept]),
         answer=tuple(_fit_answer(family, fits[family]) for family in families),
@@ -264,7 +265,7 @@ def _signature(families: Sequence[str], gamma: float, **more: str) -> dict[str, 
     return entries | ({"gamma": f"{gamma:g}"} if "power-law" in families else {})
 
 
-def _notes(points: Sequence[Point], gamma: float) -> list[Note]:
+def _notes(points: Sequence[Point], gamma: float) -> list[Said]:
     notes = []
     ends = dict.fromkeys((p.spread, p.largest) for p in points if p.family == "power-law")
     if ends:
@@ -291,7 +292,7 @@ def _notes(points: Sequence[Point], gamma: float) -> list[Note]:
     return notes
 
 
-def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -> list[Note]:
+def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -> list[Said]:
     notes = []
     if "exponential" in families:
         notes.append(

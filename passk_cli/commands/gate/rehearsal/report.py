@@ -19,6 +19,7 @@ from passk_cli.commands.gate.rehearsal.stage import (
 from passk_cli.commands.gate.report import gate_report
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
+from passk_cli.message import Said
 from passk_cli.report.model import (
     Cell,
     Check,
@@ -136,8 +137,8 @@ def rehearsal_report(trial: Trial, on_undecided: str, most: float | None) -> Rep
     )
     tables = [_table(every, checks, whole, most, verdict)]
     rehearsal = trial.study.report(
-        rows, tables, caption=_caption(trial, setting, most is not None),
-        notes=(*report.notes, *_notes(trial, setting, every, on_undecided)),
+        rows, tables, context=_caption(trial, setting, most is not None),
+        messages=(*report.messages, *_notes(trial, setting, every, on_undecided)),
     )  # fmt: skip
     resamples = {"resamples": setting.resamples} if "resamples" in report.signature else {}
     limit = {} if most is None else {"max-false-alarms": most}
@@ -281,7 +282,7 @@ def _caption(trial: Trial, setting: Stage, asked: bool) -> tuple[str, ...]:
 
 def _notes(
     trial: Trial, setting: Stage, every: Sequence[Rehearsed], on_undecided: str
-) -> Iterator[Note]:
+) -> Iterator[Said]:
     for one in every:
         if doubt := _doubt(one, on_undecided):
             yield Note(f"{one.line.rule} {doubt}", "warning")

@@ -1,0 +1,36 @@
+"""The catalogue of messages: every message and error that has a name, with what it means."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+from passk_cli.commands import COMMANDS, command_of
+from passk_cli.errors import ParameterError
+from passk_cli.message import DECLARED, Message
+
+# Where messages are declared besides the modules of commands.
+_BELOW = ("passk_cli.study.notes", "passk_cli.study.losses", "passk_cli.study.stopping")
+
+
+def messages() -> dict[str, Message]:
+    """Name → message, in the order of names."""
+    for module in _BELOW:
+        import_module(module)
+    for name in COMMANDS:
+        if view := command_of(name).view:
+            import_module(view)
+    return dict(sorted(DECLARED.items()))
+
+
+def message_of(name: str) -> Message:
+    """The message of a name.
+
+    Errors: ParameterError where there is none, with the nearest name.
+    """
+    declared = messages()
+    if name in declared:
+        return declared[name]
+    near = get_close_matches(name, declared, 1, cutoff=0.6)
+    meant = f"; did you mean {near[0]}?" if near else "; `passk help messages` lists them"
+    raise ParameterError(f"no message is named {name!r}{meant}")

@@ -1,0 +1,122 @@
+"""Messages: what a reader must know beside the answer, each with a name, as a compiler's warnings.
+
+A message is declared once, as a constant of the module that says it; calling it with its fields
+gives what is said.  `passk_cli.commands.catalogue` lists them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from string import Formatter
+from typing import Any
+
+from passk_cli.text import first_few, listed, plural
+
+NOTE, WARNING, ERROR = "note", "warning", "error"
+# Name → message, of every module that was imported.
+DECLARED: dict[str, Message] = {}
+
+# A text, a value, or a value and the kind of column that shows it.
+Piece = Any
+_OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """A message: its name, how much it matters, its words, and what they mean.
+
+    name : of lower-case words joined by hyphens, unique: "pooled-settings".
+    severity : "note", "warning" where the numbers mean less because of it, or "error".
+    template : its words with named fields; see `Said.pieces`.  remedy : what to do, with the
+        same fields.  meaning : a paragraph for `passk help NAME` and the documentation.
+    Errors: ValueError where two messages have one name.
+
+    >>> lost = Message(
+    ...     "lost-lines", NOTE, "{lines:line} {lines:was|were} skipped{?file| in {file}}"
+    ... )
+    >>> lost(lines=2, file="").text, lost(lines=1, file="a.csv").text
+    ('2 lines were skipped', '1 line was skipped in a.csv')
+    >>> del DECLARED["lost-lines"]
+    """
+
+    name: str
+    severity: str
+    template: str
+    remedy: str = ""
+    meaning: str = ""
+
+    def __post_init__(self) -> None:
+        other = DECLARED.setdefault(self.name, self)
+        if other is not self and other.template != self.template:
+            raise ValueError(f"two messages are named {self.name}")
+
+    def __call__(self, **fields: Any) -> Said:
+        """The message with its fields."""
+        return Said(self.name, self.severity, self.template, self.remedy, fields)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message with its fields.
+
+    fields : name → text, count, number, names, or a number with its interval.
+    """
+
+    name: str
+    severity: str
+    template: str
+    remedy: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.template))
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """Its words, and between them the numbers that a renderer rounds.
+
+        {models} : a text as it is; names as "a, b, c and 2 more"; a number as a piece.
+        {models:and} : names as "a, b and c".  {tasks:task} : a count with its noun.
+        {tasks:is|are} : one of two words, by a count.  {p:=p} : a number as a column of kind "p".
+        {?file| in {file}} : a part that is left out where its field is empty; at most one.
+        """
+        text = "; ".join(filter(None, (self.template, self.remedy)))
+        text = _OPTIONAL.sub(lambda part: part["text"] if self.fields[part["name"]] else "", text)
+        return tuple(self._pieces(text))
+
+    def _pieces(self, text: str) -> Iterator[Piece]:
+        for words, name, form, _ in Formatter().parse(text):
+            yield words
+            if name is not None:
+                yield _piece(self.fields[name], form or "")
+
+    @property
+    def text(self) -> str:
+        """Its words, with numbers as Python writes them; renderers round."""
+        return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
+
+    def spelled(self, text: str) -> Said:
+        """The message in these words; its fields stay."""
+        words = text.replace("{", "{{").replace("}", "}}")
+        return replace(self, template=words, remedy="")
+
+    def about(self, whose: str) -> Said:
+        """The message with words before it that say whose it is: "baseline main: "."""
+        return replace(
+            self, template="{whose}: " + self.template, fields={"whose": whose, **self.fields}
+        )
+
+
+def _piece(value: Any, form: str) -> Piece:
+    if form.startswith("="):
+        return (value, form[1:])
+    if "|" in form:
+        return form.split("|")[value != 1]
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return listed(value) if form == "and" else first_few(value)
+    if isinstance(value, int):
+        return plural(value, form) if form else f"{value:,}"
+    return value
