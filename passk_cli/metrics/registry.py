@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 class Kind:
     """What the metrics of a family have in common; there is one at each k.
 
+    meaning : one sentence, with {k}, and {share} for τ.
     values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
         for those that need to know more of the attempts; see Attempts.
     needs : what that is: "score", "answer", "solution" or "attempt" (their order); "" for counts.
@@ -46,6 +47,7 @@ class Kind:
     """
 
     values: Callable[..., NDArray[np.float64]]
+    meaning: str
     needs: str = ""
     bounds: Callable[[int], tuple[float, float]] | None = lambda k: (0.0, 1.0)
     counted: bool = True
@@ -56,21 +58,52 @@ class Kind:
 
 # A new metric is one function and one line here.
 FAMILIES: dict[str, Kind] = {
-    "pass@": Kind(at_pairs),
-    "pass^": Kind(hat_pairs),
-    "gpass@": Kind(gpass_pairs, shared=True),
-    "mgpass@": Kind(mgpass_pairs),
-    "gain@": Kind(gain_pairs, monotone=False),
-    "first@": Kind(first_at_k, needs="attempt", exchangeable=False),
-    "maj@": Kind(majority_at_k, needs="answer"),
-    "best@": Kind(best_at_k, needs="score", bounds=None),
-    "worst@": Kind(worst_at_k, needs="score", bounds=None),
-    "mean": Kind(mean_score, needs="score", bounds=None, counted=False),
-    "distinct@": Kind(distinct_at_k, needs="solution", bounds=lambda k: (1.0, float(k))),
-    "distinct-correct@": Kind(
-        distinct_passing_at_k, needs="solution", bounds=lambda k: (0.0, float(k))
+    "pass@": Kind(at_pairs, "Probability that at least one of {k} attempts passes."),
+    "pass^": Kind(hat_pairs, "Probability that all of {k} attempts pass."),
+    "gpass@": Kind(
+        gpass_pairs, "Probability that at least {share} of {k} attempts pass.", shared=True
     ),
-    "distinct-pass@": Kind(pass_at_k_distinct, needs="solution"),
+    "mgpass@": Kind(mgpass_pairs, "gpass@{k} averaged over shares from 0.5 to 1."),
+    "gain@": Kind(
+        gain_pairs,
+        "Gain from one more attempt: pass@{k} minus pass@ one attempt fewer.",
+        monotone=False,
+    ),
+    "first@": Kind(
+        first_at_k,
+        "Probability that one of the first {k} attempts passes, in the order they were made.",
+        needs="attempt",
+        exchangeable=False,
+    ),
+    "maj@": Kind(
+        majority_at_k,
+        "Probability that the most frequent answer of {k} attempts passes.",
+        needs="answer",
+    ),
+    "best@": Kind(best_at_k, "Expected highest score of {k} attempts.", needs="score", bounds=None),
+    "worst@": Kind(
+        worst_at_k, "Expected lowest score of {k} attempts.", needs="score", bounds=None
+    ),
+    "mean": Kind(
+        mean_score, "Mean score of an attempt.", needs="score", bounds=None, counted=False
+    ),
+    "distinct@": Kind(
+        distinct_at_k,
+        "Expected number of different solutions among {k} attempts.",
+        needs="solution",
+        bounds=lambda k: (1.0, float(k)),
+    ),
+    "distinct-correct@": Kind(
+        distinct_passing_at_k,
+        "Expected number of different passing solutions among {k} attempts.",
+        needs="solution",
+        bounds=lambda k: (0.0, float(k)),
+    ),
+    "distinct-pass@": Kind(
+        pass_at_k_distinct,
+        "Probability that one of {k} different solutions passes.",
+        needs="solution",
+    ),
 }
 USUAL_K = (1, 10, 100)
 # Values of a metric that its polynomial is made from.
@@ -102,6 +135,11 @@ class Metric:
     def unit(self) -> str:
         """What its values are: a "share" in [0, 1], or a "score" of another kind."""
         return "share" if self.bounds == (0.0, 1.0) else "score"
+
+    @property
+    def meaning(self) -> str:
+        """What it is, in a sentence."""
+        return self.kind.meaning.format(k=self.k, share="" if self.share is None else self.share)
 
     @property
     def bounds(self) -> tuple[float, float] | None:

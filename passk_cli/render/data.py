@@ -9,7 +9,7 @@ from typing import Any
 
 from passk_cli.message import Said
 from passk_cli.render.checks import opening
-from passk_cli.render.style import Style, spoken
+from passk_cli.render.style import Style, context, spoken
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
 from passk_cli.text import strict_json
 
@@ -43,7 +43,7 @@ def json_text(report: Report, style: Style) -> str:
         **words,
         "rows": _records(report),
         "messages": [message_data(message) for message in report.messages],
-        "context": report.context,
+        "context": context(report, Style(full=True)),
         "signature": dict(report.signature),
     }
     return strict_json(document, indent=2) + "\n"

@@ -101,9 +101,12 @@ def context(report: Report, style: Style) -> str:
     """The line below the tables; the sign of cells without a number is explained in any case."""
     tables = shown_tables(report, style)
     empty = any(_is_empty(cell) for table in tables for row in table.rows for cell in row)
-    if not empty or _EXPLAINED.search(report.context):
-        return printable(report.context)
-    return printable(" · ".join(filter(None, (report.context, f"{_EMPTY}: no number"))))
+    text = report.context
+    if style.full:
+        text = " · ".join(filter(None, (text, report.details)))
+    if empty and not _EXPLAINED.search(text):
+        text = " · ".join(filter(None, (text, f"{_EMPTY}: no number")))
+    return printable(text)
 
 
 def signed(report: Report, style: Style) -> str:

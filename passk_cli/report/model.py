@@ -212,6 +212,7 @@ class Report:
     tables : for people, in reading order.
     data : the same facts, tidy: one row per fact, full precision, for programs.
     context : one line under the tables: what was counted, and how certain it is.
+    details : what else that line says with --full.
     messages : what a reader must know beside the answer.
     signature : name → value, enough to reproduce the numbers; options by their names.
     checks : the rules of a gate; empty for other reports.
@@ -228,6 +229,7 @@ class Report:
     tables: tuple[Table, ...]
     data: Table
     context: str = ""
+    details: str = ""
     messages: tuple[Said, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()

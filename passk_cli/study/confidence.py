@@ -231,19 +231,17 @@ class Confidence:
         return entries
 
     def words(self, differences: Confidence | None = None) -> str:
-        """For a caption: "95 % confidence intervals for new tasks (guard)".
+        """For the line below a table: "95 % guard intervals, tasks as a sample".
 
         differences : the confidence of differences that are shown as well.
         """
+        sampled = self.population == NEW_TASKS
         if self.method == "none":
-            over = "tasks" if self.population == NEW_TASKS else "repeated attempts"
-            return f"± one standard error over {over}"
-        clustered = f", clustered by {self.cluster}" if self.cluster else ""
-        if clustered and self.population != NEW_TASKS:
-            clustered = ", for which clusters do not matter"
-        population = self.population.replace("-", " ")
-        methods = "; ".join(self._methods)
+            return f"± one standard error over {'tasks' if sampled else 'repeated attempts'}"
+        about = "tasks as a sample" if sampled else "for these tasks"
+        if self.cluster:
+            about += f", clustered by {self.cluster}" if sampled else ", clusters do not matter"
+        methods = self.method_name
         if differences is not None and differences._methods != self._methods:
-            methods += f"; differences: {', '.join(differences._methods)}"
-        level = f"{100 * self.level:g} %"
-        return f"{level} confidence intervals for {population}{clustered} ({methods})"
+            methods += f" (differences: {', '.join(differences._methods)})"
+        return f"{100 * self.level:g} % {methods} intervals, {about}"

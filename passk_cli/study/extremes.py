@@ -58,6 +58,41 @@ def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Sentence
     )  # fmt: skip
 
 
+def highest(
+    facts: Sequence[Fact], others: Sequence[Fact] = (), group_names: Sequence[str] = ()
+) -> Sentence:
+    """Which model is highest, with its number and the last one of its others.
+
+    facts : one number of several series, as in `range_of`.  others : further numbers.
+
+    >>> numbers = {"a": 0.7, "b": 0.4}
+    >>> facts = [Fact((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
+    >>> first, number, last = highest(facts)
+    >>> first, number.value, last
+    ('a is highest: pass@1 ', 0.7, '.')
+    """
+    valued = [fact for fact in facts if fact.estimate.value is not None]
+    noun = _noun(group_names)
+    if len(valued) < 2:
+        return range_of(facts, group_names)
+    top = _end(valued, group_names, 1)
+    lacking = len(facts) - len(valued)
+    without = f"; {_several(lacking, noun)} without {facts[0].name}" if lacking else ""
+    if len(top.names) == len(valued) and top.certain:
+        begin = f"All {_several(len(valued), noun)} are equal"
+    else:
+        verb = "are" if len(top.names) > 1 and top.certain else "is"
+        begin = f"{_listed(top, noun)} {verb} highest"
+    decide = "" if top.certain else "; missing outcomes decide which"
+    further: Sentence = ()
+    if len(top.names) == 1:
+        series = next(f.series for f in valued if named(f.series, group_names) == top.names[0])
+        own = [f for f in others if f.series == series and f.name != facts[0].name]
+        if own:
+            further = (f", {own[-1].name} ", bare(own[-1].estimate))
+    return (f"{begin}: {facts[0].name} ", top.estimate, *further, f"{decide}{without}.")
+
+
 def named(series: Series, group_names: Sequence[str]) -> str:
     """A model with its groups: "gpt-4, temperature 0.2".
 

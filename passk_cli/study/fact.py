@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from passk_cli.report.model import Cell, Column, Estimate, Table
+from passk_cli.report.model import DATA, Cell, Column, Estimate, Table
 
 if TYPE_CHECKING:
     from passk_cli.study.values import Series, TaskValues
@@ -115,6 +115,37 @@ def _spread_out(fact: Fact) -> Fact:
     return replace(fact, more={**fact.more, **ends}) if ends else fact
 
 
+def _field(name: str, meaning: str, cell: Callable[[Fact], Cell]) -> Column:
+    return Column(name, name=name, meaning=meaning, shown=DATA, cell=cell)
+
+
+# The fields that rows of every command have, in their order; p, p_adjusted, verdict and against
+# where some row has one.  Groups stand after the models, further fields before the note.
+FIELDS = (
+    _field("model", "The model or agent, as the files name it.", lambda fact: fact.series[0]),
+    _field("against", "The model that is compared with; differences are model minus against.",
+           lambda fact: fact.against or None),
+    _field("metric", "The metric, as in `-m`.", lambda fact: fact.name or None),
+    _field("k", "Its k.", lambda fact: fact.k),
+    _field("estimate", "The value; empty where it is a range (estimate_low, estimate_high).",
+           lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
+    _field("se", "Its standard error.", lambda fact: fact.se),
+    _field("low", "Lower limit of its interval.", lambda fact: fact.estimate.low),
+    _field("high", "Upper limit of its interval.", lambda fact: fact.estimate.high),
+    _field("level", "Level of the interval.", lambda fact: fact.level),
+    _field("interval", "Method of the interval.", lambda fact: fact.method),
+    _field("population", "What the interval is about: new-tasks or these-tasks.", str),
+    _field("p", "p-value of the test, by itself.", lambda fact: fact.p),
+    _field("p_adjusted", "p-value, adjusted for the number of tests.",
+           lambda fact: fact.p_adjusted),
+    _field("verdict", "Verdict of the test.", lambda fact: fact.verdict),
+    _field("tasks", "Number of tasks.", lambda fact: fact.size.tasks),
+    _field("n_min", "Fewest attempts at a task.", lambda fact: fact.size.n_min),
+    _field("n_max", "Most attempts at a task.", lambda fact: fact.size.n_max),
+    _field("note", "Why a value is missing, or what qualifies it.", lambda fact: fact.note),
+)  # fmt: skip
+
+
 def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> Table:
     """The facts as rows of the one schema that all commands share.
 
@@ -124,22 +155,21 @@ def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> 
     its ends are in two further columns, estimate_low and estimate_high, whose like `more` gets.
     """
     facts = [_spread_out(fact) for fact in facts]
-    with_rivals = any(fact.against for fact in facts)
-    with_tests = any(fact.p is not None or fact.verdict for fact in facts)
+    absent = set() if any(fact.against for fact in facts) else {"against"}
+    if not any(fact.p is not None or fact.verdict for fact in facts):
+        absent |= {"p", "p_adjusted", "verdict"}
+    fields = {f.name: f.cell for f in FIELDS if f.name not in absent and f.cell is not None}
+    fields |= {"population": lambda fact: population}
     more = list(dict.fromkeys(name for fact in facts for name in fact.more))
-    names = [
-        "model", *["against"] * with_rivals, *group_names, "metric", "k", "estimate", "se", "low",
-        "high", "level", "interval", "population",
-        *["p", "p_adjusted", "verdict"] * with_tests, "tasks", "n_min", "n_max", *more, "note",
-    ]  # fmt: skip
-    rows = []
-    for fact in facts:
-        e, against = fact.estimate, [fact.against or None] * with_rivals
-        tests = [fact.p, fact.p_adjusted, fact.verdict] * with_tests
-        rows.append(
-            (fact.series[0], *against, *fact.series[1:], fact.name or None, fact.k,
-             e.value if e.upper is None else None,
-             fact.se, e.low, e.high, fact.level, fact.method, population, *tests, *fact.size,
-             *(fact.more.get(name) for name in more), fact.note)
-        )  # fmt: skip
-    return Table(tuple(Column(name) for name in names), tuple(rows))
+    first = ("model", *["against"] * ("against" in fields))
+    last = [name for name in fields if name not in (*first, "note")]
+    names = [*first, *group_names, *last, *more, "note"]
+    rows = tuple(
+        (
+            *(fields[name](fact) for name in first), *fact.series[1:],
+            *(fields[name](fact) for name in last), *(fact.more.get(name) for name in more),
+            fact.note,
+        )
+        for fact in facts
+    )  # fmt: skip
+    return Table(tuple(Column(name) for name in names), rows)

@@ -1,36 +1,94 @@
-"""Facts → a table for people: series down, their numbers across."""
+"""Facts → rows of a table for people: series down, their numbers across."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from passk_cli.report.model import Cell, Column, Table
+from passk_cli.report.model import Column, Estimate
 from passk_cli.report.words import span
-from passk_cli.study.fact import Fact
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.section import GROUPS, MODEL, Section
+from passk_cli.study.values import Series
+
+
+@dataclass(frozen=True)
+class Row:
+    """The numbers of one series, by their names."""
+
+    series: Series
+    numbers: Mapping[str, Fact]
+
+    @property
+    def sizes(self) -> list[Size]:
+        """What its numbers rest on."""
+        return [fact.size for fact in self.numbers.values()]
+
+
+def rows_of(facts: Iterable[Fact]) -> list[Row]:
+    """A row per series, in the order in which they first come."""
+    by_series: dict[Series, dict[str, Fact]] = {}
+    for fact in facts:
+        by_series.setdefault(fact.series, {})[fact.name] = fact
+    return [Row(series, numbers) for series, numbers in by_series.items()]
+
+
+class Number(NamedTuple):
+    """A column of numbers: its name, what it means, and its unit."""
+
+    name: str
+    meaning: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Numbers(Section[Row]):
+    """A row per series and a column per number; tasks and attempts where they differ."""
+
+    columns = (
+        MODEL,
+        GROUPS,
+        Column(
+            "{0.name}", "share", meaning="{0.meaning}",
+            cell=lambda row, number: row.numbers[number.name].estimate
+            if number.name in row.numbers else Estimate(None),
+            across=lambda section: section.numbers,
+            units=lambda section, number: number.unit,
+        ),
+        Column(
+            "tasks", meaning="Tasks that the numbers rest on.",
+            cell=lambda row: _ends(size.tasks for size in row.sizes),
+            where=lambda section: section.differ,
+        ),
+        Column(
+            "attempts", meaning="Fewest and most attempts at one task.",
+            cell=lambda row: _ends(n for _, *ends in row.sizes for n in ends),
+            where=lambda section: section.differ,
+        ),
+    )  # fmt: skip
+
+    @property
+    def numbers(self) -> list[Number]:
+        """The numbers, in the order in which they first come."""
+        meanings = {metric.name: metric.meaning for metric in self.study.metrics}
+        facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
+        return [
+            Number(name, meanings.get(name, ""), "share" if fact.estimate.share else "score")
+            for name, fact in facts.items()
+        ]
+
+    @property
+    def differ(self) -> bool:
+        """Whether the numbers rest on different tasks or attempts."""
+        return len({size for row in self.records for size in row.sizes}) > 1
+
+
+def _ends(numbers: Iterable[int | None]) -> str:
+    known = [number for number in numbers if number is not None]
+    return span(min(known), max(known))
 
 
 def head(group_names: Sequence[str]) -> tuple[Column, ...]:
     """The columns every table begins with: the model and its groups."""
     return (Column("model"), *(Column(name) for name in group_names))
-
-
-def pivot(facts: Sequence[Fact], group_names: Sequence[str], title: str = "") -> Table:
-    """A row per series and a column per number, both in the order in which they first come.
-
-    Tasks and attempts stand beside them where they differ between numbers.
-    """
-    differ = len({fact.size for fact in facts}) > 1
-    units = {fact.name: "share" if fact.estimate.share else "score" for fact in facts}
-    columns = [*head(group_names), *(Column(name, unit) for name, unit in units.items())]
-    columns += [Column("tasks"), Column("attempts")] if differ else []
-    by_series: dict[tuple[str, ...], dict[str, Fact]] = {}
-    for fact in facts:
-        by_series.setdefault(fact.series, {})[fact.name] = fact
-    rows: list[tuple[Cell, ...]] = []
-    for series, numbers in by_series.items():
-        row: list[Cell] = [*series, *(numbers[name].estimate for name in units)]
-        if differ:
-            tasks, fewest, most = zip(*(fact.size for fact in numbers.values()), strict=True)
-            row += [span(min(tasks), max(tasks)), span(min(fewest), max(most))]
-        rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows), title)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from passk_cli.report.model import ALWAYS, DATA, Cell, Column, Report, Sentence, Table
+from passk_cli.version import __version__
 
 if TYPE_CHECKING:
     from passk_cli.message import Said
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from passk_cli.study.study import Study
 
 Record = TypeVar("Record")
+# What the line below the tables ends with: numbers may change from version to version.
+VERSION = f"passk {__version__.rpartition('.')[0]}"
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class Section(Generic[Record]):
 
     def context(self) -> Iterable[str]:
         """Parts of the one line below the tables."""
+        return ()
+
+    def details(self) -> Iterable[str]:
+        """Further parts of that line, with --full."""
         return ()
 
     def messages(self) -> Iterable[Said]:
@@ -125,8 +132,11 @@ def view(
         [fact for section in sections for fact in section.facts()],
         [table for section in sections for table in section.tables()],
         answer=tuple(sentence for section in sections for sentence in section.answer()),
-        context=(*context, *(part for section in sections for part in section.context())),
+        context=(
+            *context, *(part for section in sections for part in section.context()), VERSION,
+        ),
+        details=[part for section in sections for part in section.details()],
         messages=(*messages, *(said for section in sections for said in section.messages())),
         plots=plots,
         **decided,
-    )
+    )  # fmt: skip

@@ -198,13 +198,15 @@ class Study:
         *,
         answer: tuple[Sentence, ...] = (),
         context: Iterable[str] = (),
+        details: Iterable[str] = (),
         messages: Iterable[Said] = (),
         plots: Callable[[], tuple[Plot, ...]] = tuple,
         **decided: object,
     ) -> Report:
         """The report: tables for people, the facts as tidy rows, messages and signature.
 
-        answer : what was found, in a sentence or two.
+        answer : what was found, in a sentence or two.  context : the parts of the line below the
+            tables; details : further ones with --full.
         plots : draws when called, since drawing may take long.
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
             It comes after the entries of the confidence, unless it holds them itself.
@@ -217,6 +219,7 @@ class Study:
             tables=tuple(tables),
             data=tidy(facts, self.counts.group_names, self.confidence.population),
             context=" · ".join(filter(None, context)),
+            details=" · ".join(filter(None, details)),
             messages=tuple(dict.fromkeys(messages)),
             signature=signature(self.counts, self.metrics, **entries),
             draw=plots,

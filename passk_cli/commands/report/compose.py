@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from passk_cli.commands.estimate import UNTESTED
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.gathered import Gathered, only_models
 from passk_cli.commands.report.leaderboard import leaderboard, without_ranking
@@ -136,9 +135,6 @@ def _section(
     if differences is not None:
         board = leaderboard(estimates, differences.report)
         how = _ALONE if board is estimates else _LEADERBOARD
-        board = replace(
-            board, messages=tuple(note for note in board.messages if note.text != UNTESTED)
-        )
         answer = differences.report.answer
         differences = replace(differences, report=without_ranking(differences.report))
     panels.append(Panel("leaderboard", "Leaderboard", how, board))

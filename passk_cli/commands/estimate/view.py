@@ -1,0 +1,145 @@
+"""Every metric of every model: the table, its order, the answer and the chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.message import NOTE, Message, Said
+from passk_cli.report.model import Estimate, Sentence
+from passk_cli.report.plot import Plot, forest
+from passk_cli.report.words import numbers_of_models, series_name
+from passk_cli.study.extremes import bare, highest, named
+from passk_cli.study.fact import Fact
+from passk_cli.study.pivot import Numbers
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
+
+# The share of the variance within tasks from which on attempts make intervals wide.
+_MOSTLY_ATTEMPTS = 0.5
+
+NOISY_ATTEMPTS = Message(
+    "noisy-attempts", NOTE,
+    "at least {share} of the variance of {numbers} is between attempts at one task",
+    "more attempts per task narrow these intervals",
+    "A mean over tasks varies because tasks differ and because attempts at one task differ. Where"
+    " the second part is half or more, further attempts at the same tasks narrow the interval;"
+    " elsewhere only further tasks do. `passk plan` says how many of each.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Estimates(Numbers):
+    """Every metric of every model."""
+
+    def facts(self) -> list[Fact]:
+        """All numbers, model by model."""
+        return [fact for row in self.records for fact in row.numbers.values()]
+
+    def answer(self) -> Iterator[Sentence]:
+        """The first metric, and the last, of the one model or of the highest."""
+        facts = self.facts()
+        valued = [fact for fact in facts if fact.estimate.value is not None]
+        first = (valued or facts)[0].name
+        numbers = [fact for fact in facts if fact.name == first]
+        groups = self.study.counts.group_names
+        if len(numbers) > 1 or not valued:
+            yield highest(numbers, valued, groups)
+            return
+        yield (f"{named(valued[0].series, groups)}: {first} ", bare(valued[0].estimate), ".")
+        at, hat = (_farthest(valued[1:], family) for family in ("pass@", "pass^"))
+        if at is not None and hat is not None and at.k == hat.k:
+            yield (
+                f"At least one of {at.k} attempts passes with probability ", _value(at),
+                f", all {at.k} with ", _value(hat), ".",
+            )  # fmt: skip
+
+    def context(self) -> Iterator[str]:
+        """What the numbers rest on, and how certain they are."""
+        yield self.study.sizes(self.facts())
+        yield self.study.confidence.words()
+        if any(fact.estimate.value is None for fact in self.facts()):
+            yield "–: fewer than k attempts"
+
+    def details(self) -> Iterator[str]:
+        """The k that would need more attempts."""
+        yield self.study.hint
+
+    def messages(self) -> Iterator[Said]:
+        """Where attempts, not tasks, make intervals wide."""
+        noisy = [
+            (share, fact.name, series_name(fact.series))
+            for fact in self.facts()
+            for share in [None if fact.values is None else fact.values.share_within]
+            if share is not None and share >= _MOSTLY_ATTEMPTS
+        ]
+        confidence = self.study.confidence
+        if noisy and confidence.population != THESE_TASKS and confidence.method != "none":
+            numbers = numbers_of_models([(name, model) for _, name, model in noisy])
+            yield NOISY_ATTEMPTS(numbers=numbers, share=min(noisy)[0])
+
+    def plots(self) -> tuple[Plot, ...]:
+        """A dot with its interval per model, a panel per metric; scores apart from shares."""
+        facts = [fact for fact in self.facts() if fact.estimate.value is not None]
+        subtitle = " · ".join((self.study.sizes(self.facts()), self.study.confidence.words()))
+        pictures = []
+        for share in (True, False):
+            rows = [
+                {
+                    "model": series_name(fact.series), "metric": fact.name,
+                    "estimate": fact.estimate.value, "low": fact.estimate.low,
+                    "high": fact.estimate.high,
+                }
+                for fact in facts
+                if fact.estimate.share == share
+            ]  # fmt: skip
+            if rows:
+                chart = forest(
+                    rows, label="model", value="estimate", low="low", high="high", facet="metric",
+                    rules=(), title="Estimates", subtitle=subtitle,
+                    x_title="" if share else "score",
+                )  # fmt: skip
+                pictures.append(chart if share else replace(chart, unit=""))
+        return tuple(pictures)
+
+
+SECTIONS = (Estimates,)
+
+
+def _farthest(facts: Sequence[Fact], family: str) -> Fact | None:
+    """The number of a family at its largest k, above 1."""
+    ks = [fact for fact in facts if (fact.k or 0) > 1 and fact.name == f"{family}{fact.k}"]
+    return max(ks, key=lambda fact: fact.k or 0, default=None)
+
+
+def _value(fact: Fact) -> Estimate:
+    """Without its interval, which the table has."""
+    return Estimate(fact.estimate.value, upper=fact.estimate.upper, share=fact.estimate.share)
+
+
+def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]:
+    """Series in the order of a column: names ascending, numbers descending, empty ones last.
+
+    sort : the column; "-" before it turns the order round.
+    """
+    name, back = sort.removeprefix("-"), sort.startswith("-")
+    names = ("model", *study.counts.group_names)
+    series = sorted(study.counts.series)
+    if name in names:
+        place = names.index(name)
+        return sorted(series, key=lambda each: each[place], reverse=back)
+    metrics = {metric.name.lower(): metric.name for metric in study.metrics}
+    column = metrics.get(name.lower()) if name else study.metrics[0].name
+    if name == "tasks":
+        sizes = {fact.series: float(fact.size.tasks or 0) for fact in facts}
+        return sorted(series, key=lambda each: sizes[each] * (1 if back else -1))
+    if column is None:
+        columns = ", ".join((*names, *metrics.values(), "tasks"))
+        raise ParameterError(f"--sort {sort}: no such column; there are {columns}")
+    value = {fact.series: fact.estimate.value for fact in facts if fact.name == column}
+    sign = 1 if back else -1
+    numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}
+    return sorted(series, key=numbers.__getitem__)
