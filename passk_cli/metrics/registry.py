@@ -139,6 +139,8 @@ class Metric:
     @property
     def meaning(self) -> str:
         """What it is, in a sentence."""
+        if self.k == 1 and self.family in ("pass@", "pass^"):
+            return "Probability that an attempt passes."
         return self.kind.meaning.format(k=self.k, share="" if self.share is None else self.share)
 
     @property
@@ -217,7 +219,7 @@ class Change(Metric):
         """Of both: what either needs to know of the attempts."""
         kinds = self.start.kind, self.end.kind
         return Kind(
-            self.values, needs=" and ".join(needs((self.start, self.end))), bounds=None,
+            self.values, "Difference of two metrics.", needs=" and ".join(needs((self.start, self.end))), bounds=None,
             exchangeable=all(kind.exchangeable for kind in kinds), monotone=False,
         )  # fmt: skip
 

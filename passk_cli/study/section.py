@@ -116,7 +116,7 @@ def view(
     *,
     context: Iterable[str] = (),
     messages: Iterable[Said] = (),
-    **decided: object,
+    **decided: Any,
 ) -> Report:
     """The report of a command: its sections in reading order.
 

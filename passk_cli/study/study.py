@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -201,7 +201,7 @@ class Study:
         details: Iterable[str] = (),
         messages: Iterable[Said] = (),
         plots: Callable[[], tuple[Plot, ...]] = tuple,
-        **decided: object,
+        **decided: Any,
     ) -> Report:
         """The report: tables for people, the facts as tidy rows, messages and signature.
 
