@@ -1,10 +1,10 @@
-"""Plots → the contents of a file: png, svg, pdf, html, or the Vega-Lite specification as json."""
+"""Plots → the contents of a file: svg and what is made from it (png, pdf), or a page (html)."""
 
 from __future__ import annotations
 
-from passk_cli.charts import page, vega
+from passk_cli.charts import page, svg
+from passk_cli.charts.theme import THEMES
 from passk_cli.report.model import Report
-from passk_cli.text import strict_json
 
 
 def picture(report: Report, suffix: str, theme: str = "light", percent: bool = False) -> bytes:
@@ -15,13 +15,11 @@ def picture(report: Report, suffix: str, theme: str = "light", percent: bool = F
     """
     if suffix == ".html":
         return page.document(report, percent).encode()
-    spec = vega.stack(report.plots, theme, percent, hover=suffix == ".json")
-    if suffix == ".json":
-        return (strict_json(spec, indent=2) + "\n").encode()
+    drawing = svg.picture(report.plots, THEMES[theme], percent)
+    if suffix == ".svg":
+        return drawing.encode()
     import vl_convert
 
     if suffix == ".png":
-        return bytes(vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[]))
-    if suffix == ".pdf":
-        return bytes(vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[]))
-    return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode()
+        return bytes(vl_convert.svg_to_png(drawing, scale=2))
+    return bytes(vl_convert.svg_to_pdf(drawing))

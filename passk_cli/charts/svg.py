@@ -1,4 +1,4 @@
-"""Plots → svg, written from the layout: for pages, and for the pictures beside Markdown.
+"""Plots → svg, written from the layout: for files, pages, and the pictures beside Markdown.
 
 A chart is a legend and panels, each a drawing of its own, so that they stand beside each other as
 far as there is room: a page lets its reader's window decide.
@@ -76,36 +76,50 @@ class Fragment:
         )
 
 
-def drawings(plot: Plot, look: Theme, percent: bool) -> tuple[list[Fragment], list[Fragment]]:
+def drawings(
+    plot: Plot, look: Theme, percent: bool, *, still: bool = False
+) -> tuple[list[Fragment], list[Fragment]]:
     """The items of the legend and the panels of a plot.
 
-    percent : shares as percentages.  Each mark says its values in `data-say`, line by line.
+    percent : shares as percentages.  still : without `data-say`, in which each mark says its
+    values, line by line.
     """
-    drawer = _DRAWERS[plot.kind](plot, look, percent)
+    drawer = _DRAWERS[plot.kind](plot, look, percent, still)
     return list(drawer.legend()), [drawer.panel(panel) for panel in layout.panels(plot)]
 
 
-def picture(plot: Plot, look: Theme, percent: bool) -> str:
-    """The plot with its title as an svg file."""
-    legend, panels = drawings(plot, look, percent)
-    words = [_words(0, 0, plot.title, look.text, size=_TITLE, weight="bold")] if plot.title else []
-    words += [_words(0, 0, line, look.faint) for line in layout.subtitle(plot)]
-    sizes = [_TITLE] * bool(plot.title) + [_SMALL] * len(layout.subtitle(plot))
-    texts = [plot.title] * bool(plot.title) + layout.subtitle(plot)
-    head = [
-        Fragment(width_of(text, size), size + 5, _moved(0, size, word))
-        for text, size, word in zip(texts, sizes, words, strict=True)
-    ]
-    widest = max(panel.width for panel in panels) * layout.columns(plot) + 2 * _GAP
-    blocks = [*head, *_flow(legend, widest), *_flow(panels, widest)]
-    width = max(block.width for block in blocks) + 2 * _ROOM
+def picture(plots: Sequence[Plot], look: Theme, percent: bool) -> str:
+    """Plots with their titles, one under the other, as an svg file."""
+    wholes = [_whole(plot, look, percent) for plot in plots]
+    width = max(each.width for each in wholes) + 2 * _ROOM
     elements, top = [], float(_ROOM)
-    for block in blocks:
-        elements.append(_moved(_ROOM, top, block.elements))
-        top += block.height
+    for each in wholes:
+        elements.append(_moved(_ROOM, top, each.elements))
+        top += each.height + _GAP
     paper = f'<rect width="100%" height="100%" fill="{look.paper}"/>'
-    body = Fragment(width, top + _ROOM, paper + "".join(elements))
+    body = Fragment(width, top - _GAP + _ROOM, paper + "".join(elements))
     return body.element(f' font-family="{FONT}"')
+
+
+def _whole(plot: Plot, look: Theme, percent: bool) -> Fragment:
+    """A plot under its title and its legend."""
+    legend, panels = drawings(plot, look, percent, still=True)
+    head = [(plot.title, _TITLE, look.text, "bold")] if plot.title else []
+    head += [(line, _SMALL, look.faint, "") for line in layout.subtitle(plot)]
+    blocks = [
+        Fragment(
+            width_of(text, size), size + 5,
+            _moved(0, size, _words(0, 0, text, paint, size=size, weight=weight)),
+        )
+        for text, size, paint, weight in head
+    ]  # fmt: skip
+    widest = max(panel.width for panel in panels) * layout.columns(plot) + 2 * _GAP
+    blocks += [*_flow(legend, widest), *_flow(panels, widest)]
+    elements, top = [], 0.0
+    for block in blocks:
+        elements.append(_moved(0, top, block.elements))
+        top += block.height
+    return Fragment(max(block.width for block in blocks), top, "".join(elements))
 
 
 def width_of(text: str, size: float) -> float:
@@ -139,6 +153,7 @@ class _Drawer:
     plot: Plot
     look: Theme
     percent: bool
+    still: bool = False
 
     def legend(self) -> Iterator[Fragment]:
         """What stands above all panels."""
@@ -159,7 +174,9 @@ class _Drawer:
         return self.look.series[place % len(self.look.series)]
 
     def say(self, row: Row, roles: Iterable[str]) -> str:
-        """What a mark says of its row, as an attribute."""
+        """What a mark says of its row, as an attribute; nothing in a still picture."""
+        if self.still:
+            return ""
         lines = [
             f"{self.plot.names[role]}: {self._said(role, row[role])}"
             for role in roles
@@ -303,6 +320,8 @@ class _CurveDrawer(_Drawer):
             if row["y"] is not None:
                 place = self._hue(row)
                 yield _point(place, *self._place(row), _POINT, f' fill="{self.paint(place)}"')
+        if self.still:
+            return
         yield '<g fill-opacity="0">'
         for row in (*rows, *points):
             if row["y"] is not None:

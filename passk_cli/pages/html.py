@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.charts.inline import drawing, variables
+from passk_cli.charts.page import hover
 from passk_cli.pages.layout import sections
 from passk_cli.render.style import answer, spoken
 from passk_cli.report.model import signature_line
@@ -51,7 +52,7 @@ def html(report: Report, style: Style) -> str:
         css=Markup(_beside("page.css")),
         light=Markup(variables("light")),
         dark=Markup(variables("dark")),
-        script=Markup(_beside("page.js")),
+        script=Markup(hover() + _beside("page.js").replace('"use strict";\n', "")),
         drawn=drawn,
         TABLES=_TABLES,
     )

@@ -72,7 +72,7 @@ def _images(view: PanelView, style: Style) -> dict[str, bytes]:
     for place, plot in enumerate(view.plots, 1):
         for theme, look in THEMES.items():
             name = f"{view.anchor}-{place}-{theme}.svg"
-            images[name] = picture(plot, look, style.percent).encode()
+            images[name] = picture([plot], look, style.percent).encode()
     return images
 
 

@@ -29,7 +29,7 @@ def test_drawings_and_files_are_svg(name: str) -> None:
     for each in (*legend, *panels):
         root = ElementTree.fromstring(each.element())
         assert float(root.get("width") or 0) == pytest.approx(each.width, abs=0.1)
-    whole = picture(EVERY[name], THEMES["dark"], percent=True)
+    whole = picture([EVERY[name]], THEMES["dark"], percent=True)
     ElementTree.fromstring(whole)
     assert THEMES["dark"].paper in whole
     assert "nan" not in whole

@@ -1,0 +1,151 @@
+"""Where things stand in a plot: dashes, labels, axes, points, whichever way it is drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from passk_cli.charts.layout import Lines, ridges, subtitle
+from passk_cli.charts.svg import drawings, picture
+from passk_cli.charts.theme import THEMES
+from passk_cli.report.plot import Plot, Rule, curves, densities
+
+LOOK = THEMES["light"]
+
+
+def k_rows(
+    models: int = 2, ks: tuple[int, ...] = (1, 2, 4), gap: float = 0.2
+) -> list[dict[str, Any]]:
+    """Curves of pass@k and pass^k, the lines of each kind `gap` apart at their ends."""
+    return [
+        {
+            "model": f"m{m}", "kind": kind, "k": k, "value": value,
+            "low": value - 0.01, "high": value + 0.01,
+        }
+        for m in range(models)
+        for kind, side in (("pass^k", -1), ("pass@k", 1))
+        for k in ks
+        for value in [0.5 + side * (0.02 + gap * m) * math.log(k + 1) / math.log(ks[-1] + 1)]
+    ]  # fmt: skip
+
+
+def drawn(rows: list[dict[str, Any]], **more: Any) -> Plot:
+    names = {
+        "x": "k", "y": "value", "low": "low", "high": "high", "colour": "model", "dash": "kind",
+    }  # fmt: skip
+    return curves(rows, **{**names, **more})
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_pass_at_k_is_dashed_and_pass_hat_k_solid_in_whatever_order(turned: bool) -> None:
+    rows = k_rows()
+    dashes = Lines.of(drawn(rows[::-1] if turned else rows)).dashes
+    assert dashes == {"pass@k": (6, 4), "pass^k": (1, 0)}
+
+
+def test_other_kinds_take_the_dashes_left() -> None:
+    rows = [{"k": k, "value": 0.1, "kind": kind} for kind in "abc" for k in (1, 2)]
+    rows += [{"k": k, "value": 0.1, "kind": "pass@k"} for k in (1, 2)]
+    dashes = Lines.of(curves(rows, x="k", y="value", dash="kind")).dashes
+    assert list(dashes.values()) == [(1, 0), (2, 3), (10, 3, 2, 3), (6, 4)]
+
+
+@pytest.mark.parametrize(
+    ("ks", "log", "expected"),
+    [
+        ((1, 99), None, False), ((1, 100), None, True), ((1, 9), True, True),
+        ((1, 999), False, False),
+    ],
+)  # fmt: skip
+def test_two_decades_make_the_axis_logarithmic(
+    ks: tuple[int, ...], log: bool | None, expected: bool
+) -> None:
+    assert Lines.of(drawn(k_rows(ks=ks), log_x=log)).across.log is expected
+
+
+def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
+    few, crowded, many = drawn(k_rows(2)), drawn(k_rows(6, gap=0.0)), drawn(k_rows(12))
+    assert [label["text"] for label in Lines.of(few).labels] == ["m0", "m0", "m1", "m1"]
+    for plot in (crowded, many):
+        assert Lines.of(plot).labels == []
+        legend = "".join(item.elements for item in drawings(plot, LOOK, False)[0])
+        assert ">m5<" in legend
+    assert ">m1<" not in "".join(item.elements for item in drawings(few, LOOK, False)[0])
+
+
+def test_labels_never_overlap() -> None:
+    labels = Lines.of(drawn(k_rows(5, gap=0.03))).labels
+    places = sorted(label["at"] * 300 for label in labels)
+    assert np.diff(places).min() >= 14 - 1e-9
+
+
+def test_undefined_values_break_the_line_and_what_stands_alone_is_a_point() -> None:
+    values = [0.1, math.nan, 0.3, None, 0.5, 0.6]
+    rows = [{"k": k, "value": v} for k, v in enumerate(values, 1)]
+    plot = curves(rows, x="k", y="value")
+    assert [row["y"] for row in plot.rows] == [0.1, None, 0.3, None, 0.5, 0.6]
+    assert [row["x"] for row in Lines.of(plot).points] == [1, 3]
+
+
+def test_what_is_not_positive_has_no_place_on_a_logarithmic_axis() -> None:
+    rows = [{"k": k, "value": v} for k, v in enumerate((0.0, 0.1, 10.0, -1.0, 5.0, 0.0), 1)]
+    plot = curves(rows, x="k", y="value", log_y=True, y_domain=None)
+    assert [row["y"] for row in plot.rows] == [None, 0.1, 10.0, None, 5.0, None]
+    lines = Lines.of(plot)
+    assert [row["x"] for row in lines.points] == [5]
+    assert 0 < lines.up.low < 0.1 < 10 < lines.up.high
+
+
+def test_points_may_lack_what_lines_have() -> None:
+    plot = drawn(k_rows(1), points=[{"k": 1, "value": 0.4, "model": "m0"}])
+    assert list(Lines.of(plot).points) == [{"x": 1, "y": 0.4, "series": "m0"}]
+    assert 'stroke-width="2.5"' not in picture([plot], LOOK, False)
+
+
+def test_points_of_the_lines_themselves_have_no_bars_over_their_bands() -> None:
+    rows = k_rows(1)
+    svg = picture([drawn(rows, points=rows)], LOOK, False)
+    assert "fill-opacity" in svg
+    assert 'stroke-width="2.5"' not in svg
+
+
+def test_rules_widen_the_axis_and_carry_their_words() -> None:
+    plot = drawn(k_rows(), rules=[Rule(x=8, text="data end"), Rule(y=0.9, text="target")])
+    across = Lines.of(plot).across
+    assert (across.low, across.high) == (1, 8)
+    svg = picture([plot], LOOK, False)
+    assert ">data end<" in svg
+    assert ">target<" in svg
+
+
+def test_subtitles_break_between_their_parts() -> None:
+    plot = drawn(k_rows(), title="t", subtitle=" · ".join(["x" * 40, "y" * 40, "z" * 40]))
+    assert subtitle(plot) == ["x" * 40 + " · " + "y" * 40, "z" * 40]
+
+
+def test_a_lone_series_is_named() -> None:
+    assert subtitle(drawn(k_rows(1), title="t", subtitle="s")) == ["m0 · s"]
+
+
+def test_equal_draws_leave_the_point_alone() -> None:
+    row = {"m": "a", "e": 1.0, "low": 1.0, "high": 1.0, "draws": np.ones(50)}
+    plot = densities([row], label="m", draws="draws", value="e", low="low", high="high")
+    points, outlines = ridges(plot)
+    assert len(points) == 1
+    assert outlines == []
+
+
+def test_outlines_stand_on_their_rows_and_hold_no_draws() -> None:
+    draws = np.random.default_rng(0).normal(0.5, 0.1, (2, 500))
+    rows = [
+        {"m": m, "e": 0.5, "low": 0.4, "high": 0.6, "draws": d}
+        for m, d in zip("ab", draws, strict=True)
+    ]
+    plot = densities(rows, label="m", draws="draws", value="e", low="low", high="high")
+    points, outlines = ridges(plot)
+    assert (len(points), len(outlines)) == (2, 2 * 97)
+    assert max(v["top"] - v["row"] for v in outlines) == pytest.approx(0.85)
+    assert not any("draws" in v for v in (*points, *outlines))
