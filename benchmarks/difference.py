@@ -237,7 +237,7 @@ def audited(runs: int) -> str:
     for cell in AUDITED:
         now = measured(cell, runs)
         d, _ = differences(cell, np.random.default_rng(5), runs)
-        before = np.array([JEFFREYS.limits(Sample(row, -1.0, 1.0), 0.025) for row in d])
+        before = np.array(JEFFREYS.limits([Sample(row, -1.0, 1.0) for row in d], 0.025))
         low, high = before.T
         true = truth(cell)
         covers, rejects = (low <= true) & (true <= high), (low > 0) | (high < 0)

@@ -15,7 +15,6 @@ from passk_cli.inference.exact import (
     NORMAL,
     BootstrapLaw,
     dirichlet_cdf,
-    dirichlet_quantile,
     dirichlet_quantiles,
     distinct_of_rows,
 )
@@ -39,8 +38,6 @@ GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 # The method of differences of −1, 0 and 1.
 TANGO = "tango"
-# Methods that put atoms on the bounds, and so have to know them.
-GUARDED = ("guard", "gaffke", "jeffreys")
 # Values of samples whose intervals are computed together.
 _VALUES_TOGETHER = 1 << 21
 # Between these p of equivalence is looked for.
@@ -188,21 +185,7 @@ def interval(
     >>> round(limits.low, 3), round(limits.high, 3)
     (0.18, 0.946)
     """
-    name = check(method, level, population)
-    warning = ""
-    if name in GUARDED and not (math.isfinite(sample.low) and math.isfinite(sample.high)):
-        name, warning = "bca", f"bca, since {name} needs {BOUNDS_REMEDY}"
-    if name == "hull" and not sample.passes:
-        name = "jackknife"
-    try:
-        if name == "percentile" and population == THESE_TASKS and sample.draws is None:
-            raise _Undefined("percentile for these tasks needs draws of new attempts; use hull")
-        low, high = METHODS[name].limits(sample, (1.0 - level) / 2.0)
-        _check_width(sample, population, high - low)
-    except _Undefined as undefined:
-        return Interval(None, None, level, name, population, str(undefined))
-    warnings = filter(None, (warning, _degenerate(sample, population, name)))
-    return Interval(low, high, level, name, population, "; ".join(warnings))
+    return intervals([sample], method, level, population)[0]
 
 
 def intervals(
@@ -211,27 +194,35 @@ def intervals(
     level: float = 0.95,
     population: str = NEW_TASKS,
 ) -> list[Interval]:
-    """`interval` of each sample; methods that can make many do so in one pass, to 1e-12 the same.
+    """`interval` of each sample; methods that can make many do so in one pass.
+
+    The samples beside it change a limit by rounding alone, 1e-12.
 
     >>> samples = [Sample(np.array([0.0, 0.5, -1.0]), low=-1.0), Sample(np.ones(3), low=-1.0)]
     >>> [round(each.low, 3) for each in intervals(samples, "jeffreys")]
     [-0.783, -0.279]
     """
     name = check(method, level, population)
+    places: dict[str, list[int]] = {}
+    for at, sample in enumerate(samples):
+        places.setdefault(METHODS[name].suited(name, sample), []).append(at)
     answers: dict[int, Interval] = {}
-    if len(samples) > 1 and (many := METHODS[name].many) is not None:
-        bounded = [math.isfinite(s.low) and math.isfinite(s.high) for s in samples]
-        if name == GUARDED_T:
-            bounded = [math.isfinite(s.high) and s.low == -s.high for s in samples]
-        together = np.flatnonzero(bounded).tolist()
-        limits = many([samples[i] for i in together], (1.0 - level) / 2.0)
-        for i, both in zip(together, limits, strict=True):
-            reason = _degenerate(samples[i], population, name)
-            answers[i] = Interval(*both, level, name, population, reason)
-    return [
-        answers[i] if i in answers else interval(sample, method, level, population)
-        for i, sample in enumerate(samples)
-    ]
+    for used, together in places.items():
+        limits = METHODS[used].limits([samples[at] for at in together], (1.0 - level) / 2.0)
+        for at, each in zip(together, limits, strict=True):
+            if not isinstance(each, _Undefined):
+                each = _seen(samples[at], population, used, each)
+            if isinstance(each, _Undefined):
+                answers[at] = Interval(None, None, level, used, population, str(each))
+                continue
+            instead = METHODS[name].bounded and used != name
+            reasons = (
+                f"{used}, since {name} needs {BOUNDS_REMEDY}" if instead else "",
+                _degenerate(samples[at], population, used),
+            )
+            reason = "; ".join(filter(None, reasons))
+            answers[at] = Interval(*each, level, used, population, reason)
+    return [answers[at] for at in range(len(samples))]
 
 
 def equivalences(
@@ -305,12 +296,16 @@ class _Undefined(Exception):
     """A method's formula has no value for this sample."""
 
 
-def _check_width(sample: Sample, population: str, width: float) -> None:
-    """_Undefined for an interval of no width over attempts that differ at some task."""
-    if population != THESE_TASKS or width > ROUNDING or not sample.mixed:
-        return
+def _seen(sample: Sample, population: str, method: str, limits: Limits) -> Limits | _Undefined:
+    """The limits, or why they do not show how attempts at these tasks vary."""
+    if population != THESE_TASKS:
+        return limits
+    if METHODS[method].resampled and sample.draws is None:
+        return _Undefined(f"{method} for these tasks needs draws of new attempts; use hull")
+    if limits[1] - limits[0] > ROUNDING or not sample.mixed:
+        return limits
     tasks = f"{sample.mixed} task{'s' * (sample.mixed > 1)}"
-    raise _Undefined(
+    return _Undefined(
         f"the attempts differ at {tasks}, but too few to change the metric:"
         " no spread is seen, which is not certainty; more attempts per task give an interval"
     )
@@ -402,15 +397,9 @@ class Guards:
         away = distances(totals, sizes, bound, far)
         return float(self.near(away, sizes, np.ones_like(sizes)))
 
-    def limits(self, sample: Sample, tail: float) -> Limits:
-        """The quantile `tail` of the law guarded below, and 1 − `tail` of the one guarded above."""
-        totals, weights, sizes = self._atoms(sample, sample.low, sample.high)
-        low = dirichlet_quantile(totals, weights, tail, sizes)
-        totals, weights, sizes = self._atoms(sample, sample.high, sample.low)
-        return _held(sample, low, dirichlet_quantile(totals, weights, 1 - tail, sizes))
-
-    def limits_of(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
-        """`limits` of many samples, whose laws are inverted together."""
+    def limits(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
+        """Of each sample the quantile `tail` of the law guarded below, and 1 − `tail` of the one
+        guarded above; laws are inverted together."""
         shapes: dict[tuple[bool, int], list[int]] = {}
         for at, sample in enumerate(samples):
             shapes.setdefault((sample.clusters is None, sample.units), []).append(at)
@@ -424,7 +413,7 @@ class Guards:
         return [answers[at] for at in range(len(samples))]
 
     def _limits_of_rows(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
-        """The same of samples of as many tasks, or of as many clusters."""
+        """Limits of samples of as many tasks, or of as many clusters."""
         if samples[0].clusters is None:
             atoms, counts = distinct_of_rows(np.stack([sample.values for sample in samples]))
             sizes = np.ones_like(atoms)
@@ -639,26 +628,28 @@ def difference_laws(samples: Sequence[Sample]) -> Iterator[tuple[list[int], Diff
             yield places[first : first + size], law
 
 
-def _guarded_t(sample: Sample, tail: float) -> Limits:
-    """Limits of a mean difference by the law that its test has; see `difference_law`."""
-    if sample.low != -sample.high:
-        raise _Undefined("needs differences of two models")
-    if math.isinf(sample.high):
-        _standard_error(sample)  # Refuses a single task.
-    return _guarded_t_of([sample], tail)[0]
-
-
-def _guarded_t_of(samples: Sequence[Sample], tail: float) -> list[Limits]:
-    answers: dict[int, Limits] = {}
-    for places, law in difference_laws(samples):
+def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+    """Limits of mean differences by the law that their test has; see `difference_law`."""
+    answers: dict[int, Limits | _Undefined] = {}
+    for at, sample in enumerate(samples):
+        if sample.low != -sample.high:
+            answers[at] = _Undefined("needs differences of two models")
+        elif math.isinf(sample.high) and sample.units < 2:
+            answers[at] = _too_few(sample)
+    there = [at for at in range(len(samples)) if at not in answers]
+    for places, law in difference_laws([samples[at] for at in there]):
         limits = (each.tolist() for each in law.limits(2 * tail))
-        answers |= zip(places, zip(*limits, strict=True), strict=True)
+        answers |= zip((there[at] for at in places), zip(*limits, strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
+
+
+def _too_few(sample: Sample) -> _Undefined:
+    return _Undefined(f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}")
 
 
 def _standard_error(sample: Sample) -> float:
     if sample.se is None:
-        raise _Undefined(f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}")
+        raise _too_few(sample)
     return sample.se
 
 
@@ -691,37 +682,68 @@ def _degenerate(sample: Sample, population: str, method: str) -> str:
     return f"{words}: the interval is one-sided" if at_bound else words
 
 
+def _each(
+    limits: Callable[[Sample, float], Limits],
+) -> Callable[[Sequence[Sample], float], list[Limits | _Undefined]]:
+    """Limits of one sample as those of several; a refusal stands in their place."""
+
+    def of_each(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+        answers: list[Limits | _Undefined] = []
+        for sample in samples:
+            try:
+                answers.append(limits(sample, tail))
+            except _Undefined as undefined:
+                answers.append(undefined)
+        return answers
+
+    return of_each
+
+
 @dataclass(frozen=True)
 class Method:
     """One interval method: its limits and the question it answers.
 
-    limits : sample, tail → limits; _Undefined, with the reason, where it has to refuse.
+    limits : samples, tail → limits of each, or _Undefined with the reason.
     resampled : whether it needs draws for clusters or for "these tasks".
-    many : the limits of many samples with bounds at once; None where one at a time is as fast.
     steady : whether its limits rise with the values, or nearly so.  Those of the others can turn
         back, as a spread does: benchmarks/missing.md.
+    bounded : whether it has to know the bounds of values.  counted : whether it has to know the
+        passes that values were computed from.  instead : the method in its place where it does not.
+    differences : whether it is for differences of two models; binary : of −1, 0 and 1 alone.
     """
 
-    limits: Callable[[Sample, float], Limits]
+    limits: Callable[[Sequence[Sample], float], Sequence[Limits | _Undefined]]
     populations: tuple[str, ...] = (NEW_TASKS,)
     resampled: bool = False
     steady: bool = True
-    many: Callable[[Sequence[Sample], float], list[Limits]] | None = None
+    bounded: bool = False
+    counted: bool = False
+    instead: str = ""
+    differences: bool = False
+    binary: bool = False
+
+    def suited(self, name: str, sample: Sample) -> str:
+        """The method's name, or that of the one in its place for this sample."""
+        unbounded = not (math.isfinite(sample.low) and math.isfinite(sample.high))
+        lacking = (self.bounded and unbounded) or (self.counted and not sample.passes)
+        return self.instead if lacking else name
 
 
 # Name → method.  A new one is one function and one line here.
 METHODS: dict[str, Method] = {
-    "guard": Method(GUARD.limits, many=GUARD.limits_of),
-    "gaffke": Method(GAFFKE.limits, many=GAFFKE.limits_of),
-    "jeffreys": Method(JEFFREYS.limits, many=JEFFREYS.limits_of),
-    GUARDED_T: Method(_guarded_t, many=_guarded_t_of),
-    "percentile": Method(_percentile, (NEW_TASKS, THESE_TASKS), resampled=True),
-    "basic": Method(_basic, resampled=True, steady=False),
-    "bca": Method(_bca, resampled=True, steady=False),
-    "t": Method(_t, steady=False),
-    "wilson": Method(_wilson),
-    "clopper-pearson": Method(_clopper_pearson),
-    TANGO: Method(_tango),
-    "hull": Method(_hull, (THESE_TASKS,)),
-    "jackknife": Method(_jackknife, (THESE_TASKS,), steady=False),
+    "guard": Method(GUARD.limits, bounded=True, instead="bca"),
+    "gaffke": Method(GAFFKE.limits, bounded=True, instead="bca"),
+    "jeffreys": Method(JEFFREYS.limits, bounded=True, instead="bca"),
+    GUARDED_T: Method(_guarded_t, differences=True),
+    "percentile": Method(_each(_percentile), (NEW_TASKS, THESE_TASKS), resampled=True),
+    "basic": Method(_each(_basic), resampled=True, steady=False),
+    "bca": Method(_each(_bca), resampled=True, steady=False),
+    "t": Method(_each(_t), steady=False),
+    "wilson": Method(_each(_wilson)),
+    "clopper-pearson": Method(_each(_clopper_pearson)),
+    TANGO: Method(_each(_tango), differences=True, binary=True),
+    "hull": Method(_each(_hull), (THESE_TASKS,), counted=True, instead="jackknife"),
+    "jackknife": Method(_each(_jackknife), (THESE_TASKS,), steady=False),
 }
+# Methods that put atoms on the bounds, and so have to know them.
+GUARDED = tuple(name for name, method in METHODS.items() if method.bounded)

@@ -146,11 +146,12 @@ class Confidence:
         Metrics whose bounds nobody knows get BCa instead of guards; those of more than counts get
         the jackknife instead of the hull.
         """
-        from passk_cli.inference.intervals import GUARDED
+        from passk_cli.inference.intervals import METHODS
 
-        if self.method == "hull":
+        method = METHODS.get(self.method)
+        if method is not None and method.counted:
             lacking = [metric for metric in metrics if metric.expectation is None]
-        elif self.bounds is None and self.method in GUARDED:
+        elif self.bounds is None and method is not None and method.bounded:
             lacking = [metric for metric in metrics if metric.bounds is None]
         else:
             return self
