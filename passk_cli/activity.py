@@ -1,4 +1,4 @@
-"""What a command is doing at the moment, for whoever shows it."""
+"""The present activity of a command, for whoever shows it."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def steps(items: Iterable[Item], what: str, nouns: str, count: int = 0) -> Itera
 
 
 def activity() -> str:
-    """What is being done; "" where nobody said."""
+    """The present activity; "" where there is none."""
     return _doing[-1]() if _doing else ""

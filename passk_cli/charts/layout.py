@@ -1,4 +1,4 @@
-"""What stands where in a plot: decided once, for every way of drawing it."""
+"""Places of all parts of a plot: decided once, for every way of drawing it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _dashes(kinds: Sequence[Any]) -> dict[Any, tuple[int, ...]]:
 
 
 def _labels(rows: Sequence[Row], across: Axis, up: Axis, height: int) -> list[Row]:
-    """What stands at the end of each line, moved apart; empty when it does not fit there."""
+    """Labels at the ends of lines, moved apart; empty when they do not fit there."""
     lines = by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
     last = [row for end in ends for row in end]

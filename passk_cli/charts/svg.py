@@ -148,7 +148,7 @@ def cut(text: str, size: float, longest: float) -> str:
 
 @dataclass
 class _Drawer:
-    """What the drawings of all kinds of plots share."""
+    """Parts shared by the drawings of all kinds of plots."""
 
     plot: Plot
     look: Theme
@@ -156,7 +156,7 @@ class _Drawer:
     still: bool = False
 
     def legend(self) -> Iterator[Fragment]:
-        """What stands above all panels."""
+        """The legend above all panels."""
         yield from ()
 
     def panel(self, panel: Any) -> Fragment:
@@ -174,7 +174,7 @@ class _Drawer:
         return self.look.series[place % len(self.look.series)]
 
     def say(self, row: Row, roles: Iterable[str]) -> str:
-        """What a mark says of its row, as an attribute; nothing in a still picture."""
+        """Words of a mark about its row, as an attribute; none in a still picture."""
         if self.still:
             return ""
         lines = [

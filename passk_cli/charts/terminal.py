@@ -45,7 +45,7 @@ def drawing(
 
 @dataclass
 class _Drawing:
-    """What the drawings of all kinds of plots share."""
+    """Parts shared by the drawings of all kinds of plots."""
 
     plot: Plot
     width: int
@@ -65,7 +65,7 @@ class _Drawing:
         raise NotImplementedError
 
     def legend(self) -> list[str]:
-        """What stands below all panels."""
+        """The legend below all panels."""
         return []
 
     def ruler(self, axis: Axis, left: Mapping[float, str]) -> Axis:
@@ -288,7 +288,7 @@ class _HeatDrawing(_Drawing):
         return [*lines, " " * (margin + 1) + ends, " " * (margin + 1) + self.plot.x_title]
 
     def legend(self) -> list[str]:
-        """What the shades are."""
+        """The shades and their shares."""
         words = [f"{sign} {text}" for sign, text in zip(_SHADES, _SHADE_WORDS, strict=True)]
         return ["", f"{self.plot.names['y']}: {'  '.join(words)}   · none"]
 

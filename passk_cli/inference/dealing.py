@@ -1,4 +1,4 @@
-"""What the difference at a task can be when its attempts are dealt to the two models again."""
+"""Laws of the difference at a task when its attempts are dealt to the two models again."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class _Pooled:
 
     @property
     def key(self) -> tuple[bytes, ...]:
-        """What tasks with the same deals have in common."""
+        """Key under which tasks have the same deals."""
         return self.value.tobytes(), self.passed.tobytes(), self.count.tobytes()
 
 
@@ -242,7 +242,7 @@ def _block_differences(metric: Metric, hands: Sequence[_Hands]) -> Iterator[Floa
 
 
 def _multisets(hands: Sequence[tuple[_Pooled, Integers]]) -> Attempts:
-    """What one model holds at every deal, a cell each."""
+    """The attempts that one model holds at every deal, a cell each."""
     columns, offset = [], 0
     for pooled, taken in hands:
         value, of_class = np.unique(pooled.value, return_inverse=True)

@@ -106,7 +106,7 @@ class Variation(Protocol):
         """Variance of the tasks' true values."""
 
     def within(self, n: int) -> float:
-        """What luck adds with n attempts; NaN where n < k or it cannot be known."""
+        """Variance within a task with n attempts; NaN where n < k or it cannot be known."""
 
     def variance(self, n: int) -> float:
         """Variance of a random task's value with n attempts."""
@@ -215,7 +215,7 @@ class Piloted:
 
     @property
     def largest(self) -> float:
-        """What `between` cannot pass, (high − m) (m − low): each true value is low or high."""
+        """Largest `between`, (high − m) (m − low): each true value is low or high."""
         low, high = self.metric.bounds or (-math.inf, math.inf)
         return (high - self.expected) * (self.expected - low)
 
@@ -312,7 +312,7 @@ class Difference:
         return self.raw_between if not self.raw_between < 0 else 0.0
 
     def within(self, n: int) -> float:
-        """What luck adds with n attempts of either model."""
+        """Variance within a task with n attempts of either model."""
         return self.first.within(n) + self.second.within(n)
 
     def variance(self, n: int) -> float:
@@ -363,7 +363,7 @@ def relative_error(values: NDArray[np.float64]) -> float:
 
 
 def cluster_excess(values: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
-    """What clusters add to the variance of a task's value, so that Var/T is that of the mean of T.
+    """Variance that clusters add to a task's value, so that Var/T is that of the mean of T.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
     and m_g tasks in cluster g: the clustered variance minus that of separate tasks.  T − m_g makes

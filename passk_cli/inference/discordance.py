@@ -89,7 +89,7 @@ def _least_away(tasks: int, square: Integers, discordant: Integers) -> Integers:
 
 
 def _of_parity(least: Integers, n: Integers) -> Integers:
-    """The same or the next number of the parity of N; never reached where N = 0, whose z is 0."""
+    """Each number, or the next one, of the parity of N; never reached where N = 0, whose z is 0."""
     least = least + (least - n) % 2
     least[:, 0] = 2
     return least

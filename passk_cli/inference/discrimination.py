@@ -1,4 +1,4 @@
-"""What each task says about differences between models: item–rest correlation, and its share."""
+"""Tasks that separate models: item–rest correlation of each task, and its share."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _t_tails(correlation: Floats, models: int) -> Floats:
 
 
 def _least_share(ranks: Floats, models: int) -> float:
-    """What no p over all orders is below: models of equal rank can change places, Π ties! / M!.
+    """Smallest p over all orders: models of equal rank can change places, Π ties! / M!.
 
     ranks : centred ones, 0 where a model has no attempts.
     """

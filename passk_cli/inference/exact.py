@@ -87,7 +87,7 @@ def dirichlet_quantile(
 
 @lru_cache(maxsize=4096)
 def _quantile_of_few(a: bytes, alpha: bytes, b: bytes, p: float) -> float:
-    """The same of atoms as bytes: thousands of models at a few tasks have few laws between them."""
+    """The quantile of atoms given as bytes: thousands of models at a few tasks have few laws between them."""
     return _quantile(np.frombuffer(a), np.frombuffer(alpha), np.frombuffer(b), p)
 
 

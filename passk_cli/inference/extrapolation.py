@@ -250,7 +250,7 @@ def largest_known(n: NDArray[np.int64]) -> int:
 
 @dataclass(frozen=True)
 class _Forecast:
-    """What every model is asked: tasks, ks, and what the backtest is about."""
+    """The question put to every model: tasks, ks, and the size of the backtest."""
 
     tasks: Weighed
     projection: Projection
@@ -263,7 +263,7 @@ class _Forecast:
     level: float
 
     def by(self, names: Sequence[str]) -> Extrapolation:
-        """What these models predict together; ValueError where one alone cannot be fitted."""
+        """Joint prediction of these models; ValueError where one alone cannot be fitted."""
         answers = [answer for name in names if (answer := self.of(name)) is not None]
         if not answers:
             raise ValueError(f"{names[0]} cannot be fitted: pass@k is 0 or 1 at all but one k")

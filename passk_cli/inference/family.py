@@ -64,7 +64,7 @@ class SmallestP:
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
-        """The same for one-sided p-values, whose directions differ from test to test.
+        """Adjusted one-sided p-values, whose directions differ from test to test.
 
         A one-sided p of x is half of a two-sided one: `adjusted` at 2p, at most tests·p.  One test
         keeps its p.
@@ -160,7 +160,7 @@ def _growing(resamples: int, columns: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class _Residuals:
-    """What differences leave of their means, ready to be multiplied by signs.
+    """Differences minus their means, ready to be multiplied by signs.
 
     models : (units × models), in an order that depends on contents alone.  first, second : places
         of models per column; second is None where models are columns themselves.

@@ -41,7 +41,7 @@ def flipped(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) ->
 
 @dataclass(frozen=True)
 class Chances:
-    """What chance alone makes of each task, its rate unchanged and its passes as many as they are.
+    """Laws of each task under chance alone: its rate unchanged, its number of passes given.
 
     changes : probability that the two pass rates differ.  flips : that they differ by more than ½.
     gains : that they do in favour of the first run; the rest of `flips` are losses.

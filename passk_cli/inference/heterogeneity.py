@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """What intervals are about, how sure they are to be, and how they are drawn.
+    """Population, level and draws of intervals.
 
     level : None for standard errors alone.  clusters : a code 0 … G−1 per task, or None.
     """
@@ -144,7 +144,7 @@ def _repeated_gain(
 
 
 def _influence_of_gain(ks: NDArray[np.int64], mean: float) -> Influence:
-    """What each task adds to pass^k − μ^k, to first order."""
+    """Contribution of each task to pass^k − μ^k, to first order."""
     slope = (ks * mean ** (ks - 1.0))[:, None]
 
     def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:

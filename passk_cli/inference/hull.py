@@ -42,7 +42,7 @@ _LEAST = 1e-140
 
 @dataclass(frozen=True)
 class Hull:
-    """What is known of the mean of a metric over these tasks, were they attempted without end.
+    """Limits of the mean of a metric over these tasks, were they attempted without end.
 
     estimate : unbiased.  law : of its error, estimate − truth.  weight, mean, variance : (points,)
     of the posterior.  tasks, value : the counts, and the metric at a success rate.

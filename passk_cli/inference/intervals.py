@@ -46,7 +46,7 @@ _SMALLEST, _LARGEST = 1e-8, 0.499
 
 @dataclass(frozen=True)
 class Sample:
-    """What an interval is made from: the values of one metric over tasks.
+    """Data of an interval: the values of one metric over tasks.
 
     values : (tasks,) finite.  low, high : bounds no value can pass; infinite where none are known.
     attempts : attempts per task, where the values are of pass/fail outcomes; else None.
@@ -668,7 +668,7 @@ def _require_one_attempt(sample: Sample) -> None:
 
 
 def _degenerate(sample: Sample, population: str, method: str) -> str:
-    """What to know about limits of data without spread."""
+    """Remark on limits of data without spread."""
     if method == "hull":
         return ""
     if population == THESE_TASKS:

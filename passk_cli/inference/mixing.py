@@ -163,7 +163,7 @@ class Errors:
 
 
 def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> Errors:
-    """What n attempts at a task with each of these rates may be off.
+    """Errors of n attempts at a task with each of these rates.
 
     Of many attempts only outcomes within 8 standard deviations are gone through, every so many
     of them where there are more than 160.

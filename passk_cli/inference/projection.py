@@ -75,7 +75,7 @@ class Weighed:
         return cls(keys // width, keys % width, once, again, guard, worth)
 
     def few(self, known: int, size: int) -> Weighed:
-        """What `size` of the attempts would have shown, over all ways to choose them.
+        """Expected counts of `size` of the attempts, over all ways to choose them.
 
         Of the tasks with n ≥ known: expected numbers of tasks with a passes among `size` attempts.
         """

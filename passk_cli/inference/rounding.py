@@ -1,4 +1,4 @@
-"""What is rounding in a computed number: it differs from processor to processor.
+"""Rounding in computed numbers, which differs from processor to processor.
 
 A question of yes or no (is there a spread, which of two is larger) is not answered by it.
 """

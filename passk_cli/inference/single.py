@@ -1,4 +1,4 @@
-"""What the attempts at one task say of its own pass rate: limits, and attempts still needed."""
+"""The pass rate of one task: limits from its attempts, and attempts still needed."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def cluster_totals(
 def unit_values(
     values: NDArray[np.float64], clusters: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
-    """What each cluster adds to the means of the columns: (clusters × columns), the same means.
+    """Contribution of each cluster to the means of the columns: (clusters × columns), equal means.
 
     x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g: its mean where
     all G clusters have one size, the linear part of the ratio Σ S_g / Σ m_g else.  The values

@@ -112,7 +112,7 @@ class ExGaussian:
 
     @cached_property
     def mass(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """What each distinct (μ, σ, τ) gives each cell, and which of them each law has."""
+        """Mass of each distinct (μ, σ, τ) in each cell, and which of them each law has."""
         shapes, law = np.unique(self.points[:, :3], axis=0, return_inverse=True)
         return _masses(shapes), law.ravel()
 
@@ -315,7 +315,7 @@ def _never(below: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _masses(shapes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What each shape gives each cell: (shapes × (cells + 1)).
+    """Mass of each shape in each cell: (shapes × (cells + 1)).
 
     shapes : (shapes × 3) coordinates.  What lies below the cells counts in the first one, what lies
     above them as never solved.

@@ -240,7 +240,7 @@ class _HazardLikelihood:
         self.precision, self.centre, self.never = precision, centre, never[:, None]
 
     def only(self, rows: NDArray[np.int64]) -> _HazardLikelihood:
-        """The same for some of the fits."""
+        """Some of the fits."""
         parts = (self.weights, self.precision, self.centre, self.never[:, 0])
         return _HazardLikelihood(self.likelihood, *(part[rows] for part in parts))
 

@@ -127,5 +127,5 @@ def _means(
 
 
 def _credit(x: NDArray[np.int64], least: int, excess: bool) -> NDArray[np.int64]:
-    """What each number of passes counts for: 1 from least on, or how far it exceeds it."""
+    """Credit of each number of passes: 1 from least on, or how far it exceeds it."""
     return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)

@@ -84,7 +84,7 @@ def unique_pairs(
 
 
 def remembered(of_pairs: OfPairs) -> OfPairs:
-    """The same function of (metric, n, c), which remembers its values of few pairs.
+    """A function of (metric, n, c) that remembers its values of few pairs.
 
     Thousands of models with as many attempts have the same `unique_pairs`.  The values cannot be
     written to.
@@ -123,7 +123,7 @@ def hat_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.
 
 
 def gain_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """What k attempts gain over one: pass@k − pass@1 of each (n, c) pair, in [0, 1).
+    """Gain of k attempts over one: pass@k − pass@1 of each (n, c) pair, in [0, 1).
 
     >>> gain_pairs(np.array([4]), np.array([2]), 2).round(6).tolist()
     [0.333333]

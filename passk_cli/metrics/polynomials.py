@@ -119,7 +119,7 @@ Expectation = tuple[Polynomial, bool]
 
 
 def expectation(values: Floats) -> Expectation | None:
-    """What a metric of k attempts estimates, as a polynomial in the success rate.
+    """Expectation of a metric of k attempts, as a polynomial in the success rate.
 
     values : (k + 1,) of the metric at 0 … k passes of k.
     Returns (polynomial, False), or (that of 1 − metric, True) where it has fewer terms, as pass@k

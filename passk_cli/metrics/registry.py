@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """What the metrics of a family have in common; there is one at each k.
+    """A family of metrics, one at each k.
 
     meaning : one sentence, with {k}, and {share} for τ.
     values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
@@ -133,23 +133,23 @@ class Metric:
 
     @property
     def unit(self) -> str:
-        """What its values are: a "share" in [0, 1], or a "score" of another kind."""
+        """Unit of its values: a "share" in [0, 1], or a "score" of another kind."""
         return "share" if self.bounds == (0.0, 1.0) else "score"
 
     @property
     def meaning(self) -> str:
-        """What it is, in a sentence."""
+        """Its definition in a sentence."""
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
         return self.kind.meaning.format(k=self.k, share="" if self.share is None else self.share)
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """What its values cannot pass; None where that depends on the scores."""
+        """Lowest and highest possible value; None where that depends on the scores."""
         return None if self.kind.bounds is None else self.kind.bounds(self.k)
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """What no value can pass, of scores with these bounds; infinite where unknown."""
+        """Lowest and highest possible value of scores with these bounds; infinite where unknown."""
         return self.bounds or scores or (-math.inf, math.inf)
 
     @property
@@ -159,7 +159,7 @@ class Metric:
 
     @property
     def argument(self) -> str:
-        """What follows the family in the name: "10", "16:0.75", or nothing."""
+        """Part of the name after the family: "10", "16:0.75", or nothing."""
         if not self.kind.counted:
             return ""
         return str(self.k) + ("" if self.share is None else f":{float(self.share):g}")
@@ -171,7 +171,7 @@ class Metric:
 
     @property
     def expectation(self) -> Expectation | None:
-        """What it estimates without bias, as a polynomial in the success rate; see `expectation`.
+        """Its expectation, as a polynomial in the success rate; see `expectation`.
 
         None for a metric that needs more than counts, or has too many terms.
         """
@@ -230,7 +230,7 @@ class Change(Metric):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """What a change cannot pass; None where that depends on the scores.
+        """Lowest and highest possible change; None where that depends on the scores.
 
         A metric of counts is a mean over sets of k attempts: the bounds are those of one such set.
         """
@@ -241,7 +241,7 @@ class Change(Metric):
         return float(values.min()), float(values.max())
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """What no change can pass, of scores with these bounds; infinite where unknown."""
+        """Lowest and highest possible change of scores with these bounds; infinite where unknown."""
         (low, high), (end_low, end_high) = (
             side.bounds_within(scores) for side in (self.start, self.end)
         )
@@ -332,7 +332,7 @@ def standard_metrics(ks: Iterable[int]) -> tuple[Metric, ...]:
 
 
 def needs(metrics: Iterable[Metric]) -> tuple[str, ...]:
-    """What metrics have to know of the attempts besides counts, each once."""
+    """Facts of attempts that metrics need besides counts, each once."""
     return tuple(dict.fromkeys(m.kind.needs for m in metrics if m.kind.needs))
 
 

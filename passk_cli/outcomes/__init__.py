@@ -1,4 +1,4 @@
-"""What attempts are, as arrays: Counts, Attempts, and what reading found out (provenance).
+"""Attempts as arrays: Counts, Attempts, and the account of reading (provenance).
 
 No files, no statistics, no words for people.
 """

@@ -76,13 +76,13 @@ class Attempts:
         return self._with(ends - ends[0], self.value[rows], self.count[rows], self.passed[rows])
 
     def without_empty(self) -> Attempts:
-        """The same without values that no attempt has."""
+        """The attempts without values that none of them has."""
         there = self.count > 0
         start = np.concatenate([[0], np.cumsum(there)])[self.start]
         return self._with(start, self.value[there], self.count[there], self.passed[there])
 
     def moved(self, to: Ints, cells: int) -> Attempts:
-        """The same for other cells: to[i] is the new index of cell i, or −1 to leave it out.
+        """The attempts of other cells: to[i] is the new index of cell i, or −1 to leave it out.
 
         cells : how many there are then.  Cells moved to one place are put together.
         """

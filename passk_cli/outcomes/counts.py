@@ -25,7 +25,7 @@ TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with
 
 @dataclass(frozen=True)
 class Numbering:
-    """What the numbers of the attempts tell of every cell, besides how many there are.
+    """Numbers of the attempts of every cell, besides how many there are.
 
     made : int ≥ n, attempts made: the largest number, counted from the smallest in the data; more
         than n where numbers have holes.
@@ -122,7 +122,7 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: NDArray[np.int64] | None = None,
     ) -> Counts:
-        """The same from names and the index of each row's among them.
+        """Counts from names and the index of each row's among them.
 
         Names are in any order, may repeat, and are left out where no row has them.
         """
@@ -196,7 +196,7 @@ class Counts:
         return columns
 
     def filled(self, *, passing: bool) -> Counts:
-        """The same counts where every attempt without an outcome passes, or fails.
+        """These counts where every attempt without an outcome passes, or fails.
 
         >>> counts = Counts.from_columns(
         ...     [("m",)], ["a"], np.array([5]), np.array([1]), missing=np.array([3])
@@ -353,7 +353,7 @@ class Counts:
         return replace(whole, clusters=parts[0].clusters, attempts=attempts)
 
     def over(self, tasks: Sequence[str]) -> Counts:
-        """The same cells with these tasks as the list of tasks, so that two counts share indices.
+        """These cells over another list of tasks, so that two counts share indices.
 
         tasks : sorted, every task of these counts among them.  Clusters are left out.
         Errors: ValueError when a task is missing.
@@ -369,7 +369,7 @@ class Counts:
         return replace(self, tasks=tuple(tasks), task_codes=codes, clusters=None)
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
-        """The same counts, with the cluster each task belongs to."""
+        """These counts with the cluster of each task."""
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 

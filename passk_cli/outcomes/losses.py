@@ -56,7 +56,7 @@ class Losses:
         made: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> Losses:
-        """The same from names and the index of each row's among them."""
+        """Losses from names and the index of each row's among them."""
         model_names, model_codes = in_order(*models)
         unit_names, unit_codes = in_order(*units)
         return cls(

@@ -9,7 +9,7 @@ from passk_cli.outcomes.losses import Losses
 
 @dataclass(frozen=True)
 class InputFacts:
-    """What was understood of one input file, before anything was computed.
+    """Account of one input file: its format and the roles of its columns.
 
     format : how the file is laid out and how that was recognised.
     roles : role (task, outcome, attempt, model, n, c) → the column that plays it.
@@ -30,7 +30,7 @@ class InputFacts:
 
 @dataclass(frozen=True)
 class ReadFacts:
-    """What reading did to the data, so that nothing happens silently.
+    """Account of reading, so that nothing happens silently.
 
     missing : outcomes that were null, and `missing_policy` what became of them.
     losses : the same by model and task; None where nothing is missing.

@@ -207,7 +207,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Report:
-    """What a command found.
+    """The answer of a command.
 
     tables : for people, in reading order.
     data : the same facts, tidy: one row per fact, full precision, for programs.
