@@ -19,7 +19,6 @@ from passk_cli.cli import failure
 from passk_cli.cli.manual import FILES, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS, command_of
-from passk_cli.commands.command import OWN
 from passk_cli.option import DeclaredOption
 from passk_cli.render import data
 
@@ -60,7 +59,7 @@ def _options(name: str) -> str:
     lines = [f"`{usage(name, command_of(name))}`", ""]
     shared = []
     for title, options in sections(name):
-        if title in ("", OWN):
+        if title in command_of(name).own_titles:
             lines += [*map(line, options), ""]
         else:
             names = ", ".join(f"`{option.flags.replace(' ', '`, `')}`" for _, option, *_ in options)
@@ -84,7 +83,7 @@ def _shared(_: str) -> str:
     users: dict[str, list[str]] = {}
     for name in COMMANDS:
         for title, group in sections(name):
-            if title not in ("", OWN):
+            if title not in command_of(name).own_titles:
                 users.setdefault(title, []).append(name)
                 for each in group:
                     known = options.setdefault(title, {}).setdefault(each[0], each)

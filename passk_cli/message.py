@@ -21,6 +21,7 @@ DECLARED: dict[str, Message] = {}
 # A text, a value, or a value and the kind of column that shows it.
 Piece = Any
 _OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
+_FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class Message:
     ... )
     >>> lost(lines=2, file="").text, lost(lines=1, file="a.csv").text
     ('2 lines were skipped', '1 line was skipped in a.csv')
+    >>> lost.pattern
+    '<lines> lines were skipped[ in <file>]'
     >>> del DECLARED["lost-lines"]
     """
 
@@ -51,6 +54,12 @@ class Message:
         other = DECLARED.setdefault(self.name, self)
         if other is not self and other.template != self.template:
             raise ValueError(f"two messages are named {self.name}")
+
+    @property
+    def pattern(self) -> str:
+        """Its words with the names of its fields: "<lines> lines were skipped[ in <file>]"."""
+        text = "; ".join(filter(None, (self.template, self.remedy)))
+        return _FIELD.sub(_named_field, _OPTIONAL.sub(r"[\2]", text))
 
     def __call__(self, **fields: Any) -> Said:
         """The message with its fields."""
@@ -106,6 +115,14 @@ class Said:
         return replace(
             self, template="{whose}: " + self.template, fields={"whose": whose, **self.fields}
         )
+
+
+def _named_field(field: re.Match[str]) -> str:
+    name, form = field[1], field[2] or ""
+    if "|" in form:
+        return form.split("|")[1]
+    noun = f" {form}s" if form and form != "and" and not form.startswith("=") else ""
+    return f"<{name}>{noun}"
 
 
 def _piece(value: Any, form: str) -> Piece:

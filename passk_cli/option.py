@@ -42,7 +42,8 @@ class Option:
         tuple.
     file : "read" or "written" where its value can name a file.
     of_models : whether its value names models of the data, which a shell can complete.
-    rare : whether `--help` only names it, at its end.
+    complete : "module:function" of what a shell offers for what was typed so far, where that is
+        more than its choices.
     """
 
     flags: str
@@ -56,7 +57,7 @@ class Option:
     file: str = ""
     detail: str = ""
     of_models: bool = False
-    rare: bool = False
+    complete: str = ""
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ from passk_cli.limits import MORE_MEMORY
 from passk_cli.text import printable
 from passk_cli.version import __version__
 
-HELP = "help"
+HELP, MESSAGES = "help", "messages"
 # Set while a shell asks for completions, of the scripts `passk` and `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 # What typer raises for a command line that it does not understand, under its public name's base.
@@ -61,13 +62,37 @@ def _options(
     pass
 
 
-def _help(command: Annotated[str, typer.Argument(metavar="[COMMAND]")] = "") -> None:
-    """Every option of a command in full."""
-    from passk_cli.cli.manual import manual, overview
+def _topics(incomplete: str) -> list[str]:
+    """Topics of `passk help` that begin with a text."""
+    from passk_cli.commands.catalogue import messages
 
-    if command and command not in COMMANDS:
-        raise ParameterError(f"no command {command!r}; there are {', '.join(COMMANDS)}")
-    typer.echo(manual(command, full=True) if command else overview())
+    return [topic for topic in (*COMMANDS, MESSAGES, *messages()) if topic.startswith(incomplete)]
+
+
+def _help(
+    topic: Annotated[
+        str, typer.Argument(metavar="[COMMAND|MESSAGE|messages]", autocompletion=_topics)
+    ] = "",
+) -> None:
+    """Everything about a command or a message."""
+    from passk_cli.cli.manual import explained, listed, manual, overview
+
+    if not topic:
+        typer.echo(overview())
+    elif topic in COMMANDS:
+        typer.echo(manual(topic, full=True))
+    else:
+        from passk_cli.commands.catalogue import messages
+
+        catalogue = messages()
+        if topic == MESSAGES:
+            typer.echo(listed(catalogue.values()))
+        elif topic in catalogue:
+            typer.echo(explained(catalogue[topic]))
+        else:
+            near = get_close_matches(topic, (*COMMANDS, *catalogue), 1)
+            meant = f"did you mean {near[0]}?" if near else "`passk help` lists commands"
+            raise ParameterError(f"no command or message is named {topic!r}; {meant}")
 
 
 def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typer:

@@ -1,4 +1,4 @@
-"""`--help`, made from the declarations: the list of commands, and what one command takes.
+"""`--help` and `passk help`, made from declarations: commands, options, columns and messages.
 
 Groups of options have names in typer too, but only rich draws them, whose import would double the
 time that `--help` takes.
@@ -12,19 +12,25 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from passk_cli.commands import COMMANDS, command_of
-from passk_cli.commands.command import Command
-from passk_cli.option import Option, base_type, repeatable
+from passk_cli.commands.command import OWN, Command
+from passk_cli.message import Message
+from passk_cli.option import DeclaredOption, Option, base_type, repeatable
 
 ABOUT = (
     "pass@k and pass^k from evaluation results: estimates with confidence intervals, comparisons,"
     " gates."
 )
-FILES = "Paths, globs, directories, URLs, label=path, or - for stdin."
+FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
 _BELOW = (
-    "passk COMMAND --help: its options · passk help COMMAND: the same in full",
+    "passk help COMMAND: all options, columns, messages · passk help MESSAGE: what it means",
     "-V, --version · -h, --help · --install-completion · --show-completion",
     "Exit codes: 0 done, 1 a check failed, 2 usage, 3 data, 4 internal error",
 )
+# The shared options that people use most; `--help` has the first few of them that a command takes.
+_COMMON, _SHARED = 5, (
+    "k", "by", "where", "chart", "form", "output", "models", "metrics", "fields", "full", "verbose",
+    "quiet",
+)  # fmt: skip
 _NARROWEST = 40
 # What stands left of an explanation may take so many columns; longer ones get a line of their own.
 _LEFT, _GAP = 24, 2
@@ -51,24 +57,39 @@ def overview() -> str:
 
 
 def manual(name: str, *, full: bool = False) -> str:
-    """What a command is for, two examples, and its options, its own first.
+    """What a command is for, two examples, its own options and the most used shared ones.
 
-    full : with what else there is to know of each option; without, rare ones are only named, so
-        that it fits on a screen.
+    full : every option with its details, the columns and fields of the answer, and its messages.
     """
     declaration, width = command_of(name), _width()
     paragraphs = "\n\n".join(_filled(part, width) for part in declaration.meaning)
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs]
     blocks.append("\n".join(["Examples:", *(f"  {line}" for line in declaration.examples)]))
-    sections = list(_sections(declaration, full))
+    sections = [*_sections(declaration, full), *(_answer(declaration) if full else ())]
     lefts = [len(left) for _, rows in sections for left, _ in rows]
     room = max(each for each in lefts if each <= _LEFT) + _GAP
     for title, rows in sections:
         blocks.append("\n".join([f"{title}:", *_table(rows, room, width, indent=2)]))
     if not full:
-        others = ", ".join(_rare_names(declaration))
-        blocks.append(_filled(f"passk help {name}: every option in full; also {others}.", width))
+        every = len(list(_declared(declaration)))
+        also = f"passk help {name}: all {every} options, columns, messages · --full: every table"
+        blocks.append(_filled(also, width))
     return "\n\n".join(blocks)
+
+
+def explained(message: Message) -> str:
+    """What a message says, what it means, and how to be rid of it."""
+    paragraphs = [
+        f"{message.severity}[{message.name}]", message.pattern, message.meaning,
+        f"--ignore {message.name} leaves it out; --error {message.name} makes it an error.",
+    ]  # fmt: skip
+    return "\n\n".join(_filled(text, _width()) for text in filter(None, paragraphs))
+
+
+def listed(messages: Iterable[Message]) -> str:
+    """Every message: its name and what it says."""
+    rows = [(message.name, message.pattern) for message in messages]
+    return "\n".join(_table(rows, _LEFT + _GAP, _width()))
 
 
 def usage(name: str, declaration: Command) -> str:
@@ -77,30 +98,45 @@ def usage(name: str, declaration: Command) -> str:
     return f"passk {name}{files} [OPTIONS]"
 
 
-def _sections(declaration: Command, full: bool) -> Iterator[tuple[str, list[Row]]]:
-    """Title and rows of each group of options that is not empty."""
+def _declared(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
+    """Every option with the title of its group."""
     # The list of commands does without it.
     from passk_cli.cli.output import edge_sections
 
-    files = [] if declaration.files == "none" else [("FILE...", FILES)]
     for title, options in (*declaration.sections(), *edge_sections(declaration)):
-        rows = [
-            row(option, kind, default, full)
-            for _, option, kind, default in options
-            if full or not option.rare
-        ]
-        if title == "Input":
-            rows = files + rows
-        if rows:
-            yield title, rows
+        yield from ((title, option) for option in options)
 
 
-def _rare_names(declaration: Command) -> list[str]:
-    """The options that the short help only names."""
-    from passk_cli.cli.output import edge_sections
+def _sections(declaration: Command, full: bool) -> list[tuple[str, list[Row]]]:
+    """Title and rows of each group of options; without `full`, its own and some shared ones."""
+    rows: dict[str, list[Row]] = {title: [] for title in declaration.own_titles}
+    if declaration.files != "none":
+        rows.setdefault("Input" if full else OWN, []).append(("FILE...", FILES))
+    shared: dict[str, Row] = {}
+    for title, (field, option, kind, default) in _declared(declaration):
+        line = row(option, kind, default, full)
+        if full or title in declaration.own_titles:
+            rows.setdefault(title, []).append(line)
+        else:
+            shared[field] = line
+    if not full:
+        rows["Common options"] = [shared[field] for field in _SHARED if field in shared][:_COMMON]
+    return list(rows.items())
 
-    sections = (*declaration.sections(), *edge_sections(declaration))
-    return [option.name for _, options in sections for _, option, *_ in options if option.rare]
+
+def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
+    """The columns, fields and messages of an answer, and the metrics it can be about."""
+    from passk_cli.metrics.registry import patterns
+
+    if any(field == "metrics" for _, (field, *_) in _declared(declaration)):
+        yield "Metrics by name", list(patterns().items())
+    if columns := declaration.columns():
+        yield "Columns", list(columns.items())
+    if fields := declaration.fields():
+        yield "Fields of csv, json and Python", list(fields.items())
+    if messages := declaration.said():
+        names = [(name, message.pattern) for name, message in messages.items()]
+        yield "Messages (passk help messages lists all)", names
 
 
 def row(option: Option, kind: Any, default: Any, full: bool) -> Row:

@@ -65,8 +65,8 @@ class Charting:
         Option(
             "--chart",
             "FILE|terminal",
-            f"Draw it: {', '.join(PICTURES)}, or terminal.",
-            detail="- is the terminal as well. Repeatable.",
+            "Draw a chart, by suffix or in the terminal.",
+            detail=f"Suffixes: {', '.join(PICTURES)}. - is the terminal. Repeatable.",
         ),
     ] = ()
     chart_theme: Annotated[
@@ -75,8 +75,7 @@ class Charting:
             "--chart-theme",
             help="Colours of the picture.",
             choices=("light", "dark"),
-            detail="A page (.html) follows its reader.",
-            rare=True,
+            detail="A page (.html) follows its reader's theme.",
         ),
     ] = "light"
     chart_width: Annotated[
@@ -87,8 +86,8 @@ class Charting:
             "Width of a panel, in pixels or columns.",
             low=20,
             high=10_000,
-            detail="Columns of a terminal. A page (.html) takes the width of its window.",
-            rare=True,
+            detail="Pixels of a picture, columns of a terminal. A page (.html) is as wide as its"
+            " window.",
         ),
     ] = None
     chart_height: Annotated[
@@ -99,15 +98,10 @@ class Charting:
             "Height of a panel, in pixels or rows.",
             low=5,
             high=10_000,
-            rare=True,
         ),
     ] = None
-    no_title: Annotated[
-        bool, Option("--no-title", help="Charts without title and subtitle.", rare=True)
-    ] = False
-    no_bands: Annotated[
-        bool, Option("--no-bands", help="Lines without their intervals.", rare=True)
-    ] = False
+    no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
+    no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
 
     @property
     def in_terminal(self) -> str | None:
@@ -173,8 +167,8 @@ class Output:
             "-o --output",
             "FILE",
             "Write the result here.",
-            detail="It is whole or not there. Repeatable: each in the format of its suffix, else of"
-            " -f; all of them or none. - is stdout.",
+            detail="A file is written whole or not at all. Repeatable: each in the format of its"
+            " suffix, else of -f. - is stdout.",
         ),
     ] = ()
     digits: Annotated[
@@ -185,7 +179,6 @@ class Output:
             "Decimals of shares (default 3; of percentages 1).",
             low=0,
             high=15,
-            rare=True,
         ),
     ] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
@@ -197,7 +190,8 @@ class Output:
         Option(
             "-v --verbose",
             help="All messages, and what reproduces the numbers.",
-            detail="On stderr every message, not the first three; below the tables the signature.",
+            detail="Prints every message on stderr, not only three, and the signature below the"
+            " tables.",
         ),
     ] = False
     error: Annotated[
@@ -206,9 +200,8 @@ class Output:
             "--error",
             "NAME|all",
             "Make a message an error (exit code 3).",
-            detail="By its name, or all warnings. Repeatable. `passk help NAME` says more of one.",
+            detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
             parse=_messages_named,
-            rare=True,
         ),
     ] = ()
     ignore: Annotated[
@@ -217,9 +210,8 @@ class Output:
             "--ignore",
             "NAME",
             "Leave a message out.",
-            detail="By its name. Repeatable. The signature names those that were left out.",
+            detail="By its name. Repeatable. The signature lists the names.",
             parse=_messages_named,
-            rare=True,
         ),
     ] = ()
     safe_csv: Annotated[
@@ -227,9 +219,8 @@ class Output:
         Option(
             "--safe-csv",
             help="Write csv and tsv that are safe to open in a spreadsheet.",
-            detail="A text that begins with =, +, - or @, also at full width or after blanks and"
-            " control characters, gets an apostrophe before it. Numbers stay.",
-            rare=True,
+            detail="An apostrophe is put before a text that begins with =, +, - or @, also at full"
+            " width or after blanks and control characters. Numbers stay as they are.",
         ),
     ] = False
     quiet: Annotated[bool, Option("-q --quiet", help="Only warnings on stderr.")] = False

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
+from passk_cli.message import Message
 from passk_cli.option import DeclaredOption, declared, filled, named_files, sections_of
+from passk_cli.report.model import DATA
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 
@@ -164,7 +166,39 @@ class Command:
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
         """Title and options of each group, the question's own first."""
         for group, options in sections_of((self.question, *self.groups), self.without):
-            yield getattr(group, "title", OWN), options
+            if group is not self.question:
+                yield group.title, options  # type: ignore[attr-defined]
+                continue
+            for title in self.own_titles:
+                yield title, [option for option in options if self._title(option[0]) == title]
+
+    @property
+    def own_titles(self) -> tuple[str, ...]:
+        """The titles of its own options: those of the classes that declare them, then its own."""
+        titles = dict.fromkeys(map(self._title, declared(self.question)))
+        return (*(title for title in titles if title != OWN), *([OWN] * (OWN in titles)))
+
+    def _title(self, field: str) -> str:
+        """The title of the class that declares an own option; OWN for the question itself."""
+        owner = next(c for c in self.question.__mro__ if field in inspect.get_annotations(c))
+        return OWN if owner is self.question else getattr(owner, "title", OWN)
+
+    def columns(self) -> dict[str, str]:
+        """Header → meaning, of the columns of its tables in reading order."""
+        every = (column.stated for section in self.shown() for column in section.columns)
+        return {c.header: c.meaning for c in every if c.shown != DATA and c.meaning}
+
+    def fields(self) -> dict[str, str]:
+        """Name → meaning, of the fields of its rows in csv, json and Python."""
+        from passk_cli.study.fact import FIELDS
+
+        own = [column for section in self.shown() for column in section.columns if column.name]
+        return {column.name: column.meaning for column in (*FIELDS, *own)}
+
+    def said(self) -> dict[str, Message]:
+        """Name → message, of those that its answer may come with besides those of reading."""
+        names = vars(import_module(self.view)) if self.view else {}
+        return {m.name: m for m in names.values() if isinstance(m, Message)}
 
     def options(self) -> Iterator[DeclaredOption]:
         """Every option, the question's own first."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Describe(Question):
-    """What was read, before anything is computed.
+    """How the files are read, before anything is computed.
 
     The format of each file, the column behind each role, models, tasks, attempts, missing outcomes,
     repeated attempts, and the largest k that the data supports.

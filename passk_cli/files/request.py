@@ -119,10 +119,10 @@ class Request:
         Option(
             "--field",
             "ROLE=COLUMN",
-            "Column of a role, as task=id or outcome=passed.",
+            "Column of a role, e.g. task=id, outcome=passed.",
             parse=parse_fields,
             detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
-            " looks inside a record, as a.b does. Repeatable.",
+            " looks inside a record: a.b. Repeatable.",
         ),
     ] = field(default_factory=dict)
     threshold: Annotated[
@@ -132,7 +132,7 @@ class Request:
             "X[,X…]",
             "A score passes when ≥ X.",
             parse=parse_thresholds,
-            detail="Several thresholds: every number at each of them.",
+            detail="With several, every number is printed at each threshold.",
         ),
     ] = ()
     missing: Annotated[
@@ -141,8 +141,7 @@ class Request:
             "--missing",
             help="A missing outcome.",
             choices=MISSING,
-            detail="With bounds it may pass or fail: numbers are ranges, from all failing to all"
-            " passing.",
+            detail="bounds: it is tried as fail and as pass, and every number is a range.",
         ),
     ] = "error"
     duplicates: Annotated[
@@ -151,13 +150,12 @@ class Request:
             "--duplicates",
             help="A repeated attempt",
             choices=DUPLICATES,
-            detail="The same model, task and attempt number twice.",
-            rare=True,
+            detail="Repeated: model, task and attempt number are those of another row.",
         ),
     ] = "error"
     skip_bad: Annotated[
         bool,
-        Option("--skip-bad", help="Skip lines that are not records, and count them.", rare=True),
+        Option("--skip-bad", help="Skip lines that are not records, and count them."),
     ] = False
     by: Annotated[
         tuple[str, ...],
@@ -170,10 +168,10 @@ class Request:
         Option(
             "--where",
             "EXPRESSION",
-            "Keep the rows for which an expression holds.",
+            "Keep the rows that satisfy a condition.",
             parse=parse_where,
             several=True,
-            detail="As in \"difficulty = 'hard'\". Several: all must hold.",
+            detail="A DuckDB expression, e.g. \"difficulty = 'hard'\". Repeatable: all must hold.",
         ),
     ] = ""
     models: Annotated[
@@ -181,9 +179,9 @@ class Request:
         Option(
             "--model",
             "NAME",
-            "Keep this model, or those that fit, as 'gpt-*'.",
+            "Keep matching models, e.g. 'gpt-*'.",
             of_models=True,
-            detail="* stands for any letters, ? for one, [ab] for one of these. Repeatable.",
+            detail="* stands for any letters, ? for one letter, [ab] for a or b. Repeatable.",
         ),
     ] = ()
     exclude_models: Annotated[
@@ -191,15 +189,14 @@ class Request:
         Option(
             "--exclude-model",
             "NAME",
-            "Leave this model out, or those that fit.",
+            "Leave matching models out.",
             of_models=True,
-            detail="As --model. Repeatable.",
-            rare=True,
+            detail="A name or a pattern, like --model. Repeatable.",
         ),
     ] = ()
     outcome: Annotated[
         str | None,
-        Option("--outcome", "NAME", "Which outcome to read, where files hold several.", rare=True),
+        Option("--outcome", "NAME", "Which outcome to read, where files hold several."),
     ] = None
     format: Annotated[
         str | None,
@@ -211,8 +208,7 @@ class Request:
             "--records",
             "KEY",
             "Key of a JSON document that holds its records.",
-            detail="A dot looks further inside, as a.b does.",
-            rare=True,
+            detail="A dot looks further inside: a.b.",
         ),
     ] = None
     path: Annotated[
@@ -220,10 +216,9 @@ class Request:
         Option(
             "--path",
             "TEMPLATE",
-            "Columns from paths, as '{model}/{task}.json'.",
-            detail="Names stand for the end of each path, as in"
+            "Columns from paths, e.g. '{model}/{task}.json'.",
+            detail="The template is matched with the end of each path, e.g."
             " '{model}/{task}/run-{attempt}.json'.",
-            rare=True,
         ),
     ] = None
     engine: Annotated[
@@ -232,8 +227,7 @@ class Request:
             "--engine",
             help="Where rows are counted.",
             choices=ENGINES,
-            detail="duckdb counts them here; spark on a cluster, of which only counts come home.",
-            rare=True,
+            detail="duckdb: on this machine; spark: on a cluster, and only counts are returned.",
         ),
     ] = "duckdb"
     spark_master: Annotated[
@@ -241,9 +235,8 @@ class Request:
         Option(
             "--spark-master",
             "URL",
-            "Spark's master, as spark://host:7077 or sc://host.",
+            "Spark's master, e.g. spark://host:7077, sc://host.",
             detail="Without it: the active session, else this machine (local[*]).",
-            rare=True,
         ),
     ] = None
     cluster: str | None = None

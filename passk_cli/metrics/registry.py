@@ -219,7 +219,8 @@ class Change(Metric):
         """Of both: what either needs to know of the attempts."""
         kinds = self.start.kind, self.end.kind
         return Kind(
-            self.values, "Difference of two metrics.", needs=" and ".join(needs((self.start, self.end))), bounds=None,
+            self.values, "Difference of two metrics.",
+            needs=" and ".join(needs((self.start, self.end))), bounds=None,
             exchangeable=all(kind.exchangeable for kind in kinds), monotone=False,
         )  # fmt: skip
 
@@ -372,7 +373,29 @@ def _values(metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArr
     return metric.values(n, c)
 
 
+def completions(incomplete: str) -> list[str]:
+    """Lists of metrics that begin with a text, as a shell offers them.
+
+    >>> completions("pass@10,mean,dis")[0], completions("gpass@1")
+    ('pass@10,mean,distinct@1', ['gpass@10:0.5', 'gpass@100:0.5'])
+    """
+    done, comma, part = incomplete.rpartition(",")
+    names = (
+        f"{family}{k}{':0.5' * kind.shared}" if kind.counted else family
+        for family, kind in FAMILIES.items()
+        for k in (USUAL_K[kind.shared :] if kind.counted else USUAL_K[:1])
+    )
+    return [done + comma + name for name in names if name.startswith(part)]
+
+
+def patterns() -> dict[str, str]:
+    """Every family as one writes it, "gpass@K:τ" → what it means."""
+    return {
+        family + "K" * kind.counted + ":τ" * kind.shared: kind.meaning.format(k="K", share="τ")
+        for family, kind in FAMILIES.items()
+    }
+
+
 def _names() -> str:
     """The names there are, as one writes them."""
-    patterns = (f + "K" * kind.counted + ":τ" * kind.shared for f, kind in FAMILIES.items())
-    return ", ".join(patterns) + ", as in pass@10"
+    return ", ".join(patterns()) + ", as in pass@10"

@@ -94,7 +94,8 @@ class Column:
     cell : (record) → cell; of a repeated column (record, item) → cell; None of a field of csv and
         json alone.
     across : (section) → items; the column is there once for each, with the item in its header and
-        meaning where they have {}.
+        meaning where they have {}.  example : stands for an item where there is no data, as in
+        references.
     where : (section) → whether it is there.  units : (section, item) → kind, where that depends.
     """
 
@@ -108,6 +109,15 @@ class Column:
     across: Callable[[Any], Iterable[Any]] | None = field(default=None, compare=False, repr=False)
     where: Callable[[Any], bool] | None = field(default=None, compare=False, repr=False)
     units: Callable[[Any, Any], str] | None = field(default=None, compare=False, repr=False)
+    example: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def stated(self) -> Column:
+        """The column as references have it: of a repeated one, that of its example."""
+        if self.across is None:
+            return self
+        header, meaning = (text.format(self.example) for text in (self.header, self.meaning))
+        return replace(self, header=header, meaning=meaning)
 
     @property
     def numeric(self) -> bool:

@@ -57,7 +57,7 @@ class Confidence:
         Option(
             "--interval",
             "METHOD",
-            "As guard, jeffreys, bca, hull; none: standard errors.",
+            "Method, e.g. guard, jeffreys; none: standard errors.",
             choices=methods,
             detail="One of guard, gaffke, jeffreys, guarded-t, percentile, basic, bca, t, wilson,"
             " clopper-pearson, tango, hull, jackknife. Default: guard for new tasks, hull for these"
@@ -69,10 +69,10 @@ class Confidence:
         str,
         Option(
             "--population",
-            help="Intervals are for",
+            help="Intervals are about",
             choices=POPULATIONS,
-            detail="new-tasks: the tasks are a sample of a larger population; these-tasks: they"
-            " are all there is, and attempts vary.",
+            detail="new-tasks: the tasks are a sample, and intervals are about all tasks like them;"
+            " these-tasks: intervals are about these tasks alone, and attempts are the sample.",
         ),
     ] = NEW_TASKS
     cluster: Annotated[
@@ -81,25 +81,22 @@ class Confidence:
             "--cluster",
             "COLUMN",
             "Column of groups of related tasks.",
-            detail="As repositories or passages; intervals and tests take groups as units.",
+            detail="E.g. the repository or passage. Intervals and tests take groups as units.",
         ),
     ] = None
     resamples: Annotated[
         int,
-        Option(
-            "--resamples", "N", "Random draws of a method.", low=100, high=MOST_RESAMPLES, rare=True
-        ),
+        Option("--resamples", "N", "Number of random draws.", low=100, high=MOST_RESAMPLES),
     ] = 10_000
-    seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0, rare=True)] = 0
+    seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
     bounds: Annotated[
         tuple[float, float] | None,
         Option(
             "--bounds",
             "LOW,HIGH",
-            "Lowest and highest possible score, as 0,1.",
+            "Lowest and highest possible score, e.g. 0,1.",
             parse=parse_bounds,
-            detail="Guard intervals of best@k, worst@k and mean need it.",
-            rare=True,
+            detail="Guard intervals of best@k, worst@k and mean need them.",
         ),
     ] = None
     lacking: tuple[str, ...] = ()

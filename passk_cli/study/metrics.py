@@ -41,10 +41,10 @@ class Metrics:
         Option(
             "-k",
             "1,10,100",
-            "pass@k and pass^k at these k (default: of 1, 10, 100 what fits).",
+            "pass@k and pass^k at these k (default: those of 1, 10, 100 that the data allow).",
             parse=parse_k,
-            detail="What fits: n ≥ k at every task of some model; if that leaves one, 1, 2, 4, … up"
-            " to what every model has.",
+            detail="The data allow k where n ≥ k at every task of some model. Where that is k = 1"
+            " alone: 1, 2, 4, … up to the fewest attempts.",
         ),
     ] = ()
     # Metric stays unimported for the help's sake, so it is not named here.
@@ -53,8 +53,9 @@ class Metrics:
         Option(
             "-m --metric",
             "NAMES",
-            "Metrics by name, as pass@10,pass^4,gpass@8:0.5.",
+            "Metrics by name, e.g. pass@10,gpass@8:0.5.",
             parse=parse_metrics,
+            complete="passk_cli.metrics.registry:completions",
         ),
     ] = ()
     short_tasks: Annotated[
@@ -63,7 +64,7 @@ class Metrics:
             "--short-tasks",
             help="Tasks with n < k",
             choices=SHORT_TASKS,
-            detail="empty: the metric stays empty; drop: it is computed without those tasks.",
+            detail="empty: the metric is left empty; drop: it is computed without those tasks.",
         ),
     ] = "empty"
 

@@ -55,6 +55,7 @@ class Numbers(Section[Row]):
             if number.name in row.numbers else Estimate(None),
             across=lambda section: section.numbers,
             units=lambda section, number: number.unit,
+            example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"),
         ),
         Column(
             "tasks", meaning="Tasks that the numbers rest on.",

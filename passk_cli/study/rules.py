@@ -52,10 +52,10 @@ class Rules:
             help="Test",
             choices=TESTS,
             detail="Paired by task. Default: suissa-shuster where values are 0 or 1 (n = 1, k = n),"
-            " within-tasks for these tasks, else guarded-t; each agrees with the interval of the"
-            " difference. sign-flip and mid-p ask whether the models are exchangeable, need as many"
-            " attempts of both, and are McNemar's exact test where n = 1. mid-p counts ties by"
-            " half: up to 6.5 % false rejections at 5 %.",
+            " within-tasks for --population these-tasks, else guarded-t; each agrees with the"
+            " interval of the difference. sign-flip and mid-p test whether the models are"
+            " exchangeable, need equal numbers of attempts, and are McNemar's exact test where"
+            " n = 1. mid-p counts ties by half: up to 6.5 % false rejections at 5 %.",
         ),
     ] = None
     adjust: Annotated[
@@ -65,7 +65,7 @@ class Rules:
             help="Adjustment of p-values",
             choices=ADJUSTMENTS,
             detail="Default: max-t, one level for all tests and intervals together, from signs that"
-            " they share. holm, bh and none adjust p alone. For these tasks: holm.",
+            " they share; for --population these-tasks, holm. holm, bh and none adjust p alone.",
         ),
     ] = None
     family: Annotated[
@@ -74,9 +74,8 @@ class Rules:
             "--family",
             help="Tests adjusted together",
             choices=FAMILIES,
-            detail="primary: the pairs at the first metric, and other metrics each by itself;"
-            " all: all metrics together.",
-            rare=True,
+            detail="primary: the pairs at the first metric together, and those at each other"
+            " metric by themselves; all: all metrics together.",
         ),
     ] = PRIMARY
     margin: Annotated[
@@ -85,7 +84,7 @@ class Rules:
     ] = 0.0
     unpaired: Annotated[
         str,
-        Option("--unpaired", help="Tasks one model lacks", choices=UNPAIRED, rare=True),
+        Option("--unpaired", help="Tasks without attempts of one model", choices=UNPAIRED),
     ] = "drop"
 
     def without_flips(self) -> str:

@@ -107,6 +107,7 @@ GROUPS = Column(
     "{0[1]}", meaning="The column {0[1]} of the data, by which models are split (--by).",
     cell=lambda record, item: record.series[1 + item[0]],
     across=lambda section: enumerate(section.study.counts.group_names),
+    example=(0, "COLUMN"),
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import pytest
 from passk_cli.charts.theme import THEMES
 from passk_cli.cli.output import Charting, edge_options
 from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands.catalogue import messages
 from passk_cli.option import declared
 from passk_cli.study.confidence import methods
+from passk_cli.study.fact import FIELDS
 from tests.conftest import ROOT, SAMPLES, Golden, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -49,14 +52,58 @@ def test_help_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch, w
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_on_a_screen(passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Sixty lines; options that are rare are in its last lines by name alone."""
-    monkeypatch.setenv("COLUMNS", "100")
+    """Forty lines: every option of its own, and five that commands share."""
+    monkeypatch.setenv("COLUMNS", "80")
     shown = passk(name, "--help").out
-    assert len(shown.splitlines()) <= 60
-    rare = [option.name for _, options in command_of(name).sections()
-            for _, option, *_ in options if option.rare]  # fmt: skip
-    last = shown.split("\n\n")[-1]
-    assert all(option in last for option in rare)
+    assert len(shown.splitlines()) <= 40
+    command, common = command_of(name), shown.partition("\nCommon options:\n")[2]
+    own = [option.name for title, options in command.sections() if title in command.own_titles
+           for _, option, *_ in options]  # fmt: skip
+    assert all(re.search(rf"^  (?:-\w, )?{option}\b", shown, re.M) for option in own)
+    assert len(re.findall(r"^  -", common, re.M)) == 5
+    assert f"passk help {name}: " in shown.splitlines()[-1]
+
+
+def test_rules_of_the_gate_stand_under_their_heading(passk: Passk) -> None:
+    for words in (("gate", "--help"), ("help", "gate")):
+        rules = passk(*words).out.partition("\nRules:\n")[2].partition("\n\n")[0]
+        assert "--max-drop" in rules
+        assert "--must-pass-rate" in rules
+        assert "--baseline" not in rules
+
+
+def test_help_of_a_command_lists_columns_fields_and_messages(passk: Passk) -> None:
+    shown = passk("help", "estimate").out
+    columns = shown.partition("\nColumns:\n")[2].partition("\n\n")[0]
+    assert {line.split()[0] for line in columns.splitlines()} >= {"model", "METRIC", "COLUMN"}
+    for column in FIELDS:
+        assert re.search(rf"^  {column.name} +{re.escape(column.meaning[:20])}", shown, re.M)
+    assert "  gpass@K:τ" in shown
+    assert "  noisy-attempts" in shown.partition("\nMessages")[2]
+    assert "Columns:" not in passk("estimate", "--help").out
+
+
+def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
+    shown = passk("help", "noisy-attempts").out
+    assert shown.startswith("note[noisy-attempts]\n\nat least <share> of the variance")
+    assert "`passk plan` says" in shown
+    assert "--ignore noisy-attempts" in shown
+    every = passk("help", "messages").out
+    assert all(f"\n{name} " in f"\n{every}" for name in messages())
+    done = passk("help", "noisy-attempt")
+    assert (done.code, "did you mean noisy-attempts?" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str) -> None:
+    for section in command_of(name).shown():
+        for column in section.columns:
+            assert column.stated.meaning, column
+            assert not column.across or column.example is not None, column
+
+
+def test_every_message_has_a_meaning() -> None:
+    assert [name for name, message in messages().items() if not message.meaning] == []
 
 
 def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
@@ -66,7 +113,7 @@ def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
     assert short.splitlines()[:6] == full.splitlines()[:6]
     assert len(full) > len(short)
     done = passk("help", "plans")
-    assert (done.code, "no command 'plans'; there are estimate," in done.err) == (2, True)
+    assert (done.code, "no command or message is named 'plans'; did you mean plan?" in done.err) == (2, True)
 
 
 def test_only_what_means_something_is_listed(passk: Passk) -> None:
@@ -119,6 +166,10 @@ def completed(line: str) -> set[str]:
     ("line", "offered", "not_offered"),
     [
         ("passk est", {"estimate"}, {"gate"}),
+        ("passk help ", {"estimate", "messages", "noisy-attempts"}, set()),
+        ("passk help noisy", {"noisy-attempts"}, {"estimate"}),
+        ("passk estimate -m dist", {"distinct@1", "distinct-correct@10"}, {"mean"}),
+        ("passk compare --metric pass@1,wor", {"pass@1,worst@10"}, set()),
         ("passk estimate -f ", {"table", "json"}, {"junit"}),
         ("passk gate -f ", {"json", "junit", "github"}, set()),
         ("passk estimate --missing f", {"fail"}, {"error"}),
@@ -175,12 +226,12 @@ def test_an_error_is_data_where_the_result_is(
     assert passk(*arguments, "-f", "jsonl").out.count("\n") == 1
 
 
-def test_no_signature(passk: Passk) -> None:
-    for form in ("table", "plain", "markdown", "latex"):
+def test_the_signature_stands_below_tables_when_asked_for(passk: Passk) -> None:
+    for form in ("table", "plain", "markdown"):
         base = ["estimate", TAU, "-k", "1", "-f", form]
-        with_it, without = passk(*base).out, passk(*base, "--no-signature").out
+        with_it, without = passk(*base, "-v").out, passk(*base).out
         assert with_it.count("passk=") == 1
         assert "passk=" not in without
         assert "0.420" in without
-    assert sum("passk=" in line for line in passk("estimate", TAU, "-f", "table").out.split()) == 1
-    assert json.loads(passk("estimate", TAU, "--no-signature", "-f", "json").out)["signature"] == {}
+    assert passk("estimate", TAU, "-f", "latex").out.count("passk=") == 1
+    assert json.loads(passk("estimate", TAU, "-f", "json").out)["signature"]["tasks"] == 50

@@ -40,11 +40,11 @@ ON_UNDECIDED = ("pass", "fail")
 class Gate(
     EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegression, MaxDrop, Question
 ):  # fmt: skip
-    """Pass or fail for a pipeline, by exit code.
+    """Passes or fails CI by rules about a run, by exit code.
 
-    Exit code 0 when no rule fails, 1 when one fails, 3 when none fails but one cannot be checked. A
-    rule is undecided when the data do not settle it: it counts as pass, unless --on-undecided fail.
-    Rules are about the new run alone, or about what changed against a baseline, task by task.
+    Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked. A rule that the
+    data do not decide counts as pass, unless --on-undecided fail. Rules are about the new run
+    alone, or about changes from a baseline.
 
     Example: passk gate sample_data/tau_airline.csv --min pass@1=0.3
 
@@ -66,7 +66,7 @@ class Gate(
         str,
         Option(
             "--on-undecided",
-            help="What an undecided rule counts as",
+            help="Undecided rules count as",
             choices=ON_UNDECIDED,
         ),
     ] = "pass"
@@ -90,7 +90,6 @@ class Gate(
             high=1.0,
             detail="The share of rehearsals with nothing changed in which the whole gate fails:"
             " above SHARE the exit code is 1.",
-            rare=True,
         ),
     ] = None
 

@@ -116,6 +116,7 @@ class GateRule:
     general : whether it asks about the metrics of -k and -m.
     """
 
+    title: ClassVar[str] = "Rules"
     compares: ClassVar[bool] = False
     general: ClassVar[bool] = False
 
@@ -172,7 +173,7 @@ class EveryTask(GateRule):
         str,
         Option(
             "--unpaired",
-            help="Baseline tasks and attempts not run",
+            help="Baseline tasks not run",
             choices=("fail", "drop"),
             detail="fail: the gate fails; drop: the others are compared. drop also allows other"
             " numbers of attempts than --attempts declares, and says them.",
@@ -268,7 +269,7 @@ class Minimum(GateRule):
         str,
         Option(
             "--min-by",
-            help="What --min compares with X",
+            help="--min uses",
             choices=MIN_BY,
             detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
             " is below X; never undecided.",
@@ -568,8 +569,8 @@ class MustPass(EachRule):
     must_pass_rate: Annotated[
         float,
         Option(
-            "--must-pass-rate", "RATE", "Share of attempts that --must-pass asks for.",
-            low=0.0, high=1.0, rare=True,
+            "--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
+            low=0.0, high=1.0,
         ),
     ] = 1.0  # fmt: skip
 
@@ -652,7 +653,7 @@ class MinEach(EachRule):
         Option(
             "--min-each",
             "RATE",
-            "Fails when a task's pass rate is significantly below RATE.",
+            "Fails when a task is significantly below RATE.",
             low=0.0,
             high=1.0,
             detail="Exact binomial test of each task, Holm over the tasks. It passes when every"

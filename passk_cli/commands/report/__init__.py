@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OnePage(Question):
-    """One page of all that the data gives.
+    """A full report on one page.
 
     Leaderboard, curves, differences, reliability, order, diversity, temperature, tasks and data
     quality, as .html (one file, no network) or .md with its pictures beside it. With --by there is
