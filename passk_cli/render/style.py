@@ -79,7 +79,7 @@ def answer(report: Report, style: Style) -> str:
 
 def shown_tables(report: Report, style: Style) -> tuple[Table, ...]:
     """The tables that are shown: all of them and their legend with `full`; else those, and of
-    their columns those, that change a decision."""
+    their columns and rows those, that change a decision."""
     if not style.full:
         return tuple(_decisive(table) for table in report.tables if table.shown == ALWAYS)
     entries = {c.header: c.meaning for table in report.tables for c in table.columns if c.meaning}
@@ -91,9 +91,10 @@ def shown_tables(report: Report, style: Style) -> tuple[Table, ...]:
 
 def _decisive(table: Table) -> Table:
     places = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
-    if len(places) == len(table.columns):
+    first = table.rows[: table.first or None]
+    if len(places) == len(table.columns) and len(first) == len(table.rows):
         return table
-    rows = tuple(tuple(row[at] for at in places) for row in table.rows)
+    rows = tuple(tuple(row[at] for at in places) for row in first)
     return replace(table, columns=tuple(table.columns[at] for at in places), rows=rows)
 
 
@@ -104,6 +105,13 @@ def context(report: Report, style: Style) -> str:
     text = report.context
     if style.full:
         text = " · ".join(filter(None, (text, report.details)))
+    else:
+        cuts = (
+            f"{table.first:,} of {len(table.rows):,} rows: --full"
+            for table in report.tables
+            if table.shown == ALWAYS and 0 < table.first < len(table.rows)
+        )
+        text = " · ".join(filter(None, (*dict.fromkeys(cuts), text)))
     if empty and not _EXPLAINED.search(text):
         text = " · ".join(filter(None, (text, f"{_EMPTY}: no number")))
     return printable(text)

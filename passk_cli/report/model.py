@@ -129,13 +129,14 @@ class Column:
 class Table:
     """Columns and rows; every row has one cell per column.
 
-    shown : ALWAYS or FULL (with --full).
+    shown : ALWAYS or FULL (with --full).  first : so many rows without --full; 0 for all.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     title: str = ""
     shown: str = ALWAYS
+    first: int = 0
 
 
 def Note(text: str, level: str = "note") -> Said:

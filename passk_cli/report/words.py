@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from passk_cli.text import first_few, listed, plural
@@ -13,6 +14,18 @@ __all__ = ["first_few", "listed", "plural"]
 def span(low: int, high: int) -> str:
     """One number, or two with a dash: "10", "1–3"."""
     return str(low) if low == high else f"{low}–{high}"
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """What names are sorted by so that "task 3" comes before "task 28".
+
+    >>> sorted(["t28", "t3", "a10"], key=natural)
+    ['a10', 't3', 't28']
+    """
+    return [
+        (0, int(part), part) if part.isdecimal() else (1, 0, part)
+        for part in re.findall(r"\d+|\D+", name)
+    ]
 
 
 def series_name(series: Sequence[str]) -> str:

@@ -11,10 +11,10 @@ import pytest
 import passk_cli
 from passk_cli import ParameterError
 from passk_cli.commands.tasks.classes import CLASSES, rates_by_task
-from passk_cli.commands.tasks.flips import Side, find_flips
 from passk_cli.commands.tasks.matrix import matrices
 from passk_cli.commands.tasks.suspects import find_suspects
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.flips import Side, find_flips
 from tests.conftest import SAMPLES, Golden, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -114,11 +114,10 @@ def counts_of(**cells: str) -> list[dict[str, object]]:
 def test_flips_are_counted_beside_what_chance_makes() -> None:
     rows = counts_of(a="9/9 0/9", b="5/9 3/9", c="0/9 9/9", d="9/9 9/9")
     findings = passk_cli.tasks(rows, against="old")
-    (answer, rest) = (part for sentence in findings.report.answer for part in sentence)
-    assert answer.startswith(
-        "2 of 4 tasks flipped, 1 to passing and 1 to failing; 0.1 are expected"
-    )
-    assert rest == "2 tasks differ significantly: 1 improved, 1 regressed."
+    answer, chance, rest = (part for sentence in findings.report.answer for part in sentence)
+    assert answer.startswith("2 of 4 tasks flipped, 1 to passing and 1 to failing; 0.1 (0–1) expec")
+    assert chance == "Chance does not explain so many."
+    assert rest == "2 tasks changed significantly: 1 improved, 1 regressed."
     frame = findings.frame.set_index("task")
     assert frame["flip"].to_dict() == {"a": "to passing", "b": "", "c": "to failing", "d": ""}
     assert frame["verdict"].to_dict() == {"a": "improved", "b": "", "c": "regressed", "d": ""}
@@ -132,18 +131,18 @@ def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no task can be significant"):
         findings = passk_cli.tasks(rows, against="old")
-    assert "0 to 2 are expected" in str(findings.report.answer)
+    assert "0 to 2 expected" in str(findings.report.answer)
 
 
 def test_tasks_with_one_attempt_stand_apart_from_the_others() -> None:
     rows = counts_of(a="1/1 0/1", b="3/4 1/4", c="4/4 0/4", d="2/2 0/1")
     findings = passk_cli.tasks(rows, against="old")
-    assert "of the 3 tasks with several attempts, where 2 flipped" in str(findings.report.answer)
+    assert "of 3 tasks with several attempts 2, 0.4" in str(findings.report.answer)
 
 
 def test_tasks_that_one_side_lacks_are_said() -> None:
     rows = counts_of(a="9/9 0/9", b="9/9")
-    with pytest.warns(passk_cli.PasskWarning, match="only one has are left out"):
+    with pytest.warns(passk_cli.PasskWarning, match="only one side has are left out"):
         assert passk_cli.tasks(rows, against="old").frame["task"].tolist() == ["a"]
     apart = [
         {"model": "new", "task": "a", "n": 1, "c": 1},
@@ -286,6 +285,6 @@ def test_of_several_pairs_the_ones_beyond_chance_are_named() -> None:
     cells += [(m, f"t{t}", 4, 4) for m in ("b", "base") for t in range(12)]
     findings = passk_cli.tasks(Counts.from_cells(cells), against="base")
     first, second = (part for sentence in findings.report.answer for part in sentence)
-    assert first.startswith("2 pairs of models at 12 tasks each: 6 flips; ")
-    assert second.startswith("More flips than chance explains: a against base (6 where ")
-    assert second.endswith("are expected) (Holm over 2 pairs).")
+    assert first.startswith("2 pairs of models: 6 flips; ")
+    assert second.startswith("More than chance explains: a against base (6 flips, ")
+    assert second.endswith(" expected).")

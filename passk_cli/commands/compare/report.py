@@ -38,6 +38,7 @@ from passk_cli.commands.tasks.flips import (
     Side,
     find_flips,
     flips_caption,
+    flips_facts,
     flips_notes,
     flips_tables,
 )
@@ -119,7 +120,7 @@ def compare_report(
         [
             *rows,
             *(row for each in bands for row in each.rows),
-            *(row for each in flipped for row in each.rows),
+            *flips_facts(study, flipped),
         ],
         [*tables, *(flips_tables(study, flipped, ROWS) if flipped else ()), *further],
         context=(

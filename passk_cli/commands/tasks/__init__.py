@@ -81,8 +81,15 @@ class EachTask(Question):
         bool, Option("--matrix", help="Pass rates, a row per task and a column per model.")
     ] = False
     rows: Annotated[
-        int, Option("--rows", "N", "Rows of a table; csv has all.", low=1, high=1_000_000)
-    ] = ROWS
+        int | None,
+        Option(
+            "--rows",
+            "N",
+            "Each task, the first N; --full and csv have all.",
+            low=1,
+            high=1_000_000,
+        ),
+    ] = None
     order_from_lines: Annotated[
         bool,
         Option(
@@ -144,14 +151,14 @@ class EachTask(Question):
         if self.suspects:
             from passk_cli.commands.tasks.suspects import suspects_report
 
-            return suspects_report(study, self.rows)
+            return suspects_report(study, self.rows or ROWS)
         if self.matrix:
             from passk_cli.commands.tasks.matrix import matrix_report
 
-            return matrix_report(study, self.rows)
+            return matrix_report(study, self.rows or ROWS)
         from passk_cli.commands.tasks.rows import rows_report
 
-        return rows_report(study, self.rows, self.always)
+        return rows_report(study, self.rows or ROWS, self.always)
 
 
 COMMAND = Command(

@@ -10,6 +10,7 @@ import numpy as np
 
 from passk_cli.inference.single import rate_limits
 from passk_cli.report.words import series_name
+from passk_cli.study.flips import strips_of
 from passk_cli.study.values import Series
 
 if TYPE_CHECKING:
@@ -105,21 +106,3 @@ def _tasks_of_groups(counts: Counts) -> dict[Series, Ints]:
     return {
         group: np.unique(counts.task_codes[of_cell == place]) for place, group in enumerate(names)
     }
-
-
-def strips_of(counts: Counts) -> NDArray[np.object_]:
-    """Per cell "++-+", by the order of the attempts; "" where it is not known, or two attempts at
-    one time have different outcomes."""
-    strips = np.full(len(counts.n), "", dtype=object)
-    bag = counts.attempts.get("attempt")
-    if bag is None:
-        return strips
-    tied = (bag.passed > 0) & (bag.passed < bag.count)
-    signs = np.repeat(np.where(bag.passed > 0, "+", "-"), bag.count)
-    text = "".join(signs.tolist())
-    ends = np.concatenate([[0], np.cumsum(bag.count)])[bag.start]
-    fine = np.diff(ends) == counts.n
-    fine[bag.cell[tied]] = False
-    for i in np.flatnonzero(fine).tolist():
-        strips[i] = text[ends[i] : ends[i + 1]]
-    return strips

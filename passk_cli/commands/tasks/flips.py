@@ -1,209 +1,415 @@
-"""Tasks between two runs or models: which flipped, which differ significantly, what chance does."""
+"""Flips: tasks that pass in one run or model and fail in another, and what chance alone flips."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.commands.tasks.classes import strips_of
-from passk_cli.commands.tasks.listing import Listing, listing_report, natural, strip_cell, table_of
 from passk_cli.errors import ParameterError
-from passk_cli.inference.adjust import benjamini_hochberg, holm
-from passk_cli.inference.flips import Chances, boschloo, chances, flipped, number_law, range_of
-from passk_cli.message import Said
-from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
+from passk_cli.inference.adjust import holm
+from passk_cli.inference.flips import boschloo
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.report.model import ALWAYS, FULL, Cell, Column, Estimate, Sentence, Table
 from passk_cli.report.plot import Plot, forest
-from passk_cli.report.words import first_few, plural, series_name, span
+from passk_cli.report.words import plural, series_name, span
 from passk_cli.study.fact import Fact, Size
+from passk_cli.study.flips import Flips, Side, find_flips
+from passk_cli.study.section import Section, data_field, view
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.report.model import Report
     from passk_cli.study.study import Study
     from passk_cli.study.values import Series
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+__all__ = ["Flips", "Side", "find_flips"]
 
+# Tasks of a table without --full, and of a chart; attempts of one task that people see.
+ROWS, DRAWN, _LONGEST = 12, 30, 24
 IMPROVED, REGRESSED = "improved", "regressed"
 _FLIPS = {1: "to passing", -1: "to failing", 0: ""}
 _VERDICTS = {1: IMPROVED, -1: REGRESSED, 0: ""}
-MEANING = "a task flips when its two pass rates differ by more than one half"
+
+TASKS_OF_ONE_SIDE = Message(
+    "tasks-of-one-side", WARNING,
+    "tasks that only one side has are left out: {only} of {model} and {only_base} of {against}"
+    "{?others|; the same holds for {others}}",
+    "",
+    "A task can only flip where both runs or models have attempts at it. Tasks of one side are left"
+    " out of flips, expected flips and tests.",
+)  # fmt: skip
+NO_TASK_SIGNIFICANT = Message(
+    "no-task-significant", WARNING, "with {attempts} attempts each no task can be significant",
+    "",
+    "The test of one task compares its passes in both runs. With very few attempts even a change"
+    " from passed every attempt to failed every attempt has a p-value above the level. More"
+    " attempts per task help; more tasks do not.",
+)  # fmt: skip
+SIGNIFICANT_TOGETHER = Message(
+    "significant-together", NOTE,
+    "with {attempts:attempt} each, nothing is significant unless {alone:task} change completely",
+    "",
+    "Every task is tested, so p-values are adjusted for all tests (Benjamini and Hochberg). With"
+    " few attempts one task alone cannot reach the level after that, even when it passed every"
+    " attempt in one run and failed every attempt in the other; so many such tasks together can."
+    " More attempts, fewer models or fewer tasks lower that number.",
+)  # fmt: skip
 
 
-class Side(NamedTuple):
-    """One model (and groups) in one run: a series of some counts, and what it is called."""
+class TaskChange(NamedTuple):
+    """One task of a pair: flips, and the place of the task in them."""
 
-    counts: Counts
-    place: int
-    name: str
+    flips: Flips
+    at: int
 
     @property
-    def series(self) -> Series:
-        """The model and its groups."""
-        return self.counts.series[self.place]
+    def task(self) -> str:
+        """The name of the task."""
+        return self.flips.tasks[self.at]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the task flipped or differs significantly."""
+        return bool(self.flips.signs[self.at] or self.flips.verdicts[self.at])
+
+    @property
+    def flip(self) -> str:
+        """ "to passing", "to failing" or ""."""
+        return _FLIPS[int(self.flips.signs[self.at])]
+
+    @property
+    def verdict(self) -> str:
+        """ "improved", "regressed", or "" where the rates do not differ significantly."""
+        return _VERDICTS[int(self.flips.verdicts[self.at])]
+
+    @property
+    def rank(self) -> tuple[bool, bool, float, float]:
+        """Significant changes first, then flips, then the rest by p and by the change."""
+        p, change = float(self.flips.p[self.at]), float(self.flips.change[self.at])
+        return not self.verdict, not self.flip, p, -abs(change)
+
+    def passed(self, side: int) -> str:
+        """ "3 of 4" on the first or second side."""
+        n, c = self.flips.sides[side]
+        return f"{c[self.at]:,} of {n[self.at]:,}"
+
+    def fact(self, **more: Cell) -> Fact:
+        """The tidy row of its change, with further fields."""
+        flips, at = self.flips, self.at
+        (n, _), (n_base, _) = flips.sides
+        return Fact(
+            flips.series, "pass rate", None, Estimate(float(flips.change[at]), signed=True),
+            against=flips.against, size=Size(1, *sorted((int(n[at]), int(n_base[at])))),
+            p=float(flips.p[at]), p_adjusted=float(flips.adjusted[at]), verdict=self.verdict,
+            more={"task": self.task, **more},
+        )  # fmt: skip
+
+
+def changes_of(every: Iterable[Flips]) -> list[TaskChange]:
+    """Every shared task of every pair."""
+    return [TaskChange(flips, at) for flips in every for at in range(len(flips.tasks))]
 
 
 @dataclass(frozen=True)
-class Flips:
-    """One side against another at the tasks both have attempts at.
+class FlippedPairs(Section[Flips]):
+    """How many tasks of each pair flipped, and how many would with no change."""
 
-    series : of the first.  name, against : what both are called.  tasks : names of the shared
-    tasks.  n, c, n_base, c_base : attempts and passes of both.  strips : attempts in their order.
-    signs : 1 where a task flipped to passing, −1 to failing, else 0.
-    p : exact, of equal rates.  adjusted : by Benjamini and Hochberg over the tasks of all pairs.
-    verdicts : 1 where a task improved significantly, −1 where it regressed, else 0.
-    chance : what a task does with its rate unchanged.
-    only, only_base : tasks that the other side lacks, left out.  level : of significance.
-    """
-
-    series: Series
-    name: str
-    against: str
-    tasks: tuple[str, ...]
-    n: Ints
-    c: Ints
-    n_base: Ints
-    c_base: Ints
-    strips: tuple[tuple[str, ...], tuple[str, ...]]
-    signs: Ints
-    p: Floats
-    adjusted: Floats
-    verdicts: Ints
-    chance: Chances
-    only: int
-    only_base: int
-    level: float
-
-    @property
-    def number(self) -> int:
-        """How many tasks flipped."""
-        return int((self.signs != 0).sum())
-
-    @property
-    def single(self) -> NDArray[np.bool_]:
-        """Tasks with one attempt on each side, of which nothing shows what chance does."""
-        once: NDArray[np.bool_] = (self.n == 1) & (self.n_base == 1)
-        return once
-
-    @property
-    def repeated(self) -> int:
-        """How many flipped among the other tasks."""
-        return int((self.signs[~self.single] != 0).sum())
-
-    @property
-    def expected(self) -> float:
-        """Expected number of flips with no change, of the tasks with more than one attempt."""
-        return float(self.chance.flips[~self.single].sum())
-
-    @cached_property
-    def law(self) -> Floats:
-        """P(0 flips), P(1 flip), … of these tasks with no change."""
-        return number_law(self.chance.flips[~self.single])
-
-    @property
-    def range(self) -> tuple[int, int]:
-        """As many flips as these tasks have with no change, at the level."""
-        return range_of(self.law, self.level)
-
-    @property
-    def p_more(self) -> float:
-        """P(at least as many flips) with no change."""
-        return min(1.0, float(self.law[self.repeated :].sum()))
-
-    @property
-    def most_single(self) -> float:
-        """The most flips to expect of the tasks with one attempt each: 2 T m (1 − m), m their mean.
-
-        Σ 2p(1 − p) is largest where all rates are equal.
-        """
-        once = self.single
-        if not once.any():
-            return 0.0
-        mean = float((self.c + self.c_base)[once].mean()) / 2
-        return 2 * int(once.sum()) * mean * (1 - mean)
-
-    @property
-    def change(self) -> Floats:
-        """c/n − c₀/n₀ of each task."""
-        return self.c / self.n - self.c_base / self.n_base
-
-    @property
-    def rows(self) -> Iterator[Fact]:
-        """A tidy row for each task that flipped or differs significantly."""
-        for t in np.flatnonzero((self.signs != 0) | (self.verdicts != 0)).tolist():
-            counts = {"passes": int(self.c[t]), "passes_against": int(self.c_base[t])}
-            sizes = sorted((int(self.n[t]), int(self.n_base[t])))
-            yield Fact(
-                self.series, "pass rate", None, Estimate(float(self.change[t]), signed=True),
-                against=self.against, size=Size(1, *sizes), p=float(self.p[t]),
-                p_adjusted=float(self.adjusted[t]), verdict=_VERDICTS[int(self.verdicts[t])],
-                more={"task": self.tasks[t], **counts, "flip": _FLIPS[int(self.signs[t])]},
-            )  # fmt: skip
-
-    def count(self, values: Ints, sign: int) -> int:
-        """How many of `signs` or `verdicts` have a sign."""
-        return int((values == sign).sum())
-
-
-def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[Flips]:
-    """Each pair at the tasks that both sides have, tested, and adjusted together.
-
-    >>> from passk_cli.outcomes.counts import Counts
-    >>> cells = [("new", "a", 9, 9), ("new", "b", 9, 1), ("old", "a", 9, 0), ("old", "b", 9, 2)]
-    >>> counts = Counts.from_cells(cells)
-    >>> (flips,) = find_flips([(Side(counts, 0, "new"), Side(counts, 1, "old"))])
-    >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
-    ([1, 0], [1, 0], 0.057)
-    """
-    both = {id(side.counts): side.counts for pair in pairs for side in pair}
-    strips = {key: strips_of(counts) for key, counts in both.items()}
-    every = [_matched(first, second, strips, level) for first, second in pairs]
-    if not every:
-        return []
-    adjusted = benjamini_hochberg(np.concatenate([each.p for each in every]))
-    parts = np.split(adjusted, np.cumsum([len(each.p) for each in every])[:-1])
-    return [
-        replace(
-            each, adjusted=own,
-            verdicts=np.where(own <= 1 - level + 1e-12, np.sign(each.change), 0).astype(np.int64),
-        )
-        for each, own in zip(every, parts, strict=True)
-    ]  # fmt: skip
-
-
-def _matched(
-    first: Side, second: Side, strips: Mapping[int, NDArray[np.object_]], level: float
-) -> Flips:
-    """A pair on its shared tasks, not yet adjusted."""
-    rows = [side.counts.rows_of(side.place) for side in (first, second)]
-    places = [
-        {side.counts.tasks[t]: i for i, t in enumerate(side.counts.task_codes[own].tolist())}
-        for side, own in zip((first, second), rows, strict=True)
-    ]
-    tasks = sorted(places[0].keys() & places[1].keys(), key=natural)
-    at = [np.array([place[task] for task in tasks], dtype=np.int64) for place in places]
-    n, c, n_base, c_base = (
-        values[own][where]
-        for side, own, where in zip((first, second), rows, at, strict=True)
-        for values in (side.counts.n, side.counts.c)
-    )
-    in_order = [
-        tuple(strips[id(side.counts)][own][where].tolist())
-        for side, own, where in zip((first, second), rows, at, strict=True)
-    ]
-    p = boschloo(n, c, n_base, c_base)
-    return Flips(
-        first.series, first.name, second.name, tuple(tasks), n, c, n_base, c_base,
-        (in_order[0], in_order[1]), flipped(n, c, n_base, c_base), p, p,
-        np.zeros(len(tasks), dtype=np.int64), chances(n, n_base, c + c_base),
-        len(places[0]) - len(tasks), len(places[1]) - len(tasks), level,
+    title = "Flips"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("model", cell=lambda flips: flips.name,
+               meaning="The model or agent whose tasks flipped."),
+        Column("against", cell=lambda flips: flips.against,
+               meaning="The model or run that it is compared with."),
+        Column("tasks", "count", cell=lambda flips: len(flips.tasks),
+               meaning="Tasks that both have attempts at."),
+        Column("flipped", "count", cell=lambda flips: flips.number,
+               meaning="Tasks whose two pass rates differ by more than one half."),
+        Column("expected", cell=lambda flips: _expected(flips),
+               meaning="Flips expected with no change, all passes of a task dealt at random among"
+               " its attempts; in brackets their range in most such runs (at the level). With one"
+               " attempt each only a range is known, 0 to its upper end."),
+        Column("to passing", "count", cell=lambda flips: flips.count(flips.signs, 1),
+               meaning="Tasks that flipped to passing."),
+        Column("to failing", "count", cell=lambda flips: flips.count(flips.signs, -1),
+               meaning="Tasks that flipped to failing."),
+        Column("improved", "count", cell=lambda flips: flips.count(flips.verdicts, 1),
+               meaning="Tasks whose pass rate is significantly higher."),
+        Column("regressed", "count", cell=lambda flips: flips.count(flips.verdicts, -1),
+               meaning="Tasks whose pass rate is significantly lower."),
     )  # fmt: skip
+
+    def answer(self) -> tuple[Sentence, ...]:
+        """How many flipped, how many chance alone would flip, and which differ significantly."""
+        return flips_answer(self.records)
+
+    def context(self) -> Iterator[str]:
+        """The test of each task."""
+        yield "by task: Boschloo, Benjamini–Hochberg"
+
+    def details(self) -> Iterator[str]:
+        """The false discoveries to expect, and the test of how many flipped."""
+        level, tests = self.records[0].level, sum(len(flips.tasks) for flips in self.records)
+        yield (
+            f"Boschloo's exact test of each task, Benjamini–Hochberg over {plural(tests, 'test')};"
+            f" on average at most {100 * (1 - level):.3g} % of the significant tasks are false"
+            " (fewer, as p is discrete)"
+        )
+        yield (
+            f"more flips than chance explains: above the {100 * level:g} % range of their exact"
+            f" law, Holm over {plural(len(self.records), 'pair')}"
+        )
+
+    def messages(self) -> Iterator[Said]:
+        """Tasks that are left out, and what so few attempts cannot show."""
+        lacking = [flips for flips in self.records if flips.only or flips.only_base]
+        if lacking:
+            most = max(lacking, key=lambda flips: flips.only + flips.only_base)
+            others = plural(len(lacking) - 1, "other pair") if len(lacking) > 1 else ""
+            yield TASKS_OF_ONE_SIDE(
+                only=most.only, model=most.name, only_base=most.only_base, against=most.against,
+                others=others,
+            )  # fmt: skip
+        tests = sum(len(flips.tasks) for flips in self.records)
+        if not tests:
+            return
+        most_attempts = max(int((f.n + f.n_base).max()) for f in self.records if len(f.tasks))
+        half, level = most_attempts // 2, self.records[0].level
+        least = float(boschloo(most_attempts - half, most_attempts - half, half, 0))
+        if least > 1 - level:
+            yield NO_TASK_SIGNIFICANT(attempts=span(half, most_attempts - half))
+        elif least * tests > 1 - level:
+            yield SIGNIFICANT_TOGETHER(
+                attempts=half, alone=int(np.ceil(least * tests / (1 - level)))
+            )
+
+    def tables(self) -> Iterator[Table]:
+        """A row per pair; of one pair, the answer says it."""
+        for table in super().tables():
+            yield replace(table, shown=ALWAYS if len(self.records) > 1 else FULL)
+
+
+@dataclass(frozen=True)
+class FlippedTasks(Section[TaskChange]):
+    """The tasks that flipped, or whose pass rates differ significantly.
+
+    records : every shared task of every pair, of which those that changed are shown.
+    first : rows without --full.
+    """
+
+    title = "Tasks that flipped"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("model", cell=lambda change: change.flips.name,
+               meaning="The model or agent whose task flipped.",
+               where=lambda section: section.several),
+        Column("against", cell=lambda change: change.flips.against,
+               meaning="The model or run that it is compared with.",
+               where=lambda section: section.several),
+        Column("task", name="task", cell=lambda change: change.task, meaning="The task's name."),
+        Column("{0[1]}", cell=lambda change, side: change.passed(side[0]),
+               across=lambda section: enumerate(section.sides),
+               meaning="Attempts that passed, of all at this task."),
+        Column("change", "share",
+               cell=lambda change: Estimate(float(change.flips.change[change.at]), signed=True),
+               meaning="Difference of the two pass rates."),
+        Column("flip", name="flip", cell=lambda change: change.flip,
+               meaning="Whether the two pass rates differ by more than one half, and how."),
+        Column("p", "p", cell=lambda change: float(change.flips.p[change.at]), shown=FULL,
+               meaning="Boschloo's exact test that both pass rates are equal."),
+        Column("adjusted p", "p", cell=lambda change: float(change.flips.adjusted[change.at]),
+               meaning="The p-value by Benjamini and Hochberg over the tasks of all pairs."),
+        Column("verdict", cell=lambda change: change.verdict,
+               meaning="improved or regressed where the adjusted p-value is at most 1 − level."),
+        Column("attempts", "strip", shown=FULL, name="attempts",
+               cell=lambda change: strip_cell(change.flips.strips[0][change.at]),
+               where=lambda section: section.in_order,
+               meaning="The attempts in their order."),
+        Column("attempts against", "strip", shown=FULL, name="attempts_against",
+               cell=lambda change: strip_cell(change.flips.strips[1][change.at]),
+               where=lambda section: section.in_order,
+               meaning="The attempts in their order of what it is compared with."),
+        data_field("passes", "Attempts that passed."),
+        data_field("passes_against", "Attempts that passed of what it is compared with."),
+    )  # fmt: skip
+
+    first: int = ROWS
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one pair."""
+        return len({id(change.flips) for change in self.records}) > 1
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the columns of both sides are called."""
+        flips = self.records[0].flips
+        return ("passed", "other passed") if self.several else (flips.name, flips.against)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the order of attempts is known on both sides."""
+        every = {id(change.flips): change.flips for change in self.records}.values()
+        return all(any(any(flips.strips[side]) for flips in every) for side in (0, 1))
+
+    @property
+    def changes(self) -> list[TaskChange]:
+        """The tasks that are shown, as they are read."""
+        return sorted((c for c in self.records if c.changed), key=lambda change: change.rank)
+
+    def facts(self) -> Iterator[Fact]:
+        """A tidy row for each task that flipped or differs significantly."""
+        for change in self.records:
+            if change.changed:
+                (_, c), (_, c_base) = change.flips.sides
+                yield change.fact(
+                    passes=int(c[change.at]), passes_against=int(c_base[change.at]),
+                    flip=change.flip,
+                )  # fmt: skip
+
+    def tables(self) -> Iterator[Table]:
+        """A row per task; with several pairs only with --full."""
+        if changes := self.changes:
+            shown = FULL if self.several else ALWAYS
+            yield replace(self.table(changes, self.title), shown=shown, first=self.first)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The change of the pass rate at each task that is shown."""
+        rows = [
+            {
+                "task": f"{change.flips.name} · {change.task}" if self.several else change.task,
+                "change": float(change.flips.change[change.at]), "low": None, "high": None,
+                "told": bool(change.verdict),
+            }
+            for change in self.changes[: max(self.first, DRAWN)]
+        ]  # fmt: skip
+        flips = self.records[0].flips
+        names = "" if self.several else f"{flips.name} − {flips.against}"
+        return (
+            forest(
+                rows, label="task", value="change", low="low", high="high", told="told",
+                title="Change of the pass rate at each task",
+                subtitle=" · ".join(filter(None, (names, "○ not significant"))), x_title="change",
+            ),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ComparedTasks(FlippedTasks):
+    """Every shared task of every pair, also where nothing changed."""
+
+    title = ""
+    columns: ClassVar[tuple[Column, ...]] = (
+        *FlippedTasks.columns,
+        data_field("n", "Attempts at the task."),
+        data_field("n_against", "Attempts at it of what it is compared with."),
+        data_field("flip_by_chance", "Probability that the task flips with no change."),
+    )
+
+    @property
+    def changes(self) -> list[TaskChange]:
+        """The tasks as they are read."""
+        return sorted(self.records, key=lambda change: change.rank)
+
+    def facts(self) -> Iterator[Fact]:
+        """A tidy row for each task."""
+        for change in self.changes:
+            flips, at = change.flips, change.at
+            fact = change.fact(
+                n=int(flips.n[at]), passes=int(flips.c[at]), n_against=int(flips.n_base[at]),
+                passes_against=int(flips.c_base[at]), flip=change.flip,
+                flip_by_chance=float(flips.chance.flips[at]), attempts=flips.strips[0][at],
+                attempts_against=flips.strips[1][at],
+            )  # fmt: skip
+            yield replace(fact, level=flips.level)
+
+
+def strip_cell(strip: str) -> str:
+    """A strip as people see it: of a long one the first attempts, and how many there are.
+
+    >>> strip_cell("+-" * 2), strip_cell("+" * 50)[-6:]
+    ('+-+-', ' of 50')
+    """
+    if len(strip) <= _LONGEST:
+        return strip
+    return f"{strip[:_LONGEST]} first {_LONGEST} of {len(strip):,}"
+
+
+def _expected(flips: Flips) -> str:
+    """As "12.3 (6–19)", or "0 to 40" where there is one attempt each."""
+    if flips.single.all():
+        return f"0 to {flips.most_single:.0f}"
+    several = f"{flips.expected:.1f} ({span(*flips.range)})"
+    return f"{several} + 0 to {flips.most_single:.0f}" if flips.single.any() else several
+
+
+def flips_answer(every: Sequence[Flips]) -> tuple[Sentence, ...]:
+    """How many flipped, how many chance alone would flip, and which differ significantly."""
+    flipped = sum(flips.number for flips in every)
+    improved, regressed = (sum(flips.count(flips.verdicts, sign) for flips in every)
+                           for sign in (1, -1))  # fmt: skip
+    significant = "no task differs significantly"
+    if improved + regressed:
+        significant = (
+            f"{plural(improved + regressed, 'task')} changed significantly: {improved:,} improved,"
+            f" {regressed:,} regressed"
+        )
+    # Holm over the pairs: more flips than chance explains.
+    adjusted = holm([flips.p_more for flips in every]).tolist()
+    beyond = sorted(
+        (flips for flips, p in zip(every, adjusted, strict=True) if p <= (1 - flips.level) / 2),
+        key=lambda flips: flips.p_more,
+    )
+    if len(every) == 1:
+        chance = (("Chance does not explain so many.",),) if beyond else ()
+        return (_one_pair(every[0]),), *chance, (f"{significant[0].upper()}{significant[1:]}.",)
+    start = f"{plural(len(every), 'pair')} of models: {plural(flipped, 'flip')}; {significant}."
+    if not beyond:
+        return (start,), ("No pair has more flips than chance explains.",)
+    first = beyond[0]
+    return (start,), (
+        f"More than chance explains: {first.name} against {first.against}"
+        f" ({first.repeated:,} flips, {first.expected:.1f} expected)"
+        + (f" and {plural(len(beyond) - 1, 'more pair')}." if beyond[1:] else "."),
+    )
+
+
+def _one_pair(flips: Flips) -> str:
+    """How many flipped, and how many chance alone flips as far as the attempts show."""
+    gains, losses = (flips.count(flips.signs, sign) for sign in (1, -1))
+    flipped = (
+        f"{flips.number:,} of {plural(len(flips.tasks), 'task')} flipped, {gains:,} to passing and"
+        f" {losses:,} to failing"
+    )
+    expected = f"{flips.expected:.1f} ({span(*flips.range)}) expected with no change"
+    if flips.single.all():
+        return f"{flipped}; one attempt each: 0 to {flips.most_single:.0f} expected with no change."
+    if flips.single.any():
+        tasks = plural(int((~flips.single).sum()), "task")
+        return f"{flipped}; of {tasks} with several attempts {flips.repeated:,}, {expected}."
+    return f"{flipped}; {expected}."
+
+
+def changes_listed(every: Sequence[Flips], most: int = 20) -> tuple[str, ...]:
+    """For a pipeline: a line for each pair, and one for each of the first tasks that changed."""
+    lines = []
+    for flips in every:
+        answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
+        lines.append(f"{flips.name} against {flips.against}: {answer}")
+        changes = sorted(
+            (change for change in changes_of([flips]) if change.changed),
+            key=lambda change: change.rank,
+        )
+        lines += [
+            f"{change.task}: {change.passed(1)} passed, now {change.passed(0)}"
+            f" ({change.verdict or 'not significant'}, p = {flips.adjusted[change.at]:.4f})"
+            for change in changes[:most]
+        ]
+        if len(changes) > most:
+            lines.append(f"and {len(changes) - most:,} more")
+    return tuple(lines)
 
 
 def pairs_of(study: Study) -> list[tuple[Side, Side]]:
@@ -249,8 +455,8 @@ def _partners(
     return pairs
 
 
-def flips_report(study: Study, rows: int) -> Report:
-    """A row per pair and shared task: significant changes first, then flips, then the rest."""
+def flips_report(study: Study, rows: int | None) -> Report:
+    """Every model of the data against another run or model."""
     pairs, against = pairs_of(study), study.decided["against"]
     if not pairs:
         raise ParameterError(
@@ -259,295 +465,38 @@ def flips_report(study: Study, rows: int) -> Report:
     every = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in every):
         raise ParameterError(f"--against {against}: no task that both have")
-    order = _order(every)
-    tables = [*_summary(every), _table(study, every, order[:rows], several=len(every) > 1)]
-    return listing_report(
+    study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
+    tasks = [len(flips.tasks) for flips in every]
+    n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]
+    return view(
         study,
-        Listing(tuple(tables), _data(study, every, order), len(order), min(rows, len(order))),
-        answer=flips_answer(every),
-        context=flips_caption(every),
-        messages=flips_notes(every),
-        plots=partial(_changes, every, order[:rows]),
+        [FlippedPairs(study, every), ComparedTasks(study, changes_of(every), rows or ROWS)],
+        context=[f"{span(min(tasks), max(tasks))} tasks × {span(min(n), max(n))} attempts"],
+        messages=study.messages(()),
+        interval=None,
         test="boschloo",
         adjust="bh",
         level=study.confidence.level,
     )
 
 
-def _order(every: Sequence[Flips]) -> list[tuple[int, int]]:
-    """(pair, task) of every row, in the order in which they are read."""
-    places = [(i, t) for i, flips in enumerate(every) for t in range(len(flips.tasks))]
-    keys = [
-        np.concatenate([-np.abs(flips.change) for flips in every]),
-        np.concatenate([flips.p for flips in every]),
-        np.concatenate([flips.signs == 0 for flips in every]),
-        np.concatenate([flips.verdicts == 0 for flips in every]),
-    ]
-    return [places[i] for i in np.lexsort(keys)]
-
-
-def _changes(every: Sequence[Flips], order: Sequence[tuple[int, int]]) -> tuple[Plot, ...]:
-    """The changes of the rows that people see."""
-    rows = []
-    for i, t in order:
-        flips = every[i]
-        name = f"{flips.name} · {flips.tasks[t]}" if len(every) > 1 else flips.tasks[t]
-        rows.append({"task": name, "change": float(flips.change[t]), "low": None, "high": None,
-                     "told": bool(flips.verdicts[t])})  # fmt: skip
-    names = f"{every[0].name} − {every[0].against}" if len(every) == 1 else ""
-    chart = forest(
-        rows, label="task", value="change", low="low", high="high", told="told",
-        title="Change of the pass rate at each task",
-        subtitle=" · ".join(filter(None, (names, "○ not significant"))), x_title="change",
-    )  # fmt: skip
-    return (chart,)
-
-
+# Bridges for `compare`, which does not list sections yet.
 def flips_tables(study: Study, every: Sequence[Flips], rows: int) -> list[Table]:
-    """What `compare` shows of them: a row per pair, and the tasks that flipped or are significant.
-
-    rows : at most so many tasks.
-    """
-    changed = [
-        (i, t) for i, t in _order(every) if every[i].signs[t] != 0 or every[i].verdicts[t] != 0
-    ]
-    tables = list(_summary(every, always=True))
-    if changed:
-        more = f", first {rows:,} of {len(changed):,}" * (len(changed) > rows)
-        table = _table(study, every, changed[:rows], several=True)
-        tables.append(replace(table, title=f"Tasks that flipped{more}"))
-    return tables
+    """Tables of the sections."""
+    sections = FlippedPairs(study, every), FlippedTasks(study, changes_of(every), rows)
+    return [replace(t, shown=ALWAYS) for section in sections for t in section.tables()]
 
 
-def _summary(every: Sequence[Flips], *, always: bool = False) -> Iterator[Table]:
-    """A row per pair, where there are several."""
-    if len(every) < 2 and not always:
-        return
-    columns = (
-        Column("model"), Column("against"), Column("tasks", "count"), Column("flipped", "count"),
-        Column("expected with no change"), Column("to passing", "count"),
-        Column("to failing", "count"), Column("improved", "count"), Column("regressed", "count"),
-    )  # fmt: skip
-    rows: list[tuple[Cell, ...]] = [
-        (flips.name, flips.against, len(flips.tasks), flips.number, _expected_words(flips),
-         flips.count(flips.signs, 1), flips.count(flips.signs, -1),
-         flips.count(flips.verdicts, 1), flips.count(flips.verdicts, -1))
-        for flips in every
-    ]  # fmt: skip
-    yield Table(columns, tuple(rows), "Flips")
-
-
-def _expected_words(flips: Flips) -> str:
-    """As "12.3 (6–19)", or "0 to 40" where there is one attempt each."""
-    if flips.single.all():
-        return f"0 to {flips.most_single:.0f}"
-    low, high = flips.range
-    more = f" + 0 to {flips.most_single:.0f}" if flips.single.any() else ""
-    return f"{flips.expected:.1f} ({span(low, high)}){more}"
-
-
-def _table(
-    study: Study, every: Sequence[Flips], order: Sequence[tuple[int, int]], *, several: bool
-) -> Table:
-    known = [any(text for flips in every for text in flips.strips[side]) for side in (0, 1)]
-    both = all(known)
-    names = ("passed", "against") if several else (every[0].name, every[0].against)
-    columns = [*[Column("model"), Column("compared with")] * several, Column("task")]
-    columns += [Column(names[0]), *[Column("attempts", "strip")] * both]
-    columns += [Column(names[1]), *[Column("attempts", "strip")] * both]
-    columns += [Column("change", "share"), Column("flip"), Column("p", "p")]
-    columns += [Column("adjusted", "p"), Column("verdict")]
-    rows: list[tuple[Cell, ...]] = []
-    for i, t in order:
-        flips = every[i]
-        row: list[Cell] = [*[flips.name, flips.against] * several, flips.tasks[t]]
-        row += [f"{flips.c[t]:,} of {flips.n[t]:,}", *[strip_cell(flips.strips[0][t])] * both]
-        row += [f"{flips.c_base[t]:,} of {flips.n_base[t]:,}"]
-        row += [strip_cell(flips.strips[1][t])] * both
-        row += [Estimate(float(flips.change[t]), signed=True), _FLIPS[int(flips.signs[t])]]
-        row += [float(flips.p[t]), float(flips.adjusted[t]), _VERDICTS[int(flips.verdicts[t])]]
-        rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows), "Tasks" if several else "")
-
-
-def flips_answer(every: Sequence[Flips]) -> tuple[Sentence, ...]:
-    """How many flipped, how many chance alone would flip, and which differ significantly."""
-    if len(every) > 1:
-        flipped_, improved, regressed = (
-            sum(values)
-            for values in zip(
-                *((f.number, f.count(f.verdicts, 1), f.count(f.verdicts, -1)) for f in every),
-                strict=True,
-            )
-        )
-        return (
-            (
-                f"{plural(len(every), 'pair')} of models at {_tasks_words(every)}:"
-                f" {plural(flipped_, 'flip')}; {_significant(improved, regressed)}.",
-            ),
-            (_beyond_words(every),),
-        )
-    (flips,) = every
-    improved, regressed = (flips.count(flips.verdicts, sign) for sign in (1, -1))
-    gains, losses = (flips.count(flips.signs, sign) for sign in (1, -1))
-    first = (
-        f"{flips.number:,} of {plural(len(flips.tasks), 'task')} flipped, {gains:,} to passing and"
-        f" {losses:,} to failing; {_chance_words(flips)}."
-        f"{' Chance does not explain so many.' * bool(_beyond(every))}"
-    )
-    return (first,), (f"{_significant(improved, regressed).capitalize()}.",)
-
-
-def _chance_words(flips: Flips) -> str:
-    """How many flips chance alone makes, as far as the attempts tell."""
-    if flips.single.all():
-        return (
-            "one attempt each does not tell how many of them are chance: with no change"
-            f" 0 to {flips.most_single:.0f} are expected"
-        )
-    low, high = flips.range
-    words = f"{flips.expected:.1f} are expected with no change ({span(low, high)})"
-    if flips.single.any():
-        once = int(flips.single.sum())
-        words += (
-            f" of the {plural(len(flips.tasks) - once, 'task')} with several attempts, where"
-            f" {flips.repeated:,} flipped"
-        )
-    return words
-
-
-def _significant(improved: int, regressed: int) -> str:
-    total = improved + regressed
-    if not total:
-        return "no task differs significantly"
-    verb = "differs" if total == 1 else "differ"
-    return (
-        f"{plural(total, 'task')} {verb} significantly: {improved:,} improved, {regressed:,}"
-        " regressed"
-    )
-
-
-def _tasks_words(every: Sequence[Flips]) -> str:
-    sizes = [len(flips.tasks) for flips in every]
-    return f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) != 1)} each"
-
-
-def _beyond(every: Sequence[Flips]) -> list[Flips]:
-    """Pairs with more flips than chance explains (Holm over the pairs), as far as attempts tell."""
-    adjusted = holm([flips.p_more for flips in every]).tolist()
-    return [flips for flips, p in zip(every, adjusted, strict=True) if p <= (1 - flips.level) / 2]
-
-
-def _beyond_words(every: Sequence[Flips]) -> str:
-    """Which pairs these are, with their numbers."""
-    over = f"Holm over {plural(len(every), 'pair')}"
-    beyond = sorted(_beyond(every), key=lambda flips: flips.p_more)
-    if not beyond:
-        return f"No pair has more flips than chance explains ({over})."
-    names = [
-        f"{flips.name} against {flips.against} ({flips.repeated:,} where {flips.expected:.1f} are"
-        " expected)"
-        for flips in beyond
-    ]
-    return f"More flips than chance explains: {first_few(names)} ({over})."
+def flips_facts(study: Study, every: Sequence[Flips]) -> list[Fact]:
+    """Tidy rows of the section."""
+    return list(FlippedTasks(study, changes_of(every)).facts())
 
 
 def flips_caption(every: Sequence[Flips]) -> tuple[str, ...]:
-    """What a flip is, how many are expected, and how tasks are tested."""
-    level, tests = every[0].level, sum(len(flips.tasks) for flips in every)
-    known = not all(flips.single.all() for flips in every)
-    return (
-        MEANING,
-        f"expected with no change: all passes of a task dealt at random among its attempts; in"
-        f" brackets {100 * level:g} % of such runs" * known,
-        f"p: Boschloo's exact test of each task, Benjamini–Hochberg over {plural(tests, 'task')};"
-        f" on average at most {100 * (1 - level):.3g} % of those listed are false (fewer, as p is"
-        " discrete)",
-    )
+    """The context of the section."""
+    return tuple(FlippedPairs(None, every).context())  # type: ignore[arg-type]
 
 
 def flips_notes(every: Sequence[Flips]) -> Iterator[Said]:
-    """What is left out, and what so few attempts cannot show."""
-    for flips in every:
-        if flips.only or flips.only_base:
-            yield Note(
-                f"{flips.name} against {flips.against}: tasks that only one has are left out"
-                f" ({flips.only:,} and {flips.only_base:,})", "warning",
-            )  # fmt: skip
-    most = max((int((f.n + f.n_base).max()) for f in every if len(f.tasks)), default=0)
-    tests = sum(len(flips.tasks) for flips in every)
-    half = most // 2
-    least = float(boschloo(most - half, most - half, half, 0)) if half else 1.0
-    if half and least > 1 - every[0].level:
-        yield Note(
-            f"with {span(half, most - half)} attempt{'s' * (most > 2)} each no task can be"
-            " significant",
-            "warning",
-        )
-    elif least * tests > 1 - every[0].level:
-        alone = int(np.ceil(least * tests / (1 - every[0].level)))
-        yield Note(
-            f"{plural(tests, 'task')} with {half} attempts each: none is significant unless at"
-            f" least {alone:,} change from always to never, or back; more attempts, fewer models or"
-            " fewer tasks lower that number"
-        )
-
-
-def changes_listed(every: Sequence[Flips], most: int = 20) -> tuple[str, ...]:
-    """For a pipeline: a line for all pairs, and one for each of the first tasks that changed."""
-    lines = []
-    for flips in every:
-        head = f"{flips.name} against {flips.against}"
-        answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
-        lines.append(f"{head}: {answer}")
-        places = [
-            t for _, t in _order([flips]) if flips.signs[t] != 0 or flips.verdicts[t] != 0
-        ]  # fmt: skip
-        for t in places[:most]:
-            verdict = _VERDICTS[int(flips.verdicts[t])] or "not significant"
-            lines.append(
-                f"{flips.tasks[t]}: {flips.c_base[t]} of {flips.n_base[t]} passed, now"
-                f" {flips.c[t]} of {flips.n[t]} ({verdict}, p = {flips.adjusted[t]:.4f})"
-            )
-        if len(places) > most:
-            lines.append(f"and {len(places) - most:,} more")
-    return tuple(lines)
-
-
-def _data(study: Study, every: Sequence[Flips], order: Sequence[tuple[int, int]]) -> Table:
-    """All rows in the schema of all commands."""
-    groups = study.counts.group_names
-    level, size = study.confidence.level, len(order)
-    at = np.array(order, dtype=np.int64).reshape(-1, 2)
-    starts = np.concatenate([[0], np.cumsum([len(flips.tasks) for flips in every])])[:-1]
-    flat = starts[at[:, 0]] + at[:, 1]
-
-    def column(values: Sequence[NDArray[np.generic]]) -> list[Cell]:
-        return list(np.concatenate(values)[flat].tolist())
-
-    series = [every[i].series for i in at[:, 0].tolist()]
-    fewest = column([np.minimum(flips.n, flips.n_base) for flips in every])
-    most = column([np.maximum(flips.n, flips.n_base) for flips in every])
-    signs = [_FLIPS[int(sign)] for sign in np.concatenate([f.signs for f in every])[flat]]
-    verdicts = [_VERDICTS[int(v)] for v in np.concatenate([f.verdicts for f in every])[flat]]
-    tasks = [every[i].tasks[t] for i, t in order]
-    return table_of([
-        ("model", [s[0] for s in series]),
-        ("against", [every[i].against for i in at[:, 0].tolist()]),
-        *((name, [s[1 + place] for s in series]) for place, name in enumerate(groups)),
-        ("metric", ["pass rate"] * size), ("k", [None] * size),
-        ("estimate", column([flips.change for flips in every])), ("se", [None] * size),
-        ("low", [None] * size), ("high", [None] * size), ("level", [level] * size),
-        ("interval", ["none"] * size), ("population", ["these-tasks"] * size),
-        ("p", column([flips.p for flips in every])),
-        ("p_adjusted", column([flips.adjusted for flips in every])), ("verdict", verdicts),
-        ("tasks", [1] * size), ("n_min", fewest), ("n_max", most), ("task", tasks),
-        ("n", column([flips.n for flips in every])),
-        ("passes", column([flips.c for flips in every])),
-        ("n_against", column([flips.n_base for flips in every])),
-        ("passes_against", column([flips.c_base for flips in every])), ("flip", signs),
-        ("flip_by_chance", column([flips.chance.flips for flips in every])),
-        ("attempts", [every[i].strips[0][t] for i, t in order]),
-        ("attempts_against", [every[i].strips[1][t] for i, t in order]),
-        ("note", [""] * size),
-    ])  # fmt: skip
+    """Messages of the section."""
+    yield from FlippedPairs(None, every).messages()  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import numpy as np
 
 from passk_cli.message import Said
 from passk_cli.report.model import Cell, Column, Report, Sentence, Table
+from passk_cli.report.words import natural
 from passk_cli.study.signature import signature
 
 if TYPE_CHECKING:
@@ -84,18 +84,6 @@ def table_of(columns: Sequence[tuple[str, Sequence[Cell]]]) -> Table:
     """A table of columns, each with its name; a name that comes twice is refused by the report."""
     rows = zip(*(values for _, values in columns), strict=True)
     return Table(tuple(Column(name) for name, _ in columns), tuple(rows))
-
-
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """What names are sorted by so that "task 3" comes before "task 28".
-
-    >>> sorted(["t28", "t3", "a10"], key=natural)
-    ['a10', 't3', 't28']
-    """
-    return [
-        (0, int(part), part) if part.isdecimal() else (1, 0, part)
-        for part in re.findall(r"\d+|\D+", name)
-    ]
 
 
 def natural_ranks(names: Sequence[str]) -> NDArray[np.int64]:

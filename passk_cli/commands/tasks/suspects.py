@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.commands.tasks.classes import TaskRates, rates_by_task
-from passk_cli.commands.tasks.listing import Listing, listing_report, natural, natural_ranks
+from passk_cli.commands.tasks.listing import Listing, listing_report, natural_ranks
 from passk_cli.commands.tasks.matrix import heat_maps
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED, ItemRest, item_rest
 from passk_cli.message import Said
 from passk_cli.report.model import Cell, Column, Estimate, Note, Report, Sentence, Table
-from passk_cli.report.words import first_few, plural, series_name
+from passk_cli.report.words import first_few, natural, plural, series_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
