@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from passk_cli.report.model import Column, Estimate
 from passk_cli.report.words import span
@@ -42,21 +42,24 @@ class Number(NamedTuple):
     unit: str
 
 
+NUMBER = Column(
+    "{0.name}", "share", meaning="{0.meaning}",
+    cell=lambda row, number: row.numbers[number.name].estimate
+    if number.name in row.numbers else Estimate(None),
+    across=lambda section: section.numbers,
+    units=lambda section, number: number.unit,
+    example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"),
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Numbers(Section[Row]):
     """A row per series and a column per number; tasks and attempts where they differ."""
 
-    columns = (
+    columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
         GROUPS,
-        Column(
-            "{0.name}", "share", meaning="{0.meaning}",
-            cell=lambda row, number: row.numbers[number.name].estimate
-            if number.name in row.numbers else Estimate(None),
-            across=lambda section: section.numbers,
-            units=lambda section, number: number.unit,
-            example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"),
-        ),
+        NUMBER,
         Column(
             "tasks", meaning="Tasks that the numbers rest on.",
             cell=lambda row: _ends(size.tasks for size in row.sizes),

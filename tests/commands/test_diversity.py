@@ -1,4 +1,4 @@
-"""What is said of solutions: against counting by hand, and what is flagged."""
+"""Numbers of solutions against counting by hand, and the flag of gains without variety."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 from passk_cli.api import read
 from passk_cli.commands.command import SharedOptions
 from passk_cli.commands.diversity import Diversity, diversity_ks
-from passk_cli.commands.diversity.solutions import FLAG
 from passk_cli.commands.estimate import Estimation
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
@@ -29,6 +28,7 @@ from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from passk_cli.study.values import values_of
+from passk_cli.study.variety import FLAG
 from tests.conftest import SAMPLES
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
@@ -131,22 +131,27 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
         # Two answers, one of them right: as many solutions as verdicts.
         variety, least = (found["flips", f"{f}@{k}"] for f in ("variety", "least variety"))
         assert variety["estimate"] == pytest.approx(least["estimate"])
-    warned = [note.text for note in report.messages if note.severity == "warning"]
-    assert len(warned) == 1
-    assert warned[0].startswith("gains from more attempts come with little variety: different")
-    assert warned[0].endswith(" for flips")
+    (warned,) = [said for said in report.messages if said.severity == "warning"]
+    assert (warned.name, warned.fields["models"]) == ("little-variety", ["flips"])
     # Of its ten solutions one is right: tried one after the other, six find it in 6 of 10 cases.
     assert found["explores", "distinct-pass@6"]["estimate"] == pytest.approx(0.6)
     assert found["explores", "pass@6"]["estimate"] > 0.6
-    table = report.tables[2]
-    flags = {row[0]: row[-1] for row in table.rows}
-    assert flags == {"flips": FLAG, "explores": "", "knows": ""}
-    assert f"{FLAG}: a gain whose interval lies above 0" in report.context
-    # Nothing flagged: nothing to explain, and no empty column.
-    plain = diversity_report(solved(*varied("explores", [*"abcdefghij", "a", "b"], {"a"})), (2,))
-    assert [column.header for column in plain.tables[2].columns][-1] == "distinct-pass@k"
-    assert "least: " in plain.caption
-    assert FLAG not in plain.caption
+    gains = report.tables[1]
+    assert gains.shown == "full"
+    assert {row[0]: row[-1] for row in gains.rows} == {"flips": FLAG, "explores": "", "knows": ""}
+
+
+def test_the_table_has_the_largest_k_and_duplicates() -> None:
+    report = diversity_report(solved(*varied("m", ["a", "a", "b", "c"], {"a"})), (2, 3))
+    headers = [(c.header, c.shown) for c in report.tables[0].columns]
+    assert headers[:4] == [
+        ("model", "always"), ("distinct@3", "always"), ("distinct-correct@3", "always"),
+        ("duplicates", "always"),
+    ]  # fmt: skip
+    assert {shown for _, shown in headers[4:]} == {"full"}
+    assert all(column.meaning for table in report.tables for column in table.columns)
+    (answer,) = report.answer
+    assert answer[::2] == ("3 attempts of m hold ", " different solutions, ", " of them correct.")
 
 
 def test_models_come_best_first() -> None:
@@ -188,7 +193,6 @@ def test_what_has_no_value_says_why() -> None:
     assert found["m", "effective"]["estimate"] is None
     assert found["m", "effective"]["note"] == "all solutions differ: no two attempts agree"
     assert found["m", "effective correct"]["note"] == "no task has enough attempts"
-    assert any("effective of m: all solutions differ" in note.text for note in report.messages)
     one = solved(("m", "t", "s", 1), ("m", "u", "s", 1))
     with pytest.raises(ParameterError, match="no model has two attempts at every task"):
         diversity_ks(one)
@@ -245,7 +249,7 @@ def test_these_are_metrics_like_all_others(crux: Counts) -> None:
     alone = Estimation().report(Study(crux, tuple(metrics)))
     beside = facts(diversity_report(crux, (5,)))
     for row in alone.data.rows:
-        named = dict(zip((c.name for c in alone.data.columns), row, strict=True))
+        named = dict(zip((c.header for c in alone.data.columns), row, strict=True))
         key = (named["model"], named["temperature"], named["metric"])
         # Intervals computed together are the same but for rounding.
         for name, value in named.items():

@@ -1,4 +1,4 @@
-"""passk diversity: how different the attempts of a model are, and what that leaves of pass@k."""
+"""passk diversity: the different solutions among the attempts, and the gain they come with."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Diversity(Question):
         Option(
             "--similarity",
             "X",
-            "Solutions alike from a share X on are one.",
-            detail="The share of common runs of three tokens, as 0.8.",
+            "Count solutions with similarity X or more as one.",
+            detail="Similarity: the share of common runs of three tokens, e.g. 0.8.",
         ),
     ] = None
     k: Annotated[
@@ -67,45 +67,51 @@ class Diversity(Question):
             "2,10,100",
             "distinct@k at these k.",
             parse=parse_k,
-            detail="Default: those of 2, 10, 100 that every task of some model supports; fewer"
-            " than three: and half and all of its attempts.",
+            detail="Default: those of 2, 10, 100 that the data allow; where fewer than three, also"
+            " half and all of the attempts.",
         ),
     ] = ()
 
     def request(self, options: SharedOptions) -> Request:
         """What to read: the solutions, compared as asked."""
         return replace(
-            options.request,
-            cluster=options.confidence.cluster,
-            attempts=("solution",),
-            normalise=self.normalise,
-            similarity=self.similarity,
-        )
+            options.request, cluster=options.confidence.cluster, attempts=("solution",),
+            normalise=self.normalise, similarity=self.similarity,
+        )  # fmt: skip
 
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """distinct@k and distinct-correct@k; for k > 1 what is gained."""
-        from passk_cli.commands.diversity.solutions import metrics_at
+        """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
+        from passk_cli.study.variety import metrics_at
 
         return choose_metrics(counts, (), metrics_at(diversity_ks(counts, self.k)))
 
     def report(self, study: Study) -> Report:
-        """Different solutions, different correct ones, and what is gained with them."""
-        from passk_cli.commands.diversity.solutions import diversity_report
+        """Different solutions, different correct ones, and the gain that comes with them."""
+        from passk_cli.commands.diversity.view import Gain, Gains, Solutions
+        from passk_cli.study.section import view
+        from passk_cli.study.variety import variety
 
-        near = "" if self.similarity is None else f", similarity {self.similarity:g}"
         study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})
-        ks = diversity_ks(study.counts, self.k)
-        return diversity_report(study, ks, _FORMS[self.normalise] + near)
+        near = "" if self.similarity is None else f", similarity {self.similarity:g}"
+        rows = [variety(study, place) for place in study.best_first]
+        ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
+        gains = [Gain(row.series, k, row) for row in rows for k in ks]
+        solutions = Solutions(study, rows, compared=_FORMS[self.normalise] + near)
+        return view(study, [solutions, Gains(study, gains)])
 
 
 COMMAND = Command(
-    Diversity, (Request, Metrics, Confidence), without=("metrics", "bounds"), charts=True
+    Diversity,
+    (Request, Metrics, Confidence),
+    without=("metrics", "bounds"),
+    charts=True,
+    view="passk_cli.commands.diversity.view",
 )
 
 
 def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:
-    """The k's asked for; else those of 2, 10, 100 that every task of some model supports, and half
-    and all of its attempts where these are fewer than three.
+    """The k's asked for; else those of 2, 10, 100 that every task of some model supports; where
+    these are fewer than three, half and all of its attempts as well.
 
     Errors: ParameterError where no model has two attempts at every task.
     """

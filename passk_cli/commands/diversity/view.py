@@ -1,0 +1,208 @@
+"""Different solutions among k attempts: the table, the answer, messages and the chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import FULL, Column, Estimate, Sentence
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import plural, series_name
+from passk_cli.study.extremes import bare, named, range_of
+from passk_cli.study.fact import Fact
+from passk_cli.study.metrics import supported_k
+from passk_cli.study.pivot import NUMBER, Number, Numbers, Row
+from passk_cli.study.section import GROUPS, MODEL, Section
+from passk_cli.study.values import Series
+from passk_cli.study.variety import CORRECT, DISTINCT, FLAG
+
+_CURVE_POINTS = 16
+
+LITTLE_VARIETY = Message(
+    "little-variety", WARNING,
+    "gains of {models} from more attempts come with little variety", "--full has the numbers",
+    "pass@k rises with k, and nearly all solutions behind the rise are one that passes and one that"
+    " fails: attempts repeat a guess instead of exploring. Said where the interval of the gain lies"
+    " above 0 and its variety is at most a tenth above the least that a gain can have.",
+)  # fmt: skip
+UNPARSED_SOLUTIONS = Message(
+    "unparsed-solutions", NOTE,
+    "{attempts:attempt} with a solution that is no Python: compared with single spaces", "",
+    "`--normalise python` compares programs without comments, docstrings and layout. A text that"
+    " Python cannot parse is compared as with `--normalise space`.",
+)  # fmt: skip
+MIXED_OUTCOMES = Message(
+    "mixed-outcomes", NOTE,
+    "{solutions:solution} passed in some attempts and failed in others", "",
+    "Equal solutions usually pass or fail together. Where they do not (flaky tests, time limits),"
+    " distinct-pass@k counts the solution by its share of passes.",
+)  # fmt: skip
+GROWING_DUPLICATES = Message(
+    "growing-duplicates", NOTE,
+    "tasks have different numbers of attempts; duplicates grow with them, distinct@k does not", "",
+    "More attempts give more different solutions per task and more duplicates. Models with"
+    " different numbers of attempts are compared by distinct@k and the effective number.",
+)  # fmt: skip
+
+# Numbers of --full that are no metric.
+_MEANINGS = {
+    "duplicates": "Share of the attempts that repeat an earlier one.",
+    "distinct": "Different solutions per task, among all attempts.",
+    "effective": "1 / probability that two attempts agree: as varied as so many equally frequent"
+                 " solutions.",
+    "distinct correct": "Different solutions per task that pass, among all attempts.",
+    "effective correct": "Effective number of the solutions that pass, of tasks with two passes.",
+    "duplicates correct": "Share of the passes that repeat an earlier one, of tasks with a pass.",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Solutions(Numbers):
+    """Different solutions and different correct ones among k attempts, and duplicates.
+
+    compared : when two solutions are one.
+    """
+
+    columns = (
+        MODEL, GROUPS,
+        replace(NUMBER, across=lambda section: section.largest,
+                example=Number("distinct@K, distinct-correct@K, duplicates",
+                               "Different solutions, different passing solutions and the share of"
+                               " repeats among K attempts, K the largest.", "score")),
+        replace(NUMBER, across=lambda section: section.others, shown=FULL,
+                example=Number("distinct, effective",
+                               "Different solutions of all attempts, and 1 / probability that two"
+                               " attempts agree; of passing solutions too.", "score")),
+    )  # fmt: skip
+    compared: str = ""
+
+    @property
+    def largest(self) -> list[Number]:
+        """The numbers at the largest k that has one, and the duplicates."""
+        kinds = [fact for row in self.records for fact in row.numbers.values()
+                 if fact.name.startswith(DISTINCT)]  # fmt: skip
+        valued = [fact for fact in kinds if fact.estimate.value is not None]
+        k = max(fact.k or 0 for fact in valued or kinds)
+        names = (f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates")
+        return [number for number in self.explained if number.name in names]
+
+    @property
+    def others(self) -> list[Number]:
+        """The numbers at other k, and those of all attempts."""
+        return [number for number in self.explained if number not in self.largest]
+
+    @property
+    def explained(self) -> list[Number]:
+        """The numbers of solutions, in their order, each with its meaning."""
+        return [
+            number._replace(meaning=_MEANINGS.get(number.name, number.meaning))
+            for number in self.numbers
+            if number.name.startswith((DISTINCT, CORRECT)) or number.name in _MEANINGS
+        ]
+
+    def facts(self) -> list[Fact]:
+        """All numbers, model by model."""
+        return [fact for row in self.records for fact in row.numbers.values()]
+
+    def answer(self) -> Iterator[Sentence]:
+        """How many solutions differ; of one model, and how many of them are correct."""
+        groups, names = self.study.counts.group_names, [n.name for n in self.largest]
+        different, correct = ([row.numbers[n] for row in self.records] for n in names[:2])
+        if len(different) > 1 or different[0].estimate.value is None:
+            yield range_of(different, groups)
+            return
+        yield (
+            f"{plural(different[0].k or 0, 'attempt')} of {named(different[0].series, groups)}"
+            " hold ", bare(different[0].estimate), " different solutions, ",
+            bare(correct[0].estimate), " of them correct.",
+        )  # fmt: skip
+
+    def context(self) -> Iterator[str]:
+        """What the numbers rest on, how certain they are, and when two solutions are one."""
+        yield self.study.sizes(row.numbers[f.name] for row in self.records for f in self.largest)
+        yield self.study.confidence.words()
+        yield f"compared {self.compared}"
+
+    def messages(self) -> Iterator[Said]:
+        """Gains without variety, and what qualifies the numbers."""
+        names = [metric.name for metric in self.study.metrics]
+        metrics = [row.numbers[name] for row in self.records for name in names]
+        short = [fact for fact in metrics if fact.name.startswith((DISTINCT, CORRECT))]
+        yield from self.study.messages(metrics, short=short)
+        flagged = [fact.series for fact in self.facts() if fact.estimate.reason == FLAG]
+        if flagged:
+            yield LITTLE_VARIETY(models=[series_name(model) for model in dict.fromkeys(flagged)])
+        solutions = self.study.counts.attempts["solution"]
+        if solutions.unparsed:
+            yield UNPARSED_SOLUTIONS(attempts=solutions.unparsed)
+        mixed = int(((solutions.passed > 0) & (solutions.passed < solutions.count)).sum())
+        if mixed:
+            yield MIXED_OUTCOMES(solutions=mixed)
+        if len(set(self.study.counts.n.tolist())) > 1:
+            yield GROWING_DUPLICATES()
+
+    def plots(self) -> tuple[Plot, ...]:
+        """distinct@k and distinct-correct@k over k."""
+        top, points = supported_k(self.study.counts), np.arange(1, _CURVE_POINTS + 1)
+        if top > _CURVE_POINTS:
+            points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
+        ks = points[points <= top].tolist()
+        metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
+        rows = [
+            {"k": fact.k, "solutions": fact.estimate.value, "low": fact.estimate.low,
+             "high": fact.estimate.high, "model": series_name(fact.series),
+             "kind": f"{fact.name.removesuffix(str(fact.k))}k"}
+            for fact in self.study.facts(metrics, self.study.best_first)
+        ]  # fmt: skip
+        chart = curves(
+            rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
+            title="Different solutions among k attempts", subtitle=self.study.confidence.words(),
+            x_title="k", y_title="solutions", y_domain=None,
+        )  # fmt: skip
+        return (chart,)
+
+
+class Gain(NamedTuple):
+    """The numbers of a model at one k."""
+
+    series: Series
+    k: int
+    row: Row
+
+    def at_k(self, family: str) -> Estimate:
+        """The number of a family at this k."""
+        return self.row.numbers[f"{family}@{self.k}"].estimate
+
+
+@dataclass(frozen=True)
+class Gains(Section[Gain]):
+    """The gain of k attempts over one, and the variety that comes with it."""
+
+    title = "Gain of k attempts over one, and the variety that comes with it"
+    shown = FULL
+    columns = (
+        MODEL, GROUPS,
+        Column("k", "count", meaning="Number of attempts.", cell=lambda gain: gain.k),
+        Column("pass@k", "share", meaning="Probability that at least one of k attempts passes.",
+               cell=lambda gain: gain.at_k("pass").value),
+        Column("gain", "share", meaning="pass@k − pass@1.", cell=lambda gain: gain.at_k("gain")),
+        Column("variety", "score", meaning="distinct@k, tasks weighted by their gain.",
+               cell=lambda gain: gain.at_k("variety").value),
+        Column("least", "score",
+               meaning="The variety of one solution that passes and one that fails.",
+               cell=lambda gain: gain.at_k("least variety").value),
+        Column("distinct-pass@k", "share",
+               meaning="Probability that one of k different solutions passes.",
+               cell=lambda gain: gain.at_k("distinct-pass").value),
+        Column("flag", cell=lambda gain: gain.at_k("variety").reason,
+               meaning="little variety: a gain whose interval lies above 0, and whose variety is at"
+               " most a tenth above the least."),
+    )  # fmt: skip
+
+
+SECTIONS = (Solutions, Gains)

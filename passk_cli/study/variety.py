@@ -1,0 +1,104 @@
+"""Variety of solutions: how many of a model's differ, its repeats, and what a gain comes with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from passk_cli.metrics.diversity import agreement, distinct, duplicates
+from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import Estimate
+from passk_cli.study.fact import Fact
+from passk_cli.study.pivot import Row
+from passk_cli.study.study import Study
+from passk_cli.study.values import attempts_of
+
+DISTINCT, CORRECT = "distinct@", "distinct-correct@"
+# Variety within a tenth of the least that a gain can come with is little, unless little more than
+# that least is possible: then within a tenth of what is possible beyond it.
+_LITTLE = 0.1
+FLAG = "little variety"
+
+
+def metrics_at(ks: Sequence[int]) -> list[Metric]:
+    """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
+    beyond = [k for k in ks if k > 1]
+    return [
+        *(Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks),
+        *([Metric("pass@", 1)] if beyond else []),
+        *(Metric(f, k) for f in ("pass@", "gain@", "distinct-pass@") for k in beyond),
+    ]
+
+
+def variety(study: Study, place: int) -> Row:
+    """The numbers of the series at a place of the counts.
+
+    The metrics of the study; variety@k and least variety@k of each gain@k; solutions per task
+    (distinct), their effective number and the share of duplicates, and these of correct ones.
+    Errors: ParameterError for a k that no task supports, or counts read without solutions.
+    """
+    metrics = study.facts(only=[place])
+    kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
+    gains = [fact for fact in metrics if fact.name.startswith("gain@")]
+    facts = [*metrics]
+    for gain in gains:
+        facts += _variety_of(gain, kinds[gain.k])
+    facts += _solutions(study, place)
+    return Row(study.counts.series[place], {fact.name: fact for fact in facts})
+
+
+def _variety_of(gain: Fact, kinds: Fact) -> Iterator[Fact]:
+    """The variety that comes with a gain, and the least that can.
+
+    variety@k : distinct@k, each task weighted by its gain; None where nothing is gained.
+    least variety@k : pass@k + 1 − pass^k in the same weights: a gain takes at least one solution
+        that passes and one that does not.
+    """
+    value = least = None
+    flag, k = "", int(gain.k or 0)
+    if gain.values and kinds.values and kinds.values.there and gain.values.values.sum() > 0:
+        weight, n, c = gain.values.values, gain.values.n, gain.values.c
+        verdicts = pass_at_k(n, c, k) + 1 - pass_hat_k(n, c, k)
+        value, least = (
+            float((weight * each).sum() / weight.sum())
+            for each in (kinds.values.values, verdicts)
+        )  # fmt: skip
+        certain = gain.estimate.low is not None and gain.estimate.low > 0
+        little = value < least + _LITTLE * min(least, k - least) - 1e-12
+        flag = FLAG if certain and little else ""
+    for name, number in (("variety", value), ("least variety", least)):
+        estimate = Estimate(number, reason=flag, share=False)
+        yield Fact(gain.series, f"{name}@{k}", k, estimate, size=gain.size)
+
+
+def _solutions(study: Study, place: int) -> Iterator[Fact]:
+    """Solutions per task, their effective number and the share of repeats; of passes as well."""
+    counts = study.counts
+    rows = counts.rows_of(place)
+    series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
+    bag, most = attempts_of(counts, "solution", rows), float(n.max())
+    for kind, times, least in (("", bag.count, 1.0), (" correct", bag.passed, 0.0)):
+        kinds = distinct(bag.start, times).astype(np.float64)
+        # Two attempts agree, or one repeats another: nothing to say of tasks with too few passes.
+        pairs, repeats = agreement(bag.start, times), duplicates(bag.start, times)
+        yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
+        yield _inverse(study.mean(series, f"effective{kind}", pairs, tasks, n))
+        yield study.mean(series, f"duplicates{kind}", repeats, tasks, n)
+
+
+def _inverse(fact: Fact) -> Fact:
+    """The effective number of solutions, from the probability that two attempts agree."""
+    chance, number = fact.estimate, replace(fact, se=None)
+    if chance.value is None:
+        return replace(number, estimate=Estimate(None, reason=chance.reason, share=False))
+    if chance.value == 0:
+        alike = "all solutions differ: no two attempts agree"
+        return replace(number, estimate=Estimate(None, reason=alike, share=False), flaw="")
+    low, high = (1 / limit if limit else None for limit in (chance.high, chance.low))
+    open_ = "no upper limit: two attempts may never agree" if chance.low == 0 else ""
+    flaw = "; ".join(filter(None, (fact.flaw, open_)))
+    estimate = Estimate(1 / chance.value, None, low, high, chance.reason, share=False)
+    return replace(number, estimate=estimate, flaw=flaw)

@@ -1,0 +1,32 @@
+"""One screen: the default output of each command on the sample files, with its messages."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.conftest import ROOT, Passk
+
+CRUX = "sample_data/cruxeval.jsonl.gz"
+COLD = f'{CRUX} --where "temperature < 0.5"'
+# Name, command line.
+CASES = [
+    ("diversity", f"diversity {COLD}"),
+    ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
+]
+LINES, COLUMNS = 24, 100
+
+
+@pytest.mark.parametrize(("name", "command"), CASES)
+def test_the_answer_fits_a_screen(passk: Passk, name: str, command: str) -> None:
+    words = (str(ROOT / word) if word.startswith("sample_data") else word
+             for word in shlex.split(command))  # fmt: skip
+    done = passk(*words)
+    assert done.code == 0, done.err
+    answer, _, rest = done.out.partition("\n\n")
+    lines = [answer, *rest.splitlines(), *done.err.splitlines()]
+    # The answer and messages are folded by the terminal; a table cannot be.
+    assert sum(-(-len(line) // COLUMNS) or 1 for line in lines) < LINES, name
+    assert max(map(len, rest.splitlines())) <= COLUMNS, name
+    assert len(answer) <= 200, name
