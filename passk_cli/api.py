@@ -168,7 +168,10 @@ def _refuse_reading(counts: Counts, given: Mapping[str, Any]) -> None:
     """ParameterError for options of reading beside counts, which are read."""
     for field in (*declared(Request), "cluster"):
         if given.get(field) is not None:
-            raise ParameterError(f"{field}= is for reading, and these counts are read; see read(…)")
+            raise ParameterError(
+                f"{field}= is for reading, and these counts are read; see read(…)",
+                name="wrong-data",
+            )
 
 
 def _reader(data: Any, question: Question) -> Read:
@@ -181,12 +184,17 @@ def _reader(data: Any, question: Question) -> Read:
         if not isinstance(chosen, Counts):
             if isinstance(data, Counts) and data.group_names:
                 split = ", ".join(data.group_names)
-                raise ParameterError(f"these counts are by {split}; give the others read as well")
+                raise ParameterError(
+                    f"these counts are by {split}; give the others read as well", name="wrong-data"
+                )
             return load(chosen, request, tolerant=question.tolerant)
         lacking = [column for column in request.by if column not in chosen.group_names]
         if lacking:
             raise DataError(
-                "Counts", f"no column {lacking[0]!r}", f"read them with read(…, by={lacking[:1]})"
+                "Counts",
+                f"no column {lacking[0]!r}",
+                f"read them with read(…, by={lacking[:1]})",
+                name="no-such-column",
             )
         return chosen
 

@@ -49,7 +49,7 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
             raise
         remedy = "set TMPDIR to a folder that can be written"
         problem = f"no folder for temporary files ({error.strerror})"
-        raise ParameterError(f"{problem}; {remedy}") from None
+        raise ParameterError(f"{problem}; {remedy}", name="unwritable-output") from None
     with undone(lambda: shutil.rmtree(folder, ignore_errors=True)):
         yield Path(folder)
 
@@ -128,7 +128,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _unwritten(path: Path, error: OSError) -> ParameterError:
-    return ParameterError(f"{path}: cannot be written ({error.strerror})")
+    return ParameterError(f"{path}: cannot be written ({error.strerror})", name="unwritable-output")
 
 
 def no_room(error: OSError, what: str) -> ParameterError | None:
@@ -139,7 +139,9 @@ def no_room(error: OSError, what: str) -> ParameterError | None:
     if error.errno not in _NO_ROOM:
         return None
     remedy = "set TMPDIR to a folder with more room"
-    return ParameterError(f"{what}: cannot be written ({error.strerror}); {remedy}")
+    return ParameterError(
+        f"{what}: cannot be written ({error.strerror}); {remedy}", name="unwritable-output"
+    )
 
 
 def mode_of(path: str) -> int:

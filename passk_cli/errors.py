@@ -14,12 +14,21 @@ class PasskError(Exception):
     What the text quotes from data stands there as it is; `str` makes it safe to print, and cuts
     what is long.
     kind : what it is about, for programs: "usage", "data" or "internal".
-    name : of the error in the catalogue of messages, "duplicate-attempts".
+    name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
     """
 
     exit_code = 4
     kind = "internal"
-    name = ""
+    name = "internal"
+
+    def __init__(self, text: str = "", *, name: str = "") -> None:
+        self.name = name or type(self).name
+        super().__init__(text)
+
+    @property
+    def labelled(self) -> str:
+        """The error as a compiler prints it: "error[no-such-file]: a.csv: no such file; …"."""
+        return f"error[{self.name}]: {self}"
 
     def __str__(self) -> str:
         return cut(printable(super().__str__()))
@@ -43,6 +52,7 @@ class ParameterError(PasskError):
 
     exit_code = 2
     kind = "usage"
+    name = "bad-option-value"
 
 
 class DataError(PasskError):
@@ -58,10 +68,11 @@ class DataError(PasskError):
 
     exit_code = 3
     kind = "data"
+    name = "unusable-data"
 
-    def __init__(self, place: str, problem: str, remedy: str = "") -> None:
+    def __init__(self, place: str, problem: str, remedy: str = "", *, name: str = "") -> None:
         self.place, self.problem, self.remedy = place, problem, remedy
-        super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""))
+        super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""), name=name)
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -72,19 +83,14 @@ class DataError(PasskError):
 class NoResults(DataError):
     """A file that holds no results at all: an error where it was named, passed over in a folder."""
 
+    name = "no-results"
+
 
 class MessageError(PasskError):
-    """A message that the user has made an error.
-
-    name : of the message.
-    """
+    """A message that the user has made an error; name : of the message."""
 
     exit_code = 3
     kind = "data"
-
-    def __init__(self, name: str, text: str) -> None:
-        self.name = name
-        super().__init__(text)
 
 
 class PasskWarning(UserWarning):

@@ -46,7 +46,8 @@ def refuse_many_steps(what: str, attempts: int, remedy: str) -> None:
     if attempts > MOST_STEPS:
         raise ParameterError(
             f"{what}: {attempts:,} attempts at a task are too many to go through one by one, at"
-            f" most {MOST_STEPS:,}; {remedy}"
+            f" most {MOST_STEPS:,}; {remedy}",
+            name="too-large",
         )
 
 
@@ -57,7 +58,8 @@ def refuse_many_pairs(models: int, pairs: int, remedy: str) -> None:
     """
     if pairs > MOST_PAIRS:
         raise ParameterError(
-            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}; {remedy}"
+            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}; {remedy}",
+            name="too-large",
         )
 
 
@@ -66,5 +68,6 @@ def refuse_many_draws(resamples: int, columns: int) -> None:
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
             f"--resamples {resamples:,} of {columns:,} numbers are too many to hold;"
-            f" at most {MOST_DRAWS // columns:,} here"
+            f" at most {MOST_DRAWS // columns:,} here",
+            name="too-large",
         )

@@ -40,6 +40,17 @@ class Done:
     out: str
     err: str
 
+    @property
+    def error(self) -> str:
+        """The name of the error that stderr begins with; "" where it begins otherwise."""
+        label = re.match(r"error\[([a-z-]+)\]: ", self.err)
+        return label[1] if label else ""
+
+    @property
+    def said(self) -> str:
+        """stderr without the label of its error."""
+        return self.err.removeprefix(f"error[{self.error}]: ")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first."""

@@ -316,7 +316,7 @@ def try_file(seed: Seed, data: bytes, before: Cells, place: Path) -> Outcome:
         if broken(law(seed, data), before, after):
             end = Outcome(f"law {law(seed, data)!r} broken", f"{len(before)} → {len(after)} cells")
     except PasskError as error:
-        end = _of_message(f"passk: {error}\n", "refused")
+        end = _of_message(f"{error.labelled}\n", "refused")
     except Exception:
         end = Outcome("internal error", traceback.format_exc(limit=-3))
     return _in_time(end, start)
@@ -331,7 +331,7 @@ def _of_message(text: str, kind: str) -> Outcome:
     lines = text.removesuffix("\n").split("\n")
     if len(text) > LONGEST_MESSAGE:
         return Outcome("long message", text[:300])
-    if any(unsafe(sign) for line in lines for sign in line) or not text.startswith("passk: "):
+    if any(unsafe(sign) for line in lines for sign in line) or not text.startswith("error["):
         return Outcome("message with control signs, or not ours", text[:300])
     return Outcome(kind) if len(lines) == 1 else Outcome("message of several lines", text[:300])
 
@@ -366,10 +366,9 @@ def _of_end(code: int, out: str, err: str) -> Outcome:
         return Outcome("internal error", err[:1000])
     if any(unsafe(sign) for sign in out + err if sign not in "\n\x1b"):
         return Outcome("control signs in the output", err[:300])
-    # A usage error of the command line's own parser has a line of usage before it.
-    if code in (2, 3) and "Usage: " not in err:
-        *_, last = err.rpartition("passk: ")
-        return _of_message(f"passk: {last}", "refused")
+    if code in (2, 3):
+        *_, last = err.rpartition("error[")
+        return _of_message(f"error[{last}", "refused")
     return Outcome("refused" if code in (2, 3) else "read")
 
 

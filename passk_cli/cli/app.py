@@ -11,12 +11,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from passk_cli.cli.failure import EXIT_INTERNAL, USAGE, write_data, write_failure
+from passk_cli.cli.failure import write_failure
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS, command_of
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
-from passk_cli.text import printable
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
@@ -92,7 +91,9 @@ def _help(
         else:
             near = get_close_matches(topic, (*COMMANDS, *catalogue), 1)
             meant = f"did you mean {near[0]}?" if near else "`passk help` lists commands"
-            raise ParameterError(f"no command or message is named {topic!r}; {meant}")
+            raise ParameterError(
+                f"no command or message is named {topic!r}; {meant}", name="unknown-name"
+            )
 
 
 def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typer:
@@ -166,22 +167,28 @@ def main() -> None:
         leave_if_signalled()
         code = write_failure(error, words)
     except USAGE_ERROR as error:
-        code = error.exit_code
-        instead = _INSTEAD.get((*words[:1], getattr(error, "option_name", None)))
-        if instead:
-            error.possibilities = [instead]
-        error.show()
-        write_data(USAGE, ("", error.format_message(), ""), code, words)
+        code = write_failure(_usage_error(error, words), words)
     except MemoryError:
         leave_if_signalled()
-        code = write_failure(DataError("memory", "there is not enough", MORE_MEMORY), words)
+        code = write_failure(
+            DataError("memory", "there is not enough", MORE_MEMORY, name="out-of-memory"), words
+        )
     except Exception as error:
         leave_if_signalled()
         if os.environ.get("PASSK_DEBUG"):
             raise
-        code = EXIT_INTERNAL
-        problem = f"{type(error).__name__}: {printable(str(error))}"
         remedy = "please report it with the traceback that PASSK_DEBUG=1 shows"
-        print(f"passk: internal error: {problem}; {remedy}", file=sys.stderr)
-        write_data("internal", ("", problem, remedy), code, words)
+        code = write_failure(
+            PasskError(f"internal error: {type(error).__name__}: {error}; {remedy}"), words
+        )
     sys.exit(code)
+
+
+def _usage_error(error: Any, words: list[str]) -> ParameterError:
+    """A command line that typer does not understand, as an error of ours."""
+    instead = _INSTEAD.get((*words[:1], getattr(error, "option_name", None)))
+    if instead:
+        error.possibilities = [instead]
+    problem = error.format_message().removesuffix(".")
+    path = f"passk {words[0]}" if words[:1] and words[0] in COMMANDS else "passk"
+    return ParameterError(f"{problem[:1].lower()}{problem[1:]}; see {path} --help", name="usage")

@@ -9,31 +9,26 @@ from collections.abc import Sequence
 from passk_cli.errors import PasskError
 from passk_cli.text import printable, strict_json
 
-EXIT_INTERNAL = 4
-USAGE = "usage"
 SCHEMA = "passk-error/1"
 
 
 def write_failure(error: PasskError, words: Sequence[str]) -> int:
-    """Say an error of ours; its exit code.
+    """Print an error on stderr, and on stdout where the command line asks for JSON; its exit code.
 
-    words : the command line, which says whether data is wanted.
+    words : the command line.
     """
-    print(f"passk: {error}", file=sys.stderr)
-    write_data(error.kind, error.parts, error.exit_code, words)
-    return error.exit_code
-
-
-def write_data(kind: str, parts: Sequence[str], code: int, words: Sequence[str]) -> None:
-    """The error on stdout, where the command line asks for JSON; one line where for JSON lines."""
+    print(error.labelled, file=sys.stderr)
     form = json_form(words)
-    if form is None:
-        return
-    place, problem, remedy = map(printable, parts)
-    error = {"kind": kind, "place": place, "problem": problem, "remedy": remedy, "exit": code}
-    indent = 2 if form == "json" else None
-    sys.stdout.write(strict_json({"schema": SCHEMA, "error": error}, indent=indent) + "\n")
-    sys.stdout.flush()
+    if form is not None:
+        place, problem, remedy = map(printable, error.parts)
+        data = {
+            "name": error.name, "kind": error.kind, "place": place, "problem": problem,
+            "remedy": remedy, "exit": error.exit_code,
+        }  # fmt: skip
+        indent = 2 if form == "json" else None
+        sys.stdout.write(strict_json({"schema": SCHEMA, "error": data}, indent=indent) + "\n")
+        sys.stdout.flush()
+    return error.exit_code
 
 
 def json_form(words: Sequence[str]) -> str | None:

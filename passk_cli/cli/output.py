@@ -119,7 +119,8 @@ class Charting:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
                     f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)},"
-                    " or --chart terminal"
+                    " or --chart terminal",
+                    name="bad-output",
                 )
 
     def write(self, report: Report, style: Style) -> None:
@@ -127,7 +128,9 @@ class Charting:
         if not self.chart:
             return
         if not report.plots:
-            raise ParameterError("--chart: there is nothing to draw, as no value could be computed")
+            raise ParameterError(
+                "--chart: there is nothing to draw, as no value could be computed", name="no-chart"
+            )
         from passk_cli.charts.look import Look, shown
 
         look = Look(self.chart_width, self.chart_height, not self.no_title, not self.no_bands)
@@ -243,22 +246,27 @@ class Output:
         charting.check()
         files = [target for target in self._targets if target is not None]
         if len(self._targets) - len(files) > 1:
-            raise ParameterError("-o - is given twice; stdout takes one result")
+            raise ParameterError("-o - is given twice; stdout takes one result", name="bad-output")
         targets = [*files, *others, *charting.files]
         for target in targets:
             folder = os.path.dirname(target) or "."
             if not os.path.isdir(folder):
-                raise ParameterError(f"{folder}: no such folder for the output; make it first")
+                raise ParameterError(
+                    f"{folder}: no such folder for the output; make it first", name="bad-output"
+                )
             if os.path.isdir(target):
-                raise ParameterError(f"{target}: this is a folder; name a file in it")
+                raise ParameterError(
+                    f"{target}: this is a folder; name a file in it", name="bad-output"
+                )
             if os.path.exists(target) and os.path.realpath(target) in read_paths(inputs):
                 raise ParameterError(
-                    f"{target} is read as well; choose another name for the output"
+                    f"{target} is read as well; choose another name for the output",
+                    name="bad-output",
                 )
         places = [os.path.realpath(target) for target in targets]
         for place, target in zip(places, targets, strict=True):
             if places.count(place) > 1:
-                raise ParameterError(f"{target} is named for two outputs")
+                raise ParameterError(f"{target} is named for two outputs", name="bad-output")
         paged, judges = declaration and declaration.paged, declaration and declaration.judges
         fitting = dict.fromkeys(
             (
@@ -272,17 +280,20 @@ class Output:
         if guessed and self.form is None:
             suffixes = ", ".join(fitting)
             raise ParameterError(
-                f"{guessed[0]}: no format has this suffix; add -f, or use {suffixes}"
+                f"{guessed[0]}: no format has this suffix; add -f, or use {suffixes}",
+                name="bad-output",
             )
         if self.form is not None and len(files) > 1 and not unknown and None not in self._targets:
             raise ParameterError(
                 f"-f {self.form}: the suffix of each output says its format; leave -f out, or add"
-                " -o - for stdout"
+                " -o - for stdout",
+                name="bad-output",
             )
         if charting.in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
             raise ParameterError(
                 f"--chart {charting.in_terminal} would stand in the {self.form} on stdout;"
-                " write that with -o FILE, or the chart to a file"
+                " write that with -o FILE, or the chart to a file",
+                name="bad-output",
             )
 
     @property
@@ -309,7 +320,7 @@ class Output:
         kept = tuple(said for said in report.messages if said.name not in self.ignore)
         for said in kept:
             if said.name in self.error or (self.error == ("all",) and said.severity != NOTE):
-                raise MessageError(said.name, spoken(said, self._style(False, False)))
+                raise MessageError(spoken(said, self._style(False, False)), name=said.name)
         signature = {**report.signature}
         if self.ignore:
             signature["ignore"] = ",".join(self.ignore)
@@ -473,7 +484,9 @@ def _append(path: str, text: str) -> None:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
-        raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
+        raise ParameterError(
+            f"{path}: cannot be written ({error.strerror})", name="unwritable-output"
+        ) from None
 
 
 def _to_stdout(text: str) -> None:

@@ -144,5 +144,7 @@ class _Descriptor(io.FileIO):
                 self._lost = True
                 if not (self._last or isinstance(error, BrokenPipeError)):
                     problem = f"cannot be written ({error.strerror})"
-                    raise ParameterError(f"{self._shown}: {problem}") from None
+                    raise ParameterError(
+                        f"{self._shown}: {problem}", name="unwritable-output"
+                    ) from None
         return memoryview(data).nbytes

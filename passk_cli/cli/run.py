@@ -39,7 +39,9 @@ def _run_fetched(declaration: Command, files: Sequence[str], given: Mapping[str,
         return _run(declaration, files, given)
     for field in filter(given.get, declaration.question.beside_output):
         flag = declared(declaration.question)[field][0].name
-        raise ParameterError(f"{flag} goes with a file; name it with --output FILE")
+        raise ParameterError(
+            f"{flag} goes with a file; name it with --output FILE", name="bad-output"
+        )
     with temporary_folder("passk-") as folder:
         table = {"output": str(folder / "table"), "form": given["form"] or "csv"}
         code = _run(declaration, files, {**given, **table}, messages_only=True)

@@ -49,11 +49,19 @@ class Archive:
                 members = {member.filename: member for member in file.infolist()}
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise DataError(
-                self._source.name, f"not a whole zip archive ({error})", "is the file cut off?"
+                self._source.name,
+                f"not a whole zip archive ({error})",
+                "is the file cut off?",
+                name="damaged-file",
             ) from None
         packed = sum(member.compress_size for member in members.values())
         if packed > os.path.getsize(self._source.path):
-            raise DataError(self._source.name, "members of the archive overlap", _DUBIOUS)
+            raise DataError(
+                self._source.name,
+                "members of the archive overlap",
+                _DUBIOUS,
+                name="suspicious-archive",
+            )
         size = sum(member.file_size for member in members.values())
         if size > MOST_BYTES:
             self._require_modest(self._source.name, size, packed)
@@ -104,7 +112,12 @@ class Archive:
 
     def _require_modest(self, place: str, size: int, packed: int) -> None:
         if size > _SURE and size > MOST_TIMES * max(packed, 1):
-            raise DataError(place, f"unpacks to {size:,} bytes from {packed:,}", _DUBIOUS)
+            raise DataError(
+                place,
+                f"unpacks to {size:,} bytes from {packed:,}",
+                _DUBIOUS,
+                name="suspicious-archive",
+            )
 
     def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
         packed, size = self._packed(member), member.file_size
@@ -123,7 +136,9 @@ class Archive:
         place = f"{self._source.name}: {member.filename}"
         self._require_modest(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:
-            raise DataError(place, f"unpacks to {member.file_size:,} bytes", _DUBIOUS)
+            raise DataError(
+                place, f"unpacks to {member.file_size:,} bytes", _DUBIOUS, name="suspicious-archive"
+            )
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
@@ -140,7 +155,7 @@ class Archive:
         most = sum(member.file_size for member in members)
         if most > MOST_BYTES:
             name = f"{self._source.name}: {len(members)} members"
-            raise DataError(name, f"unpack to {most:,} bytes", _DUBIOUS)
+            raise DataError(name, f"unpack to {most:,} bytes", _DUBIOUS, name="suspicious-archive")
         name = members[0].filename if members else ""
         with temporary_folder("passk-") as folder:
             packed = Path(folder) / "members.zst"
@@ -158,4 +173,9 @@ class Archive:
         return data
 
     def _damaged(self, name: str, problem: str) -> DataError:
-        return DataError(f"{self._source.name}: {name}", f"cannot be read ({problem})", _DAMAGED)
+        return DataError(
+            f"{self._source.name}: {name}",
+            f"cannot be read ({problem})",
+            _DAMAGED,
+            name="damaged-file",
+        )

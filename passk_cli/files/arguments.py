@@ -58,7 +58,10 @@ def expand(
             raise remote.unread(path)
         if path == "-":
             if any(name == "<stdin>" for _, name, _, _ in files):
-                raise ParameterError("standard input (-) can be read once; it was given twice")
+                raise ParameterError(
+                    "standard input (-) can be read once; it was given twice",
+                    name="duplicate-files",
+                )
             files.append(
                 (_spool(sys.stdin.buffer, spool / "stdin", "<stdin>"), "<stdin>", label, True)
             )
@@ -86,7 +89,9 @@ def expand(
 
 def given_twice(name: str) -> ParameterError:
     """What is said of a file that two arguments mean."""
-    return ParameterError(f"{name} is given twice; its attempts would count double")
+    return ParameterError(
+        f"{name} is given twice; its attempts would count double", name="duplicate-files"
+    )
 
 
 def _name(address: str, addresses: dict[str, str]) -> str:
@@ -162,7 +167,8 @@ def _require_apart(path: str, candidate: str) -> None:
     if fnmatchcase(path, candidate) or path.startswith(candidate.rstrip("/") + "/"):
         raise ParameterError(
             f"{remote.name_of(path)} is the baseline and lies in {remote.name_of(candidate)};"
-            " name the files of the new run one by one"
+            " name the files of the new run one by one",
+            name="duplicate-files",
         )
 
 
@@ -259,6 +265,7 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
                 path,
                 "no result files in this directory",
                 f"looked for {', '.join(SUFFIXES)}{more}",
+                name="no-results",
             )
         if hidden is not None:
             hidden += map(decoded, sorted({*inside} - {*seen}))
@@ -270,14 +277,19 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
         matches = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
         if matches:
             return matches
-        raise DataError(path, "no file matches", "is the pattern quoted and the folder right?")
+        raise DataError(
+            path,
+            "no file matches",
+            "is the pattern quoted and the folder right?",
+            name="no-such-file",
+        )
     try:
         os.stat(path)
     except PermissionError as error:
         raise _unreadable(path, error) from None
     except OSError:
         pass
-    raise DataError(path, "no such file", "check the path")
+    raise DataError(path, "no such file", "check the path", name="no-such-file")
 
 
 def _is_hidden(path: str) -> bool:
@@ -328,7 +340,7 @@ def _require_readable(pattern: str) -> None:
 def _unreadable(path: str, error: OSError) -> DataError:
     denied = isinstance(error, PermissionError)
     remedy = "check its permissions" if denied else "check that it is there"
-    return DataError(path, f"cannot be read ({error.strerror})", remedy)
+    return DataError(path, f"cannot be read ({error.strerror})", remedy, name="unreadable-file")
 
 
 def _seekable(path: str, spool: Path, copy: str) -> str:
@@ -343,7 +355,12 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
                 _require_empty(path)
             return path
         if not stat.S_ISFIFO(status.st_mode):
-            raise DataError(decoded(path), "a device, not a file", "give a file, a pipe or -")
+            raise DataError(
+                decoded(path),
+                "a device, not a file",
+                "give a file, a pipe or -",
+                name="unreadable-file",
+            )
         with open(path, "rb") as pipe:
             return _spool(pipe, spool / copy, path)
     except OSError as error:
@@ -361,7 +378,9 @@ def _require_empty(path: str) -> None:
             empty = False
     if not empty:
         problem = "a file without a size, as those of the system are"
-        raise DataError(decoded(path), problem, "copy what is in it and give the copy")
+        raise DataError(
+            decoded(path), problem, "copy what is in it and give the copy", name="unreadable-file"
+        )
 
 
 def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
@@ -382,6 +401,7 @@ def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
                     name,
                     f"more than {room:,} bytes, half of what is free for temporary files",
                     "does it end? write it to a file and give that",
+                    name="no-room",
                 )
     return str(copy)
 

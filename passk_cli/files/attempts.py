@@ -133,7 +133,9 @@ def _attempts(
             series, task = counts.cells[cell[first]]
             times = int(count[wrong].sum())
             cell_name = f"{' '.join(series)} at task {task}"
-            raise DataError(place, f"{problem}: {times:,}, first of {cell_name}", remedy)
+            raise DataError(
+                place, f"{problem}: {times:,}, first of {cell_name}", remedy, name="missing-value"
+            )
 
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":

@@ -38,7 +38,8 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
         hint = in_names if absent[0] in ("temperature", "temp") else _QUOTES
         raise ParameterError(
             f"--where {where}: no column {absent[0]!r}; there are {', '.join(sorted(columns))}"
-            f"{hint}"
+            f"{hint}",
+            name="no-such-column",
         )
     return names
 
@@ -51,12 +52,16 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     if tree["error"]:
         syntax = tree["error_type"] == "parser"
         problem = tree["error_message"] if syntax else "not one expression"
-        raise ParameterError(f"--where {where}: {problem}; {CONDITION}")
+        raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
     if _without_condition(tree) != _without_condition(_parsed(con, "true")):
-        raise ParameterError(f"--where {where}: not one expression; {CONDITION}")
+        raise ParameterError(
+            f"--where {where}: not one expression; {CONDITION}", name="bad-condition"
+        )
     # One could name tables, files and addresses.
     if any(_nodes(tree, "SUBQUERY")):
-        raise ParameterError(f"--where {where}: no SELECT and no tables here; {CONDITION}")
+        raise ParameterError(
+            f"--where {where}: no SELECT and no tables here; {CONDITION}", name="bad-condition"
+        )
     _require_pure(con, where, tree)
     return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
 
@@ -73,7 +78,7 @@ def _require_pure(con: duckdb.DuckDBPyConnection, where: str, tree: Mapping[str,
     impure = sorted(called & {name for (name,) in others})
     if impure:
         problem = f"{impure[0]}() does not depend on the rows alone"
-        raise ParameterError(f"--where {where}: {problem}; {CONDITION}")
+        raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
 
 
 def ordered(con: duckdb.DuckDBPyConnection, where: str) -> str:

@@ -155,7 +155,9 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     for name in request.conversion.columns:
         if not any(find(name, batch.layout.kinds) for batch in batches):
             there = ", ".join(dict.fromkeys(c for b in batches for c in b.layout.kinds))
-            raise ParameterError(f"--with {name}: no such column; there are {there}")
+            raise ParameterError(
+                f"--with {name}: no such column; there are {there}", name="no-such-column"
+            )
         names[name] = None
     return tuple(name for name in names if name not in (*_GIVEN_BY_OTHERS, "model"))
 
@@ -167,7 +169,8 @@ def _require_names(request: Request, carried: Sequence[str]) -> None:
         if name in _GIVEN_BY_OTHERS or own.setdefault(name.lower(), name) != name:
             option = "--by" if name in request.by else "--with"
             raise ParameterError(
-                f"{option} {name}: the output has a column of that name; rename it in the data"
+                f"{option} {name}: the output has a column of that name; rename it in the data",
+                name="reserved-column",
             )
 
 
@@ -180,6 +183,7 @@ def _require_no_empty_names(batches: Sequence[Batch], tally: Tally) -> None:
                 batches[0].sources[0].name,
                 f"a {what} whose name is empty, which csv cannot hold",
                 "write .jsonl or .parquet",
+                name="missing-name",
             )
 
 
@@ -188,7 +192,7 @@ def _require_verdicts(batches: Sequence[Batch], request: Request, tally: Tally) 
     place, form = batches[0].sources[0].name, EVERY_EVAL_EVER.name
     if tally.cells["graded"].any():
         raise DataError(place, f"scores that nothing judges, and {form} has verdicts",
-                        "add --threshold X")  # fmt: skip
+                        "add --threshold X", name="bad-outcome")  # fmt: skip
     if request.missing == "keep" and tally.cells["missing"].any():
         raise DataError(place, f"attempts without an outcome, and {form} has none",
-                        "add --missing fail or drop")  # fmt: skip
+                        "add --missing fail or drop", name="missing-outcome")  # fmt: skip

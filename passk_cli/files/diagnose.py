@@ -60,7 +60,9 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
 
     message, first = str(error), batches[0].sources[0].name
     if isinstance(error, duckdb.OutOfMemoryException):
-        return DataError(first, "there is not enough memory to read it", MORE_MEMORY)
+        return DataError(
+            first, "there is not enough memory to read it", MORE_MEMORY, name="out-of-memory"
+        )
     if isinstance(error, duckdb.IOException):
         full = no_room(os_error(error), "temporary files")
         if full is not None:
@@ -69,14 +71,19 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
         source = max((s for b in batches for s in b.sources), key=lambda s: object_bytes([s]))
         packed = source.packing != "none"
         remedy = "unpack it yourself and give that file" if packed else "split it into several"
-        return DataError(source.name, f"a record over {object_bytes([source]):,} bytes", remedy)
+        return DataError(
+            source.name, f"a record over {object_bytes([source]):,} bytes", remedy, name="too-large"
+        )
     if request.where and message.startswith(_OF_EXPRESSIONS):
         return _wrong_condition(message, request)
     for batch in batches:
         for source in batch.sources:
             if "GZIP" in message and source.path in message:
                 return DataError(
-                    source.name, "the gzip stream is cut off or damaged", "copy the file again"
+                    source.name,
+                    "the gzip stream is cut off or damaged",
+                    "copy the file again",
+                    name="damaged-file",
                 )
     repeated_key = _repeated_key(message, batches)
     if repeated_key is not None:
@@ -96,7 +103,9 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
     for batch in batches:
         if batch.layout.kind == "parquet":
             return damaged_parquet(batch.sources[0], message)
-    return DataError(first, reason, "passk describe FILE shows how it is read")
+    return DataError(
+        first, reason, "passk describe FILE shows how it is read", name="unreadable-file"
+    )
 
 
 def _wrong_condition(message: str, request: Request) -> ParameterError:
@@ -108,7 +117,7 @@ def _wrong_condition(message: str, request: Request) -> ParameterError:
     if "Cannot compare values" in message or "Cannot mix values" in message:
         problem = "a text is compared with a number or a truth value"
         remedy = "put the value in quotes ('0'), or write TRY_CAST(COLUMN AS DOUBLE) for the column"
-    return ParameterError(f"--where {request.where}: {problem}; {remedy}")
+    return ParameterError(f"--where {request.where}: {problem}; {remedy}", name="bad-condition")
 
 
 def _repeated_key(message: str, batches: Sequence[Batch]) -> DataError | None:
@@ -122,7 +131,7 @@ def _repeated_key(message: str, batches: Sequence[Batch]) -> DataError | None:
         if match is not None and source.path == match[1]:
             place = f":{match[3]}" if match[2] == "line" else f": record {match[3]}"
             problem = f'the key "{match[4]}" is there twice'
-            return DataError(f"{source.name}{place}", problem, "keep one")
+            return DataError(f"{source.name}{place}", problem, "keep one", name="bad-record")
     return None
 
 
@@ -153,7 +162,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
     )
     plain = str(example) if example and example.isalnum() else ""
     place, batch, _ = _locate(batches, neither, plain)
-    return DataError(place, f'"{batch.roles.outcome}" is {value}', remedy)
+    return DataError(place, f'"{batch.roles.outcome}" is {value}', remedy, name="bad-outcome")
 
 
 def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataError:
@@ -182,7 +191,7 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     absent = f'"{column}" is {json.dumps(word)}, which is no outcome' if word else ""
     lacking = "no outcome" if own else absent or f'"{column}" has no value'
     problem = f"{lacking}{reason} (so in {total} attempt{'s' * (total != 1)})"
-    return DataError(place, problem, remedy)
+    return DataError(place, problem, remedy, name="missing-outcome")
 
 
 def _ended(values: Sequence[Any]) -> str:
@@ -202,7 +211,7 @@ def no_name(batches: Sequence[Batch], role: str) -> DataError:
     if not record and batch.layout.kind == "frame":
         column = batch.roles.column(role)
         remedy = f"drop such rows with .dropna(subset={[column]!r})"
-        return DataError(place, f"{column!r} has no value in some row", remedy)
+        return DataError(place, f"{column!r} has no value in some row", remedy, name="missing-name")
     record = {name: value for name, value in record.items() if name != FILE_COLUMN}
     text = shortened(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
     remedy = (
@@ -211,7 +220,7 @@ def no_name(batches: Sequence[Batch], role: str) -> DataError:
         else f'others have one: leave these out with --where "{batch.roles.model} IS NOT NULL",'
         " or name all of the file's records with label=path"
     )
-    return DataError(place, f"no {role} in {text}", remedy)
+    return DataError(place, f"no {role} in {text}", remedy, name="missing-name")
 
 
 def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeats) -> DataError:
@@ -254,7 +263,9 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
                 f"they differ in {', '.join(settings[:4])}: keep settings apart with --by"
                 f" {','.join(settings[:4])}, or decide with --duplicates first, last or keep"
             )
-    return DataError(place, f"{subject} comes again{before} ({total})", remedy)
+    return DataError(
+        place, f"{subject} comes again{before} ({total})", remedy, name="duplicate-attempts"
+    )
 
 
 def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
@@ -354,12 +365,17 @@ def _impossible_counts(batch: Batch, task: str) -> DataError | None:
         except (TypeError, ValueError, OverflowError):
             valid = False
         if valid and float(n) > MOST_ATTEMPTS:
-            return DataError(place, f"{n_name} = {n}", TOO_MANY)
+            return DataError(place, f"{n_name} = {n}", TOO_MANY, name="bad-counts")
         if not valid:
-            return DataError(place, f"{n_name} = {n} and {c_name} = {c} cannot be counts", _COUNTS)
+            return DataError(
+                place,
+                f"{n_name} = {n} and {c_name} = {c} cannot be counts",
+                _COUNTS,
+                name="bad-counts",
+            )
     if batch.layout.kind == "frame":
         problem = f"{n_name} and {c_name} of task {task!r} cannot be counts"
-        return DataError(batch.sources[0].name, problem, _COUNTS)
+        return DataError(batch.sources[0].name, problem, _COUNTS, name="bad-counts")
     return None
 
 
@@ -370,7 +386,12 @@ def _not_a_list(source: Source, batch: Batch) -> DataError | None:
     for place, record in records(batch):
         if place.startswith(source.name) and kind_of(_get(record, column)) not in ("list", "null"):
             text = shortened(json.dumps(_get(record, column)))
-            return DataError(place, f'"{column}" is {text}', "elsewhere it is a list of outcomes")
+            return DataError(
+                place,
+                f'"{column}" is {text}',
+                "elsewhere it is a list of outcomes",
+                name="bad-record",
+            )
     return None
 
 

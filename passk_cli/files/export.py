@@ -27,13 +27,17 @@ def export_form(path: Path, form: str | None = None) -> str:
     Errors: ParameterError when it says nothing known, or the file cannot be there.
     """
     if decoded(path) != str(path):
-        raise ParameterError(f"{decoded(path)}: this is not UTF-8; give it another name")
+        raise ParameterError(
+            f"{decoded(path)}: this is not UTF-8; give it another name", name="bad-output"
+        )
     if not path.parent.is_dir():
-        raise ParameterError(f"{path.parent}: no such folder for the output; make it first")
+        raise ParameterError(
+            f"{path.parent}: no such folder for the output; make it first", name="bad-output"
+        )
     form = form or path.suffix[1:]
     if form not in _OPTIONS:
         suffixes = ", ".join(f".{name}" for name in FORMS)
-        raise ParameterError(f"{path}: give it one of the suffixes {suffixes}")
+        raise ParameterError(f"{path}: give it one of the suffixes {suffixes}", name="bad-output")
     return form
 
 

@@ -24,7 +24,10 @@ def damaged_parquet(source: Source, message: str) -> DataError:
     """What DuckDB says of a Parquet file, in short."""
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
     return DataError(
-        source.name, f"not readable as Parquet ({reason})", "damaged? copy the file again"
+        source.name,
+        f"not readable as Parquet ({reason})",
+        "damaged? copy the file again",
+        name="damaged-file",
     )
 
 
@@ -35,7 +38,7 @@ def untidy(source: Source, message: str) -> DataError | None:
         return None
     place = source.name + (f":{line[1]}" if line is not None else "")
     problem = "a quote without its partner" if line is not None else "mixed line ends, or quotes"
-    return DataError(place, problem, "write it once more with a CSV library")
+    return DataError(place, problem, "write it once more with a CSV library", name="bad-record")
 
 
 def malformed(source: Source, kind: str) -> DataError | None:
@@ -43,11 +46,13 @@ def malformed(source: Source, kind: str) -> DataError | None:
     if kind == "jsonl":
         for number, line in lines(source):
             if line.startswith(_MARK) and number > 1:
-                return DataError(f"{source.name}:{number}", *_MARKED)
+                return DataError(f"{source.name}:{number}", *_MARKED, name="bad-record")
             problem = _line_problem(line)
             if problem is not None:
                 text = shortened(line.decode(errors="replace").strip())
-                return DataError(f"{source.name}:{number}", f"{problem} in {text}", SKIP)
+                return DataError(
+                    f"{source.name}:{number}", f"{problem} in {text}", SKIP, name="bad-record"
+                )
         return None
     if kind != "json":
         return None
@@ -56,15 +61,20 @@ def malformed(source: Source, kind: str) -> DataError | None:
             json.loads(stream.read())
         except UnicodeDecodeError as error:
             return DataError(
-                source.name, f"byte {error.start + 1} is not UTF-8", "save it as UTF-8"
+                source.name,
+                f"byte {error.start + 1} is not UTF-8",
+                "save it as UTF-8",
+                name="bad-encoding",
             )
         except RecursionError:
-            return DataError(source.name, "nested too deeply", "is it an evaluation's result?")
+            return DataError(
+                source.name, "nested too deeply", "is it an evaluation's result?", name="bad-record"
+            )
         except json.JSONDecodeError as error:
             place = f"{source.name}:{error.lineno}"
             cut = error.pos >= len(error.doc.rstrip())
             remedy = "is the file cut off?" if cut or "Unterminated" in error.msg else "mend it"
-            return DataError(place, f"not JSON ({error.msg})", remedy)
+            return DataError(place, f"not JSON ({error.msg})", remedy, name="bad-record")
     return None
 
 
@@ -74,7 +84,10 @@ def misshapen(source: Source, layout: Layout) -> DataError | None:
     for line, row in csv_rows(source, layout.delimiter):
         if row and len(row) != width:
             return DataError(
-                f"{source.name}:{line}", f"{len(row)} fields; the header has {width}", SKIP
+                f"{source.name}:{line}",
+                f"{len(row)} fields; the header has {width}",
+                SKIP,
+                name="bad-record",
             )
     return None
 
@@ -87,7 +100,9 @@ def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -
             require_even_rows(source, layout)
         # DuckDB reads an array that is cut off after a comma as a shorter one.
         if layout.kind == "json" and source.opening == "[" and last_sign(source) != b"]":
-            raise DataError(source.name, "the array has no end", "is the file cut off?")
+            raise DataError(
+                source.name, "the array has no end", "is the file cut off?", name="damaged-file"
+            )
 
 
 def require_even_rows(source: Source, layout: Layout) -> None:
@@ -96,7 +111,12 @@ def require_even_rows(source: Source, layout: Layout) -> None:
     for line, row in csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
             problem = f"{len(row)} fields; the header has {width}"
-            raise DataError(f"{source.name}:{line}", problem, "remove the delimiter at its end")
+            raise DataError(
+                f"{source.name}:{line}",
+                problem,
+                "remove the delimiter at its end",
+                name="bad-record",
+            )
 
 
 def require_one_header(layout: Layout, sources: Sequence[Source], tasks: Sequence[str]) -> None:
@@ -112,7 +132,7 @@ def require_one_header(layout: Layout, sources: Sequence[Source], tasks: Sequenc
             if set(row) == set(names):
                 problem = f"the header again, as a row ({shortened(','.join(row))})"
                 remedy = "give the files that were put together here, or remove the line"
-                raise DataError(f"{source.name}:{line}", problem, remedy)
+                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
 def mixed_ends(source: Source) -> DataError | None:
@@ -126,6 +146,7 @@ def mixed_ends(source: Source) -> DataError | None:
                     f"{source.name}:{number}",
                     f"ends in {here}, the lines before in {before}",
                     "give all lines the same end, as dos2unix does",
+                    name="bad-record",
                 )
     return None
 

@@ -33,7 +33,7 @@ def require_results(empty: Sequence[Source]) -> None:
     if empty:
         more = f", as {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
         remedy = "run it again, or leave empty files out with --skip-bad"
-        raise DataError(empty[0].name, f"the file is empty{more}", remedy)
+        raise DataError(empty[0].name, f"the file is empty{more}", remedy, name="no-results")
 
 
 def strays(batches: Sequence[Batch]) -> list[Batch]:
@@ -83,6 +83,7 @@ def require_no_copies(batches: Sequence[Batch]) -> None:
                     f"the same results as {os.path.basename(other.name)}? attempts have no number"
                     " that would tell",
                     "name the files to read one by one",
+                    name="duplicate-files",
                 )
 
 
@@ -120,6 +121,7 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
             f"byte for byte the same as {source.name}, and attempts have no number that would tell"
             " repeats",
             "leave one out; if both are runs, count both with --duplicates keep",
+            name="duplicate-files",
         )
     return None
 

@@ -55,11 +55,18 @@ def sniff(
     if not start.strip():
         raise NoResults(source.name, "the file is empty", "expected JSONL, CSV or Parquet")
     if forced == "parquet":
-        raise DataError(source.name, "not a Parquet file", "leave --from out")
+        raise DataError(
+            source.name, "not a Parquet file", "leave --from out", name="unknown-format"
+        )
     text = _decode(source, start)
     if not text.strip():
         # Python's strip takes the separators 0x1c to 0x1f for white space as well.
-        raise NoResults(source.name, "control characters alone", "expected JSONL, CSV or Parquet")
+        raise NoResults(
+            source.name,
+            "control characters alone",
+            "expected JSONL, CSV or Parquet",
+            name="unknown-format",
+        )
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
@@ -74,7 +81,12 @@ def sniff(
 def unshared(source: Source, what: str) -> NoResults:
     """What is said of a file at an address that is no table."""
     remedy = "write its attempts as JSON lines, or copy it here and leave --engine spark out"
-    return NoResults(source.name, f"{what}; a cluster reads JSON lines, CSV and Parquet", remedy)
+    return NoResults(
+        source.name,
+        f"{what}; a cluster reads JSON lines, CSV and Parquet",
+        remedy,
+        name="not-on-spark",
+    )
 
 
 def _short_document(source: Source, text: str, size: int) -> Layout | None:
@@ -95,7 +107,10 @@ def _decode(source: Source, start: bytes) -> str:
         if error.start > len(start) - 4:
             return start[: error.start].decode()
         raise DataError(
-            source.name, f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8"
+            source.name,
+            f"byte {error.start + 1} is not UTF-8",
+            "save the file as UTF-8",
+            name="bad-encoding",
         ) from None
 
 
@@ -172,7 +187,7 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         from passk_cli.files.faults import malformed
 
         raise malformed(source, "json") or DataError(
-            source.name, str(error).split("\n")[0], "is it JSON?"
+            source.name, str(error).split("\n")[0], "is it JSON?", name="bad-record"
         ) from None
     if not any(records):
         raise NoResults(source.name, "an empty JSON document", "did the run write its results?")
@@ -195,6 +210,7 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
             source.name,
             f"neither JSON nor a delimited table (its first line is {first[:40]!r})",
             "a table needs a header line with at least a task and an outcome",
+            name="unknown-format",
         )
     require_distinct(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
@@ -213,7 +229,9 @@ def require_distinct(place: str, names: Sequence[str]) -> None:
     repeated = [name for name in names if folded.count(name.lower()) > 1]
     if repeated:
         same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
-        raise DataError(place, f"the column {repeated[0]!r} {same}", "rename one")
+        raise DataError(
+            place, f"the column {repeated[0]!r} {same}", "rename one", name="ambiguous-column"
+        )
 
 
 def _header(names: Sequence[str]) -> list[str]:

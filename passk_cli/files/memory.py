@@ -45,12 +45,19 @@ def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
             column = column.to_pylist()
         if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
             problem = f"column {str(name)!r} is a {type(column).__name__}"
-            raise DataError("columns", problem, "a column is a list with a value per row")
+            raise DataError(
+                "columns", problem, "a column is a list with a value per row", name="wrong-data"
+            )
         lists[name] = list(column)
     lengths = {str(name): len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise DataError("columns", f"of different lengths ({sizes})", "give each a value per row")
+        raise DataError(
+            "columns",
+            f"of different lengths ({sizes})",
+            "give each a value per row",
+            name="wrong-data",
+        )
     return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
 
 
@@ -59,15 +66,19 @@ def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
     with open(path, "w") as file:
         for number, row in enumerate(rows, 1):
             if not isinstance(row, Mapping):
-                raise DataError(f"{ROWS}:{number}", f"a {type(row).__name__}, not a row")
+                raise DataError(
+                    f"{ROWS}:{number}", f"a {type(row).__name__}, not a row", name="wrong-data"
+                )
             try:
                 file.write(json.dumps(_as_json(row)) + "\n")
             except RecursionError:
                 raise DataError(
-                    f"{ROWS}:{number}", "nested too deeply", "take the value out"
+                    f"{ROWS}:{number}", "nested too deeply", "take the value out", name="wrong-data"
                 ) from None
         if not file.tell():
-            raise DataError(ROWS, "no rows", "expected one per attempt or per task")
+            raise DataError(
+                ROWS, "no rows", "expected one per attempt or per task", name="no-results"
+            )
     return Source(str(path), ROWS, None, "none")
 
 
@@ -116,7 +127,9 @@ def register(con: duckdb.DuckDBPyConnection, data: Any) -> None:
     import duckdb
 
     if not is_table(data):
-        raise ParameterError(f"cannot read data of type {type(data).__name__}; {READABLE}")
+        raise ParameterError(
+            f"cannot read data of type {type(data).__name__}; {READABLE}", name="wrong-data"
+        )
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
         if not len(data.columns):
@@ -138,13 +151,17 @@ def register(con: duckdb.DuckDBPyConnection, data: Any) -> None:
         if "pyarrow" in first:
             problem = "without pyarrow its columns cannot be read"
             raise DataError(
-                "DataFrame", problem, "install pyarrow, or give a dict of lists"
+                "DataFrame", problem, "install pyarrow, or give a dict of lists", name="wrong-data"
             ) from None
-        raise DataError("DataFrame", f"cannot be read ({first})", "give plain columns") from None
+        raise DataError(
+            "DataFrame", f"cannot be read ({first})", "give plain columns", name="wrong-data"
+        ) from None
 
 
 def _without_columns() -> DataError:
-    return DataError("DataFrame", "no columns", "expected a row per attempt or per task")
+    return DataError(
+        "DataFrame", "no columns", "expected a row per attempt or per task", name="no-results"
+    )
 
 
 def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error) -> DataError:
@@ -158,9 +175,11 @@ def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error)
         except duckdb.Error:
             problem = f"the type {kind} of column {name!r} is not read"
             remedy = f"drop it, or make it text with .astype({{{name!r}: str}})"
-            return DataError("DataFrame", problem, remedy)
+            return DataError("DataFrame", problem, remedy, name="wrong-data")
     reason = str(error).split("\n")[0]
-    return DataError("DataFrame", f"cannot be read ({reason})", "give plain columns")
+    return DataError(
+        "DataFrame", f"cannot be read ({reason})", "give plain columns", name="wrong-data"
+    )
 
 
 def _as_json(value: Any) -> Any:

@@ -31,11 +31,14 @@ class Template:
         if not names or broken or not all(map(str.isidentifier, names)):
             raise ParameterError(
                 f"--path {self.text}: write column names in braces, as in"
-                " '{model}/{task}/run-{attempt}.json'"
+                " '{model}/{task}/run-{attempt}.json'",
+                name="bad-path",
             )
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ParameterError(f"--path {self.text}: {{{twice[0]}}} is there twice; write * once")
+            raise ParameterError(
+                f"--path {self.text}: {{{twice[0]}}} is there twice; write * once", name="bad-path"
+            )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -69,8 +72,7 @@ class Template:
                 )
                 raise DataError(
                     path, f"--path {self.text} fits in two ways: {one}, or {other}",
-                    "write more of the path, so that one way is left",
-                )  # fmt: skip
+                    "write more of the path, so that one way is left", name="bad-path")  # fmt: skip
             return most.groupdict()
         return None
 
@@ -105,6 +107,7 @@ def template_columns(path: str, template: Template | None) -> dict[str, str]:
             path,
             f"its path does not end like --path {template.text}",
             "leave the file out, or write * for what differs",
+            name="bad-path",
         )
     return columns
 

@@ -54,7 +54,10 @@ def decide(
         _refuse(batches, replace(request, missing="error"), tally, tolerant=False)
         place = batches[0].sources[0].name
         raise DataError(
-            place, "no attempts in this data", "is --where too narrow?" if request.where else ""
+            place,
+            "no attempts in this data",
+            "is --where too narrow?" if request.where else "",
+            name="no-attempts",
         )
     series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
     tasks = cells["task"][attempted]
@@ -143,6 +146,7 @@ def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> No
                 f"holds several models ({', '.join(sorted(models)[:4])});"
                 f" the label {label!r} names one",
                 "leave the label out, or keep one model with --where",
+                name="pooled-models",
             )
 
 
@@ -186,13 +190,19 @@ def _clusters(column: str, cells: Mapping[str, Any], batches: Sequence[Batch]) -
     firsts = np.sort(np.unique(codes, return_index=True)[1])
     for task, low, high in (rows[code] for code in codes[firsts].tolist()):
         if not low:
-            raise DataError(place, f"task {task!r} has no {column}", "every task needs its cluster")
+            raise DataError(
+                place,
+                f"task {task!r} has no {column}",
+                "every task needs its cluster",
+                name="bad-cluster",
+            )
         if low != high or clusters.setdefault(task, low) != low:
             other = high if low != high else clusters[task]
             raise DataError(
                 place,
                 f"task {task!r} lies in two clusters ({low}, {other})",
                 "a cluster must hold whole tasks; is it the right column?",
+                name="bad-cluster",
             )
     return clusters
 

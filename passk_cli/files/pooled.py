@@ -86,6 +86,7 @@ def _error(
         " be pooled as one model",
         f"keep them apart with --field model={column} or --by {column}{instead}{attempt}; if it is"
         f" one model, {one}",
+        name="pooled-models",
     )
 
 

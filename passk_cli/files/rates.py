@@ -46,9 +46,13 @@ def exact_rates(families: Sequence[Family], data: Any, request: Request) -> tupl
     Errors: ParameterError when both or neither are given, or a reading option does not apply.
     """
     if families and data is not None:
-        raise ParameterError("--rates stands instead of files; give one or the other")
+        raise ParameterError(
+            "--rates stands instead of files; give one or the other", name="contradicting-options"
+        )
     if not families and data is None:
-        raise ParameterError("no files given; or give exact success rates with --rates 0.2,0.8")
+        raise ParameterError(
+            "no files given; or give exact success rates with --rates 0.2,0.8", name="no-files"
+        )
     if not families:
         return read_rates(data, request)
     _refuse(request)
@@ -103,7 +107,10 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
         if len(exact) < len(batches):
             other = sources[batches.index(None)].name
             raise DataError(
-                exact[0].sources[0].name, f"holds exact rates, {other} outcomes", "give one kind"
+                exact[0].sources[0].name,
+                f"holds exact rates, {other} outcomes",
+                "give one kind",
+                name="contradicting-options",
             )
         _refuse(request)
         names = model_names(sources)
@@ -171,7 +178,9 @@ def _refuse(request: Request) -> None:
         ("--cluster", request.cluster),
     ):
         if value:
-            raise ParameterError(f"{option} is for outcomes; these are exact rates")
+            raise ParameterError(
+                f"{option} is for outcomes; these are exact rates", name="contradicting-options"
+            )
 
 
 def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
@@ -182,7 +191,7 @@ def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, st
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     wrong = misshapen(source, layout) if layout.kind == "csv" else malformed(source, layout.kind)
     if wrong is not None:
-        raise DataError(wrong.place, wrong.problem, "a row needs every column")
+        raise DataError(wrong.place, wrong.problem, "a row needs every column", name="bad-rate")
     family, before = name, sum(len(tasks) for tasks in rates.values())
     for place, record in records(batch):
         value = record.get(str(roles.outcome))
@@ -190,23 +199,32 @@ def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, st
         if rate is None:
             text = "empty" if value in (None, "") else repr(value)
             raise DataError(
-                place, f'"{roles.outcome}" is {text}', "expected a probability from 0 to 1"
+                place,
+                f'"{roles.outcome}" is {text}',
+                "expected a probability from 0 to 1",
+                name="bad-rate",
             )
         if roles.model is not None and source.label is None:
             family = str(record.get(roles.model) or "")
             if not family:
-                raise DataError(place, f'"{roles.model}" is empty', "every rate needs its family")
+                raise DataError(
+                    place,
+                    f'"{roles.model}" is empty',
+                    "every rate needs its family",
+                    name="bad-rate",
+                )
         tasks = rates.setdefault(family, {})
         task = str(record.get(roles.task)) if roles.task else f"#{len(tasks)}"
         if task in tasks:
             first = tasks[task][1]
             raise DataError(
                 place, f"task {task!r} of {family!r} comes again, first at {first}",
-                "a task has one rate",
-            )  # fmt: skip
+                "a task has one rate", name="bad-rate")  # fmt: skip
         tasks[task] = (rate, place)
     if sum(len(tasks) for tasks in rates.values()) == before:
-        raise DataError(source.name, "no rates in this file", "expected a row per task")
+        raise DataError(
+            source.name, "no rates in this file", "expected a row per task", name="no-results"
+        )
 
 
 def _probability(value: Any) -> float | None:

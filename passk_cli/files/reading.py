@@ -63,7 +63,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             raise ParameterError(
                 f"--missing fail: a failure scores {request.lowest or 0.0:g}, which passes"
                 f" --threshold {request.threshold[0]:g}; choose thresholds above it, or --missing"
-                " drop"
+                " drop",
+                name="contradicting-options",
             )
         scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
         return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
@@ -188,7 +189,7 @@ def _readable(request: Request) -> Iterator[None]:
         place = decoded(error.filename or "files")
         problem = f"cannot be read ({error.strerror})"
         raise full or DataError(
-            place, problem, "is it there, and does nothing change it?"
+            place, problem, "is it there, and does nothing change it?", name="unreadable-file"
         ) from None
 
 
@@ -213,7 +214,10 @@ def _require_unchanged(
     other = here[0] if here else _changed(sources, request)
     if other is not None:
         raise DataError(
-            other.name, "changed while it was read", "read it again when it is complete"
+            other.name,
+            "changed while it was read",
+            "read it again when it is complete",
+            name="changed-file",
         )
 
 
@@ -233,14 +237,16 @@ def _require_bounds(request: Request) -> None:
     if len(request.threshold) > 1:
         raise ParameterError(
             f"--missing {BOUNDS}: a missing score passes every threshold or none; give one"
-            " --threshold"
+            " --threshold",
+            name="no-bounds",
         )
     if request.attempts or request.scores_only:
         role = next(iter(request.attempts), "score")
         what = "place in the order" if role in ("attempt", "line") else role
         raise ParameterError(
             f"--missing {BOUNDS}: a missing attempt could pass or fail, but its {what} is unknown;"
-            " use metrics of passes, as pass@k and pass^k, or --missing fail or drop"
+            " use metrics of passes, as pass@k and pass^k, or --missing fail or drop",
+            name="no-bounds",
         )
 
 
@@ -440,14 +446,16 @@ def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> lis
     if not isinstance(data, list | tuple | Mapping):
         return []
     if not data:
-        raise ParameterError("no files given")
+        raise ParameterError("no files given", name="no-files")
     if isinstance(data, Mapping):
         return [file_of_rows(rows_of(data), spool / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
         return [file_of_rows(data, spool / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
     if wrong is not None:
-        raise ParameterError(f"cannot read a list of {type(wrong).__name__}; {READABLE}")
+        raise ParameterError(
+            f"cannot read a list of {type(wrong).__name__}; {READABLE}", name="wrong-data"
+        )
     if request.engine == "spark":
         from passk_cli.files.spark.addresses import gathered
 
@@ -551,7 +559,7 @@ def _nothing(attempts: Spooled) -> DataError:
     passed_over = [*attempts.refused, *attempts.foreign]
     first, others = passed_over[0], len(passed_over) - 1
     more = f" (and {others} more files that hold no results)" if others else ""
-    return DataError(first.place, f"{first.problem}{more}", first.remedy)
+    return DataError(first.place, f"{first.problem}{more}", first.remedy, name=first.name)
 
 
 def _with_path(layout: Layout, source: Source, request: Request) -> Layout:
@@ -586,7 +594,7 @@ def _require_spelling(batch: Batch, tally: Tally) -> None:
                 line, spelled = number
                 problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
                 remedy = "names are text: put it in quotes"
-                raise DataError(f"{source.name}:{line}", problem, remedy)
+                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:

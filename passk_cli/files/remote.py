@@ -78,7 +78,7 @@ def unread(address: str) -> DataError:
     scheme, name = scheme_of(address), name_of(address)
     here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     remedy = f"add it, or {here.get(scheme, 'copy the file here')}"
-    return DataError(name, f"only --engine spark reads {scheme}://", remedy)
+    return DataError(name, f"only --engine spark reads {scheme}://", remedy, name="not-fetched")
 
 
 def name_of(address: str) -> str:
@@ -162,7 +162,12 @@ def _look_up(address: str) -> tuple[list[str], bool]:
         if has_magic(path):
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
             if not matches:
-                raise DataError(address, "no file matches", "is the pattern quoted and right?")
+                raise DataError(
+                    address,
+                    "no file matches",
+                    "is the pattern quoted and right?",
+                    name="no-such-file",
+                )
             return [_address(system, match) for match in matches], True
         if system.isfile(path):
             return [address], True
@@ -170,7 +175,9 @@ def _look_up(address: str) -> tuple[list[str], bool]:
         inside = sorted(name for name in system.find(path) if name.endswith(ends))
         if not inside:
             looked = f"looked for {', '.join(SUFFIXES)}"
-            raise DataError(address, "no such file, and no result files below it", looked)
+            raise DataError(
+                address, "no such file, and no result files below it", looked, name="no-such-file"
+            )
         return [_address(system, name) for name in inside], False
 
 
@@ -197,10 +204,17 @@ def _fetch(address: str, copy: Path) -> Path:
             if size > room:
                 raise _too_large(name, room)
     if expected is not None and size != expected:
-        raise DataError(name, f"ends after {size:,} of {expected:,} bytes", _AGAIN)
+        raise DataError(
+            name, f"ends after {size:,} of {expected:,} bytes", _AGAIN, name="not-fetched"
+        )
     with open(copy, "rb") as file:
         if file.read(256).lstrip().lower().startswith(_PAGE):
-            raise DataError(name, "a page of HTML, not a file", "give the address of the raw file")
+            raise DataError(
+                name,
+                "a page of HTML, not a file",
+                "give the address of the raw file",
+                name="not-fetched",
+            )
     return copy
 
 
@@ -209,6 +223,7 @@ def _too_large(name: str, room: int) -> DataError:
         name,
         f"more than {room:,} bytes, half of what is free for temporary files",
         "set TMPDIR to a folder with more room",
+        name="no-room",
     )
 
 
@@ -227,7 +242,9 @@ def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
     if "@" in urlsplit(address).netloc:
         problem = "an address with a user or a password, which are not sent"
-        raise DataError(name_of(address), problem, "fetch it with curl -O and give the file")
+        raise DataError(
+            name_of(address), problem, "fetch it with curl -O and give the file", name="not-fetched"
+        )
     # What is quoted stays so; signs that no address may hold are quoted.
     whole = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(whole, headers={"User-Agent": f"passk/{__version__}"})
@@ -235,11 +252,13 @@ def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         if answer.status != HTTPStatus.OK:
             # 206 is a piece, and its Content-Length that of the piece.
             problem = f"{answer.status} {answer.reason}, which is not the whole file"
-            raise DataError(name_of(address), problem, _AGAIN)
+            raise DataError(name_of(address), problem, _AGAIN, name="not-fetched")
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
             remedy = "fetch it with curl --compressed -O and give the file"
-            raise DataError(name_of(address), f"the server packs it as {packing}", remedy)
+            raise DataError(
+                name_of(address), f"the server packs it as {packing}", remedy, name="not-fetched"
+            )
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
@@ -255,7 +274,9 @@ def _opener() -> OpenerDirector:
                 "https:"
             ):
                 problem = "leads from https to an address without encryption"
-                raise DataError(name_of(req.full_url), problem, "give that address itself")
+                raise DataError(
+                    name_of(req.full_url), problem, "give that address itself", name="not-fetched"
+                )
             return super().redirect_request(req, *rest)
 
     opener = request.OpenerDirector()
@@ -276,7 +297,8 @@ def _system(address: str) -> tuple[Any, str]:
         system = fsspec.filesystem(scheme)
     except ImportError:
         raise ParameterError(
-            f"{name_of(address)}: {scheme}:// needs further packages; install them with {INSTALL}"
+            f"{name_of(address)}: {scheme}:// needs further packages; install them with {INSTALL}",
+            name="missing-package",
         ) from None
     return system, system._strip_protocol(address)
 
@@ -301,21 +323,21 @@ def _error(name: str, error: Exception) -> Exception:
         remedy = {404: "check the address", 410: "check the address"}.get(
             error.code, "is it open to everyone?" if error.code in (401, 403) else _AGAIN
         )
-        return DataError(name, f"{error.code} {error.reason}".strip(), remedy)
+        return DataError(name, f"{error.code} {error.reason}".strip(), remedy, name="not-fetched")
     if isinstance(error, URLError):
         error = error.reason if isinstance(error.reason, Exception) else ValueError(error.reason)
     if isinstance(error, IncompleteRead):
-        return DataError(name, "the connection ended before the file", _AGAIN)
+        return DataError(name, "the connection ended before the file", _AGAIN, name="not-fetched")
     if isinstance(error, TimeoutError):
-        return DataError(name, f"no answer for {TIMEOUT} seconds", _AGAIN)
+        return DataError(name, f"no answer for {TIMEOUT} seconds", _AGAIN, name="not-fetched")
     if isinstance(error, FileNotFoundError):
-        return DataError(name, "no such file", "check the address")
+        return DataError(name, "no such file", "check the address", name="no-such-file")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        return DataError(name, "no access", "are the credentials for it set?")
+        return DataError(name, "no access", "are the credentials for it set?", name="not-fetched")
     if isinstance(error, OSError) and (full := no_room(error, "temporary files")) is not None:
         return full
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     reason = reason.split("\n")[0] or type(error).__name__
     wrong = isinstance(error, HTTPException | ValueError)
     where = "the address" if wrong else "the address and the network"
-    return DataError(name, f"cannot be fetched ({reason})", f"check {where}")
+    return DataError(name, f"cannot be fetched ({reason})", f"check {where}", name="not-fetched")

@@ -257,15 +257,19 @@ class Request:
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decoded(text) != text:
                 raise ParameterError(
-                    f"{decoded(text)}: this is not UTF-8, as all names in data are"
+                    f"{decoded(text)}: this is not UTF-8, as all names in data are",
+                    name="bad-encoding",
                 )
         _ = self.template
         if self.spark_master is not None and self.engine != "spark":
-            raise ParameterError("--spark-master goes with --engine spark")
+            raise ParameterError(
+                "--spark-master goes with --engine spark", name="contradicting-options"
+            )
         reserved = [column for column in self.by if column in RESERVED]
         if reserved:
             raise ParameterError(
-                f"--by {reserved[0]}: the output has a column of that name; rename it in the data"
+                f"--by {reserved[0]}: the output has a column of that name; rename it in the data",
+                name="reserved-column",
             )
 
     def keeping(self, model: str | None) -> Request:
@@ -306,11 +310,14 @@ class Request:
         """ParameterError where a model to keep or to leave out is not there, or none stays."""
         for pattern in (*self.models, *self.exclude_models):
             if not any(fits(model, pattern) for model in models):
-                raise ParameterError(f"no model {pattern!r}; there are {', '.join(models)}")
+                raise ParameterError(
+                    f"no model {pattern!r}; there are {', '.join(models)}", name="no-such-model"
+                )
         if models and not any(map(self.keeps, models)):
             raise ParameterError(
                 f"--exclude-model {', '.join(self.exclude_models)}: no model stays; there are"
-                f" {', '.join(models)}"
+                f" {', '.join(models)}",
+                name="no-such-model",
             )
 
     @cached_property
@@ -338,7 +345,10 @@ class Request:
         fields = self.fields
         if self.outcome is not None:
             if "outcome" in fields:
-                raise ParameterError("--outcome and --field outcome=… are the same; give one")
+                raise ParameterError(
+                    "--outcome and --field outcome=… are the same; give one",
+                    name="contradicting-options",
+                )
             fields = {**fields, "outcome": self.outcome}
         in_path = self.template.names if self.template is not None else ()
         fields = {name: name for name in in_path if name in ROLES and name in kinds} | {**fields}
@@ -366,7 +376,8 @@ class Request:
         roles = tuple(dict.fromkeys(("score", *self.attempts)))
         if roles != ("score",):
             raise ParameterError(
-                "several thresholds go with metrics of passes or scores; choose one"
+                "several thresholds go with metrics of passes or scores; choose one",
+                name="contradicting-options",
             )
         return roles
 

@@ -157,7 +157,10 @@ def parse_overrides(texts: list[str]) -> dict[str, str]:
                 f"--field {text}: write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
         if role in overrides:
-            raise ParameterError(f"--field {role} is given twice ({overrides[role]}, {column})")
+            raise ParameterError(
+                f"--field {role} is given twice ({overrides[role]}, {column})",
+                name="contradicting-options",
+            )
         overrides[role] = column
     return overrides
 
@@ -181,7 +184,12 @@ def assign(
     """
     for role, column in overrides.items():
         if find(column, columns) is None:
-            raise NoResults(place, f"--field {role}={column}: no such column", _there_are(columns))
+            raise NoResults(
+                place,
+                f"--field {role}={column}: no such column",
+                _there_are(columns),
+                name="no-such-column",
+            )
     choices = {
         role: _choices(role, columns, overrides, by)
         for role in ROLES
@@ -199,7 +207,7 @@ def assign(
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"
-            raise NoResults(place, f"no {role} column", remedy)
+            raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
     by_role = {role: _single(place, role, names) for role, names in choices.items()}
     task, outcome = by_role["task"] or "", by_role["outcome"]
     lists = outcome is not None and "list" in columns.get(outcome, set())
@@ -247,6 +255,7 @@ def _counts_or_outcomes(
                 f"counts ({choices['n'][0]}, {choices['c'][0]}) and outcomes"
                 f" ({choices['outcome'][0]}) in one table",
                 "choose with --field outcome=… or with --field n=… --field c=…",
+                name="ambiguous-column",
             )
         choices["outcome"] = choices["attempt"] = []
         return True
@@ -270,12 +279,13 @@ def _require(
                 place,
                 HOLDS_COUNTS,
                 f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt",
+                name="no-attempts",
             )
         if role == "line" or by_role.get(role) is not None:
             continue
         if role != "attempt":
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"
-            raise DataError(place, f"no {role} column", remedy)
+            raise DataError(place, f"no {role} column", remedy, name="no-such-column")
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         name = times[0] if times else "…"
         if shape == "lists":
@@ -284,12 +294,14 @@ def _require(
                 "nothing says that the outcomes in a list are in the order of the attempts",
                 "take them so with passk order --order-from-lines, or name a list of numbers or"
                 f" times beside them with --field attempt={name}; {_there_are(columns)}",
+                name="unordered-attempts",
             )
         raise DataError(
             place,
             "no column with a usual name for the attempt's number or time",
             f"name it with --field attempt={name}; passk order --order-from-lines takes the order"
             f" of lines; {_there_are(columns)}",
+            name="unordered-attempts",
         )
 
 
@@ -390,6 +402,7 @@ def _single(place: str, role: str, names: list[str]) -> str | None:
             place,
             f"{len(names)} columns could be the {role}: {', '.join(names)}",
             f"choose one with --field {role}={names[0]}",
+            name="ambiguous-column",
         )
     return names[0] if names else None
 

@@ -178,6 +178,7 @@ def _require_spelling(source: Source, page: _Page, roles: Roles) -> None:
                 source.name,
                 f'"{column}" is the number {page.broken[column]!r}',
                 "names are text: put it in quotes",
+                name="bad-record",
             )
 
 

@@ -173,7 +173,7 @@ def require_shallow(name: str, start: bytes) -> None:
     for number, line in enumerate(start.split(b"\n"), 1):
         if line.count(b"[") + line.count(b"{") > MOST_LEVELS and _levels(line) > MOST_LEVELS:
             problem = f"nested too deeply, more than {MOST_LEVELS} brackets in each other"
-            raise DataError(f"{name}:{number}", problem, "take this record out")
+            raise DataError(f"{name}:{number}", problem, "take this record out", name="bad-record")
 
 
 def _levels(line: bytes) -> int:
@@ -197,7 +197,12 @@ def require_whole(source: Source) -> None:
     with open(source.path, "rb") as file:
         while file.tell() < size:
             if not _skip_zstd_frame(file, size):
-                raise DataError(source.name, "the zstd stream is cut off", "copy the file again")
+                raise DataError(
+                    source.name,
+                    "the zstd stream is cut off",
+                    "copy the file again",
+                    name="damaged-file",
+                )
 
 
 def packing_of(path: str) -> str:
@@ -217,10 +222,13 @@ def refuse_binary(name: str, start: bytes) -> None:
     """NoResults for what begins as no text does; DataError for what may well hold results."""
     for sign, (kind, remedy) in _TYPES.items():
         if start.startswith(sign):
-            raise DataError(name, f"{kind}, which is not read", remedy)
+            raise DataError(name, f"{kind}, which is not read", remedy, name="unknown-format")
     if b"\0" in start:
         raise NoResults(
-            name, "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
+            name,
+            "a binary file, not a table of outcomes",
+            "expected JSONL, CSV or Parquet",
+            name="unknown-format",
         )
 
 
@@ -266,11 +274,13 @@ class _ByteStream(io.RawIOBase):
                 raise self._dubious() from None
             problem = "not UTF-8" if "CSV Error" in reason else f"cannot be unpacked ({reason})"
             remedy = "cut off or damaged? copy the file again"
-            raise DataError(self._name, problem, remedy) from None
+            raise DataError(self._name, problem, remedy, name="damaged-file") from None
 
     def _dubious(self) -> DataError:
         problem = f"unpacks to more than {self._most:,} bytes, far more than results do"
-        return DataError(self._name, problem, "unpack it yourself and give that file")
+        return DataError(
+            self._name, problem, "unpack it yourself and give that file", name="damaged-file"
+        )
 
 
 def _gzip_chunks(path: str) -> Iterator[bytes]:

@@ -297,7 +297,9 @@ class _Writer:
             self._put({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
         if unnamed and named and not source.label:
             problem = "no model, where other records of this file name one"
-            raise DataError(unnamed, problem, "name it there, or take the record out")
+            raise DataError(
+                unnamed, problem, "name it there, or take the record out", name="missing-name"
+            )
         if rows == 0:
             raise NoResults(source.name, "no attempts in this file", "did the run start?")
         self.sources.append(source)

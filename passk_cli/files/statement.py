@@ -506,6 +506,7 @@ rows AS (SELECT row.* FROM picked)"""
                 batch.sources[0].name,
                 f"no column {column!r}",
                 f"the columns are {', '.join(batch.layout.kinds)}",
+                name="no-such-column",
             )
         return path
 
@@ -532,6 +533,7 @@ rows AS (SELECT row.* FROM picked)"""
                     batch.sources[0].name,
                     f"the columns {other!r} and {name!r} differ only in case",
                     "rename one of them",
+                    name="ambiguous-column",
                 )
         if roles.shape == "lists":
             list_columns = [roles.outcome, *(column for _, column in roles.of_attempts)]

@@ -288,7 +288,10 @@ def check(method: str | None, level: float, population: str) -> str:
         raise ParameterError(f"no interval {name!r}; there are {', '.join(METHODS)}")
     if population not in METHODS[name].populations:
         fitting = [m for m, method in METHODS.items() if population in method.populations]
-        raise ParameterError(f"{name} is not for {population}; use one of {', '.join(fitting)}")
+        raise ParameterError(
+            f"{name} is not for {population}; use one of {', '.join(fitting)}",
+            name="invalid-method",
+        )
     return name
 
 

@@ -208,10 +208,14 @@ class Change(Metric):
         Errors: ParameterError for the same metric twice, or two of different units.
         """
         if start == end:
-            raise ParameterError("the same metric twice; give another one to change to")
+            raise ParameterError(
+                "the same metric twice; give another one to change to", name="contradicting-options"
+            )
         units = [m.unit if m.unit == "share" else m.kind.needs for m in (start, end)]
         if units[0] != units[1]:
-            raise ParameterError("metrics of different units; give two of one unit")
+            raise ParameterError(
+                "metrics of different units; give two of one unit", name="contradicting-options"
+            )
         return cls("", max(start.k, end.k), start=start, end=end)
 
     @property
@@ -291,14 +295,16 @@ def parse(text: str) -> Metric:
     match = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
-        raise ParameterError(f"no metric {name!r}; there are {_names()}")
+        raise ParameterError(f"no metric {name!r}; there are {_names()}", name="unknown-metric")
     if (match[3] is not None) != family.shared:
         share = "needs the share of k that has to pass, as in gpass@16:0.75"
-        raise ParameterError(f"{name}: {share if family.shared else 'takes no share'}")
+        raise ParameterError(
+            f"{name}: {share if family.shared else 'takes no share'}", name="unknown-metric"
+        )
     k = whole_number(f"{name}: k", match[2] or "1")
     metric = Metric(match[1], k, Fraction(match[3]) if match[3] else None)
     if metric.share is not None and not 0 < metric.share <= 1:
-        raise ParameterError(f"{name}: the share must lie in (0, 1]")
+        raise ParameterError(f"{name}: the share must lie in (0, 1]", name="unknown-metric")
     return metric
 
 

@@ -401,4 +401,9 @@ def _refuse_many(
     place = int(n.argmax())
     model, task = divmod(int(cell[place]), len(tasks))
     who = " ".join(part or '""' for part in series[model])
-    raise DataError(f"{who} at task {tasks[task]}", f"{int(n[place]):,} attempts in all", TOO_MANY)
+    raise DataError(
+        f"{who} at task {tasks[task]}",
+        f"{int(n[place]):,} attempts in all",
+        TOO_MANY,
+        name="bad-counts",
+    )

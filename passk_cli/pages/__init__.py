@@ -47,7 +47,9 @@ def files_of(report: Report, name: str, path: Path, style: Style) -> dict[Path, 
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise ParameterError(f"{folder}: cannot be made ({error.strerror})") from None
+            raise ParameterError(
+                f"{folder}: cannot be made ({error.strerror})", name="unwritable-output"
+            ) from None
     # The document is the last to appear.
     document_bytes = files.pop("")
     return {**{folder / file: content for file, content in files.items()}, path: document_bytes}

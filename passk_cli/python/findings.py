@@ -121,7 +121,9 @@ class Findings:
             return
         known = (*SUFFIXES, *(name for name in PICTURES if name not in SUFFIXES))
         if suffix not in known:
-            raise ParameterError(f"{path}: no format has this suffix; use {', '.join(known)}")
+            raise ParameterError(
+                f"{path}: no format has this suffix; use {', '.join(known)}", name="bad-output"
+            )
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": it is one of {", ".join(THEMES)}')
         if suffix in SUFFIXES:
@@ -137,7 +139,7 @@ class Findings:
         from passk_cli.charts.picture import picture
 
         if not self.report.plots:
-            raise ParameterError("there is nothing to draw")
+            raise ParameterError("there is nothing to draw", name="no-chart")
         return picture(shown(self.report, look), suffix, theme, percent)
 
     def __str__(self) -> str:

@@ -24,9 +24,9 @@ def python_spelling(options: Options) -> Iterator[None]:
         yield
     except DataError as error:
         problem, remedy = (in_python(text, options) for text in (error.problem, error.remedy))
-        raise DataError(error.place, problem, remedy) from None
+        raise DataError(error.place, problem, remedy, name=error.name) from None
     except ParameterError as error:
-        raise ParameterError(in_python(error.args[0], options)) from None
+        raise ParameterError(in_python(error.args[0], options), name=error.name) from None
 
 
 # What follows an option that takes a name where a sentence goes on.

@@ -195,7 +195,7 @@ def _document(suite: ElementTree.Element) -> str:
 
 def _require_checks(report: Report) -> None:
     if not report.checks:
-        raise ParameterError("-f junit and -f github are for passk gate")
+        raise ParameterError("-f junit and -f github are for passk gate", name="bad-output")
 
 
 def _data(text: str) -> str:

@@ -262,7 +262,8 @@ class Report:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ParameterError(
-                f"--by {twice}: the output has a column of that name; rename it in the data"
+                f"--by {twice}: the output has a column of that name; rename it in the data",
+                name="reserved-column",
             )
 
     @property

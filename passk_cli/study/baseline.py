@@ -40,7 +40,8 @@ class Runs:
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
                 f"--baseline {absent[0]}: no such file, and several baselines are files that are"
-                " read together; name a model alone"
+                " read together; name a model alone",
+                name="no-such-model",
             )
         others, name = list(files), label_of(baseline)
         for path in paths_of(baseline):
@@ -81,6 +82,7 @@ def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts
             label,
             f"a baseline is one model; there are {', '.join(models)}",
             "read it with the others, and name a model with --baseline NAME",
+            name="no-such-model",
         )
     taken = {series[0] for series in counts.series}
     name = f"{models[0]} ({label})" if models[0] in taken else models[0]
@@ -105,5 +107,6 @@ def clusters_of(counts: Counts, baseline: Counts, label: str) -> dict[str, str] 
                 f"task {task!r} belongs to cluster {clusters[task]!r}, to {cluster!r} in the new"
                 " run",
                 "the clusters must agree",
+                name="bad-cluster",
             )
     return clusters

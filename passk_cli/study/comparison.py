@@ -364,6 +364,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
             f"{' '.join(first.series)} against {' '.join(second.series)}",
             f"{only[0]} tasks only the first has, {only[1]} only the second",
             "compare on the shared ones with --unpaired drop",
+            name="different-tasks",
         )
     reason = ""
     for rates in (first, second):

@@ -117,7 +117,8 @@ class Confidence:
         """The same; ParameterError where verdicts rest on intervals and there are to be none."""
         if self.method == "none":
             raise ParameterError(
-                "--interval none: the verdicts here rest on intervals; name another"
+                "--interval none: the verdicts here rest on intervals; name another",
+                name="invalid-method",
             )
         return self
 
@@ -133,7 +134,8 @@ class Confidence:
             raise ParameterError(
                 f"--interval {self.method}: with --missing bounds its limits may reach further for"
                 " outcomes between all failing and all passing; use one of"
-                f" {', '.join(fitting)}"
+                f" {', '.join(fitting)}",
+                name="no-bounds",
             )
         return self
 

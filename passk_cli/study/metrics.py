@@ -107,7 +107,8 @@ def choose_metrics(
         if metric.k > most:
             raise ParameterError(
                 f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
-                f" the most any task has is {most}{_beyond(metric)}"
+                f" the most any task has is {most}{_beyond(metric)}",
+                name="too-few-attempts",
             )
     return tuple(dict.fromkeys(names))
 

@@ -68,16 +68,19 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
             return WITHIN
         raise ParameterError(
             f"--test {test}: it asks about new tasks; for these tasks attempts are permuted within"
-            " tasks; leave --test out"
+            " tasks; leave --test out",
+            name="invalid-method",
         )
     if test == WITHIN:
         raise ParameterError(
-            f"--test {WITHIN}: it says nothing of new tasks; add --population these-tasks"
+            f"--test {WITHIN}: it says nothing of new tasks; add --population these-tasks",
+            name="invalid-method",
         )
     if test == SUISSA_SHUSTER and not comparison.binary:
         raise ParameterError(
             f"--test {test}: {comparison.why_not_binary}; leave --test out for the test that is"
-            " valid here"
+            " valid here",
+            name="invalid-method",
         )
     if comparison.binary:
         return test or SUISSA_SHUSTER
@@ -89,7 +92,8 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
         f"--test {test}: attempts differ at {differ} of {len(first)} shared tasks"
         f" ({comparison.first.name} n={span(int(first.min()), int(first.max()))},"
         f" {comparison.second.name} n={span(int(second.min()), int(second.max()))}), so the values"
-        " of equal models have different laws; leave --test out"
+        " of equal models have different laws; leave --test out",
+        name="invalid-method",
     )
 
 
@@ -116,7 +120,8 @@ def _permuted(comparison: Comparison, confidence: Confidence) -> Permutation:
     if not metric.kind.exchangeable:
         raise ParameterError(
             f"{metric.name} for these tasks: the test lets attempts change places, and this metric"
-            " looks at their order; use --population new-tasks, or pass@k"
+            " looks at their order; use --population new-tasks, or pass@k",
+            name="invalid-method",
         )
     first_bag, second_bag = comparison.attempts
     return permutation_of_attempts(metric, first_bag, second_bag, **draws)

@@ -94,7 +94,8 @@ def _tested(
     if rules.test == T and any(c.ends for c in comparisons):
         raise ParameterError(
             "--test t: with --missing bounds its p may be larger for outcomes between all failing"
-            " and all passing; leave --test out"
+            " and all passing; leave --test out",
+            name="no-bounds",
         )
     answers = iter(
         run_tests([end for c in comparisons for end in c.ends or (c,)], confidence, rules.test)

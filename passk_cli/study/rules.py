@@ -95,6 +95,7 @@ class Rules:
         if self.adjust == MAX_T:
             raise ParameterError(
                 f"--adjust {MAX_T}: it is about tests over tasks, and these permute attempts;"
-                " use --adjust holm"
+                " use --adjust holm",
+                name="invalid-method",
             )
         return self.adjust or HOLM

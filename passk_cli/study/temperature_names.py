@@ -91,7 +91,8 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
     if column != TEMPERATURE and TEMPERATURE in counts.group_names:
         raise ParameterError(
             f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'};"
-            f" choose one with --temperature"
+            f" choose one with --temperature",
+            name="reserved-column",
         )
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     series = []
@@ -141,6 +142,7 @@ def _from_name(names: Mapping[str, tuple[str, float] | None], name: str, option:
             f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this model's"
             " name",
             _REMEDY.format(option=option),
+            name="no-temperature",
         )
     return says[1]
 
@@ -156,5 +158,6 @@ def _number(column: str, text: str) -> float:
             f"column {column}",
             f"a temperature is {text_or_empty}; expected a number of at least 0",
             "correct it, or leave its rows out with --where",
+            name="no-temperature",
         )
     return value + 0.0

@@ -177,7 +177,8 @@ class TaskValues:
         """
         if self.attempts is not None:
             raise ParameterError(
-                f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can"
+                f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can",
+                name="invalid-method",
             )
         refuse_many_steps(
             "percentile for these tasks", int(self.n.max()), "--interval jackknife can"
@@ -220,12 +221,14 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
         if metric.kind.needs:
             raise ParameterError(
                 f"--missing bounds: {metric.name} needs the {metric.kind.needs} of each attempt,"
-                " and that of a missing one is not known; use --missing fail or drop"
+                " and that of a missing one is not known; use --missing fail or drop",
+                name="no-bounds",
             )
         if not metric.kind.monotone:
             raise ParameterError(
                 f"--missing bounds: {metric.name} may be largest with some missing outcomes passing"
-                " and others failing; use metrics that rise with every pass, as pass@k and pass^k"
+                " and others failing; use metrics that rise with every pass, as pass@k and pass^k",
+                name="no-bounds",
             )
 
 
@@ -271,7 +274,8 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
     if role not in counts.attempts:
         raise ParameterError(
             f"these counts were read without the {role} of each attempt;"
-            f" read them with read(…, attempts=[{role!r}])"
+            f" read them with read(…, attempts=[{role!r}])",
+            name="no-such-column",
         )
     return counts.attempts[role].between(cells)
 

@@ -50,7 +50,7 @@ def test_a_pattern_that_fits_nothing_is_refused(
 ) -> None:
     done = passk("estimate", AGENTS, *options)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"passk: {said}")
+    assert done.err.startswith(f"error[no-such-model]: {said}")
 
 
 def test_names_with_signs_of_patterns(passk: Passk, tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_an_option_with_one_value_is_given_once(
     passk: Passk, name: str, options: list[str], said: str
 ) -> None:
     done = passk(name, TAU, *options)
-    assert (done.code, done.out, done.err.startswith(f"passk: {said}")) == (2, "", True), done.err
+    assert (done.code, done.out, done.said.startswith(said)) == (2, "", True), done.err
 
 
 def _umask() -> int:
@@ -156,9 +156,9 @@ def _umask() -> int:
 
 def test_quiet_and_stderr(passk: Passk) -> None:
     loud, quiet = passk("estimate", CRUX), passk("estimate", CRUX, "-q")
-    assert "passk: note: " in loud.err
-    assert "passk: note: " not in quiet.err
-    assert "passk: warning: attempts differ in temperature and are pooled" in quiet.err
+    assert "note[" in loud.err
+    assert "note[" not in quiet.err
+    assert "warning[pooled-settings]: attempts differ in temperature and are pooled" in quiet.err
     assert quiet.out == loud.out
 
 
@@ -354,4 +354,4 @@ def test_attempts_by_the_billion(passk: Passk, tmp_path: Path, command: str, mes
 def test_a_missing_interval_is_a_warning(passk: Passk, command: str) -> None:
     """Its caption names a method that makes no interval of several attempts."""
     done = passk(command, SAMPLES / "agents.jsonl", "-k", "1,2", "--interval", "wilson", "-q")
-    assert "passk: warning: no interval of pass@1" in done.err
+    assert "warning[no-interval]: no interval of pass@1" in done.err

@@ -71,7 +71,9 @@ def test_a_full_disk_leaves_the_old_output(
     words = [word.format(tmp_path / "x") for word in arguments]
     with room_for(20):
         done = passk(words[0], tau, *words[1:], "-q")
-    assert_said(done, 2, f"passk: {target}: cannot be written (File too large)\n")
+    assert_said(
+        done, 2, f"error[unwritable-output]: {target}: cannot be written (File too large)\n"
+    )
     assert target.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tau.csv", target.name]
 
@@ -79,14 +81,12 @@ def test_a_full_disk_leaves_the_old_output(
 def test_a_full_disk_for_temporary_files(
     passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    message = (
-        "passk: temporary files: cannot be written (File too large); set TMPDIR to a folder with"
-    )
+    message = "error[unwritable-output]: temporary files: cannot be written (File too large); set TMPDIR to a folder with"
     with room_for(20):
         assert_said(passk("estimate", DATA / "tau_bench", "-q"), 2, message)
         assert_said(passk("estimate", "-", "-q", stdin=MANY_ROWS.encode()), 2, message)
     monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
-    message = "passk: no folder for temporary files (No such file or directory); set TMPDIR to a"
+    message = "error[unwritable-output]: no folder for temporary files (No such file or directory); set TMPDIR to a"
     assert_said(passk("estimate", tau), 2, message)
 
 
@@ -97,20 +97,22 @@ def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=20 << 20))
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Endless()))
-    message = "passk: <stdin>: more than 10,485,760 bytes, half of what is free for temporary files"
+    message = "error[no-room]: <stdin>: more than 10,485,760 bytes, half of what is free for temporary files"
     assert_said(passk("estimate", "-"), 3, message)
 
 
 def test_a_device_without_an_end(passk: Passk) -> None:
     """It is refused by what it is, before a byte is read."""
-    message = "passk: /dev/zero: a device, not a file; give a file, a pipe or -"
+    message = "error[unreadable-file]: /dev/zero: a device, not a file; give a file, a pipe or -"
     assert_said(passk("estimate", "/dev/zero"), 3, message)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/cpuinfo"), reason="Linux has such files")
 def test_a_file_of_the_system_has_no_size(passk: Passk) -> None:
     """/proc/kmsg is one that waits for what the kernel says next."""
-    message = "passk: /proc/cpuinfo: a file without a size, as those of the system are"
+    message = (
+        "error[unreadable-file]: /proc/cpuinfo: a file without a size, as those of the system are"
+    )
     assert_said(passk("estimate", "/proc/cpuinfo"), 3, message)
 
 
@@ -155,7 +157,11 @@ def test_too_little_memory(passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPa
     message = "tau.csv: there is not enough memory to read it; read less at once"
     assert_said(passk("estimate", tau), 3, message)
     monkeypatch.setattr(run, "answer", allocate(MemoryError("Unable to allocate 8.00 TiB")))
-    assert_said(passk("estimate", tau), 3, "passk: memory: there is not enough; read less at once")
+    assert_said(
+        passk("estimate", tau),
+        3,
+        "error[out-of-memory]: memory: there is not enough; read less at once",
+    )
     failure = json.loads(passk("estimate", tau, "-f", "json").out)
     assert failure["error"]["kind"] == "data"
 

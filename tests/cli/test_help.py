@@ -196,8 +196,8 @@ def test_completion(line: str, offered: set[str], not_offered: set[str]) -> None
         (["estimate", TAU, "--bounds", "1,x"], "usage", 2,
          ("--bounds 1,x", "write LOW,HIGH, as in 0,1", "")),
         (["estimate", TAU, "--sort", "no"], "usage", 2, ("--sort no", "no such column", None)),
-        (["estimate", TAU, "--oops"], "usage", 2, ("", "No such option: --oops", "")),
-        (["estimate"], "usage", 2, ("", "Missing argument 'FILE...'.", "")),
+        (["estimate", TAU, "--oops"], "usage", 2, ("", "no such option: --oops", "see passk estimate --help")),
+        (["estimate"], "usage", 2, ("", "missing argument 'FILE...'", "see passk estimate --help")),
         (["gate", TAU, "--min", "pass@9=1"], "data", 3, None),
         (["gate", TAU, "--min", "nonsense"], "usage", 2, None),
     ],
@@ -218,8 +218,9 @@ def test_an_error_is_data_where_the_result_is(
     document = json.loads(done.out)
     assert document["schema"] == "passk-error/1"
     error = document["error"]
-    assert set(error) == {"kind", "place", "problem", "remedy", "exit"}
+    assert set(error) == {"name", "kind", "place", "problem", "remedy", "exit"}
     assert (error["kind"], error["exit"]) == (kind, code)
+    assert plain.error == error["name"]
     if parts is not None:
         for part, value in zip(("place", "problem", "remedy"), parts, strict=True):
             assert value is None or error[part].startswith(value)

@@ -195,7 +195,7 @@ def test_a_closed_stdin_is_empty() -> None:
 @pytest.mark.parametrize("arguments", ["--help", f"gate {TAU} --min pass@1=0.1"])
 def test_a_full_disk_is_said_once(arguments: str) -> None:
     done = shell(f"{PASSK} {arguments} > /dev/full")
-    message = "passk: <stdout>: cannot be written (No space left on device)\n"
+    message = "error[unwritable-output]: <stdout>: cannot be written (No space left on device)\n"
     assert (done.returncode, done.stderr.count(message)) == (2, 1)
     assert "Exception" not in done.stderr
 
@@ -213,7 +213,7 @@ def test_names_of_files_that_are_no_utf_8(passk: Passk, tmp_path: Path) -> None:
     assert '"model": "a\\\\xff"' in Path(out).read_text()
     done = subprocess.run([*line, "estimate", one, "--where", "x\udcff"], check=False,
                           capture_output=True)  # fmt: skip
-    message = b"passk: x\\xff: this is not UTF-8, as all names in data are\n"
+    message = b"error[bad-encoding]: x\\xff: this is not UTF-8, as all names in data are\n"
     assert (done.returncode, done.stderr) == (2, message)
     for option in ("--model", "--by"):
         refused = passk("estimate", one, option, "x\udcff")

@@ -308,7 +308,10 @@ def test_a_machine_that_has_little(
         assert done == usual
     else:
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-        assert "passk: no folder for temporary files (No such file or directory); " in done.err
+        assert (
+            "error[unwritable-output]: no folder for temporary files (No such file or directory); "
+            in done.err
+        )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -447,7 +450,7 @@ def assert_refused_alike(done: Done, name: str, text: str, call: Callable[[], ob
     with pytest.raises(kind) as refusal:
         call()
     told = str(refusal.value)
-    assert unspelled(told, name) == unspelled(done.err.removeprefix("passk: "), name)
+    assert (refusal.value.name, unspelled(told, name)) == (done.error, unspelled(done.said, name))
     assert not re.search(r"(?<![\w-])--?[a-z]", told.replace(text, "")), told
 
 
@@ -519,7 +522,7 @@ def test_python_says_what_the_command_line_says(
     table, findings = passk(*asked(name, results, "-v")), called(name).findings
     options = {field: (option, kind) for field, option, kind, _ in every(name)}
     assert f"{findings}\n" == in_python(table.out, options) == f"{findings!r}\n"
-    printed = re.findall(r"^passk: (note|warning): (.*)$", table.err, re.MULTILINE)
+    printed = re.findall(r"^(note|warning)(?:\[[a-z-]+\])?: (.*)$", table.err, re.MULTILINE)
     # On the command line warnings stand first.
     assert sorted(unspelled(note, name) for note in findings.notes) == sorted(
         unspelled(text, name) for _, text in printed

@@ -226,7 +226,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         (["--target", "90"], "--target 90 must lie between 0 and 1"),
         (["--target", "nan"], "--target nan must lie between 0 and 1"),
         (["-m", "maj@3"], "-m maj@3: pass@k and pass^k can be extrapolated"),
-        (["--bounds", "0,1"], "No such option: --bounds"),
+        (["--bounds", "0,1"], "no such option: --bounds"),
         (["--level", "2"], "level 2 must lie between 0 and 1"),
     ],
 )
@@ -250,7 +250,7 @@ def test_sampling_in_batches_that_end_with_a_pass_is_refused(passk: Passk, write
     done = passk("extrapolate", path, "--fit", "beta", *FEW)
     assert (done.code, done.out) == (3, "")
     assert done.err == (
-        "passk: a: sampling seems to have stopped when a task passed (30 of 54 tasks have fewer"
+        "error[unusable-data]: a: sampling seems to have stopped when a task passed (30 of 54 tasks have fewer"
         " than 30 attempts), so the number of attempts depends on the outcomes; usable are the"
         " first 10 attempts at every task: keep these alone, or make 30 at every task\n"
     )
@@ -273,7 +273,7 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
     assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["good", "brief", "never"]
     alone = passk("extrapolate", path, "--model", "never")
     assert (alone.code, alone.out) == (3, "")
-    assert alone.err.startswith("passk: never: no attempt passed")
+    assert alone.err.startswith("error[unusable-data]: never: no attempt passed")
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     done = passk("gate", new, "--baseline", parts[0], "--baseline", "old", *DROP)
     assert done.code == 2
     assert done.err == (
-        "passk: --baseline old: no such file, and several baselines are files that are read"
+        "error[no-such-model]: --baseline old: no such file, and several baselines are files that are read"
         " together; name a model alone\n"
     )
     done = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
@@ -318,7 +318,7 @@ def test_bad_data_shows_where_a_pipeline_looks(
     empty.touch()
     rule = ["--min", "pass@1=0.1"]
     done = passk("gate", empty, *rule, "-f", "github")
-    assert (done.code, done.out) == (3, f"::error title=passk::{done.err.removeprefix('passk: ')}")
+    assert (done.code, done.out) == (3, f"::error title=passk::{done.said}")
     done = passk("gate", run("new", range(9)), "--min", "pass@1=2", "-f", "github")
     assert (done.code, done.out.startswith("::error title=passk::--min pass@1=2")) == (2, True)
     target.write_text("a run of yesterday that passed")
@@ -330,7 +330,7 @@ def test_bad_data_shows_where_a_pipeline_looks(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     table.write_text("a run of yesterday that passed")
     done = passk("gate", empty, *rule, "-f", "markdown", "-o", table)
-    said = f"**ERROR**: {done.err.removeprefix('passk: ')}".replace("_", r"\_")
+    said = f"**ERROR**: {done.said}".replace("_", r"\_")
     assert (table.read_text(), summary.exists()) == (said, False)
     for path in (table, target):
         path.write_text("old")

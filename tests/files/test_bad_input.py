@@ -230,7 +230,7 @@ def test_bad_data(
     done = passk("estimate", write(name, content), *options)
     assert (done.code, done.out) == (3, "")
     assert message in done.err
-    assert done.err.startswith("passk: ")
+    assert done.error
     assert done.err.count("\n") == 1
 
 
@@ -259,7 +259,7 @@ USAGE = [
     ("reserved group", ["--by", "metric"], "--by metric: the output has a column of that name"),
     ("level 95", ["--level", "95"], "level 95 must lie between 0 and 1, as 0.95 does"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; add -f, or use .csv"),
-    ("unknown option", ["--interval-method", "x"], "No such option"),
+    ("unknown option", ["--interval-method", "x"], "no such option"),
 ]
 
 
@@ -291,7 +291,7 @@ def test_an_expression_reads_no_files(passk: Passk, write: Write, where: str, pr
     text = where.replace("{secret}", str(secret))
     done = passk("estimate", SAMPLES / "tau_airline.csv", "--where", text)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"passk: --where {text}: {problem}")
+    assert done.err.startswith(f"error[bad-condition]: --where {text}: {problem}")
     assert done.err.endswith("; write a condition on the columns, such as difficulty = 'hard'\n")
     assert secret.read_text() == "x"
 
@@ -431,7 +431,7 @@ def test_damaged_files_are_bad_data(passk: Passk, write: Write, name: str) -> No
         done = passk("estimate", write(name, damaged(whole, random.Random(f"{name} {seed}"))))
         assert done.code in (0, 3), (seed, done.err)
         if done.code:
-            assert done.err.startswith("passk: "), seed
+            assert done.error, seed
             assert name in done.err, seed
             assert done.err.count("\n") == 1, seed
 
@@ -502,7 +502,7 @@ def test_signs_that_the_terminal_lacks() -> None:
     full = subprocess.run(f"{' '.join(command)} > /dev/full", shell=True, capture_output=True,
                           text=True, check=False)  # fmt: skip
     assert (full.returncode, full.stderr) == (
-        2, "passk: <stdout>: cannot be written (No space left on device)\n",
+        2, "error[unwritable-output]: <stdout>: cannot be written (No space left on device)\n",
     )  # fmt: skip
 
 
@@ -545,4 +545,4 @@ def test_nested_columns(passk: Passk, tmp_path: Path) -> None:
 def test_k_is_called_to_where_curves_go_on(passk: Passk) -> None:
     done = passk("extrapolate", SAMPLES / "tau_airline.csv", "-k", "100")
     assert (done.code, done.out) == (2, "")
-    assert "No such option: -k (Possible options: --to)" in done.err
+    assert "no such option: -k (Possible options: --to)" in done.err

@@ -191,7 +191,7 @@ WRONG = {
 def test_what_goes_wrong_is_said(passk: Passk, server: str, path: str) -> None:
     done = passk("estimate", server + path + "?token=secret")
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith(f"passk: {server}{path}: {WRONG[path]}")
+    assert done.said.startswith(f"{server}{path}: {WRONG[path]}")
     assert (done.err.count("\n"), "secret" in done.err) == (1, False)
 
 
@@ -202,10 +202,10 @@ def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.Monkey
         "https:///x.csv": "cannot be fetched (no host given); check the address\n",
     }.items():
         done = passk("estimate", address)
-        assert (done.code, done.err.startswith(f"passk: {address}: {problem}")) == (3, True), done
+        assert (done.code, done.said.startswith(f"{address}: {problem}")) == (3, True), done
     done = passk("estimate", "ftp://127.0.0.1/x.csv")
     words = "only --engine spark reads ftp://; add it, or copy the file here\n"
-    assert done.err == f"passk: ftp://127.0.0.1/x.csv: {words}"
+    assert done.err == f"error[not-fetched]: ftp://127.0.0.1/x.csv: {words}"
 
 
 def test_what_only_a_cluster_reads(passk: Passk) -> None:
@@ -220,7 +220,7 @@ def test_what_only_a_cluster_reads(passk: Passk) -> None:
         )
         for command in ("estimate", "plan"):
             done = passk(command, address)
-            assert (done.code, done.err) == (3, f"passk: {words}\n")
+            assert (done.code, done.err) == (3, f"error[not-fetched]: {words}\n")
     with pytest.raises(passk_cli.DataError, match='only engine="spark" reads hdfs://'):
         passk_cli.estimate("hdfs://host/a.csv")
     beside = ("hdfs://host/runs/", "--baseline", "hdfs://host/runs/old.csv")
@@ -286,7 +286,7 @@ def test_buckets_without_their_package(passk: Passk, monkeypatch: pytest.MonkeyP
         done = passk("estimate", f"m={scheme}://bucket/a.jsonl")
         assert (done.code, done.err) == (
             2,
-            f"passk: {scheme}://bucket/a.jsonl: {scheme}:// needs further packages; install them"
+            f"error[missing-package]: {scheme}://bucket/a.jsonl: {scheme}:// needs further packages; install them"
             " with pip install fsspec s3fs huggingface-hub\n",
         )
 
@@ -328,7 +328,7 @@ def test_a_bucket(passk: Passk, bucket: Any, here: Path, monkeypatch: pytest.Mon
         "none/*.jsonl": "no file matches; is the pattern quoted and right?",
     }.items():
         done = passk("estimate", f"s3://bucket/{path}")
-        assert (done.code, done.err[:-1].startswith(f"passk: s3://bucket/{path}: {problem}")) == (
+        assert (done.code, done.err[:-1].startswith(f"error[no-such-file]: s3://bucket/{path}: {problem}")) == (
             3, True,
         )  # fmt: skip
 
@@ -338,7 +338,7 @@ def test_a_bucket(passk: Passk, bucket: Any, here: Path, monkeypatch: pytest.Mon
 
         monkeypatch.setattr(type(bucket), "open", open_)
         done = passk("estimate", "s3://bucket/runs/old.jsonl")
-        return done.code, done.err.removeprefix("passk: s3://bucket/runs/old.jsonl: ")
+        return done.code, done.said.removeprefix("s3://bucket/runs/old.jsonl: ")
 
     assert fail(PermissionError("403")) == (3, "no access; are the credentials for it set?\n")
     assert fail(FileNotFoundError("x")) == (3, "no such file; check the address\n")

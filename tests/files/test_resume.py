@@ -286,7 +286,7 @@ def test_what_cannot_be_resumed_is_refused(passk: Passk, tmp_path: Path, folder:
 
     def refused(message: str, *words: object, stdin: bytes | None = None) -> None:
         done = passk("convert", *words, "--resume", stdin=stdin)
-        assert (done.code, done.out, done.err) == (2, "", f"passk: {message}\n")
+        assert (done.code, done.out, done.said) == (2, "", f"{message}\n")
 
     refused("--resume keeps counts; add --counts", folder, "-o", target)
     refused("--resume goes with a file; name it with --output FILE", folder, "--counts")

@@ -267,7 +267,7 @@ def test_without_pyspark(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     done = passk("estimate", SAMPLES / "counts.csv", "--engine", "spark")
     assert done.code == 2
     assert done.err == (
-        "passk: --engine spark: pyspark is not installed; pip install pyarrow 'pyspark[connect]'\n"
+        "error[missing-package]: --engine spark: pyspark is not installed; pip install pyarrow 'pyspark[connect]'\n"
     )
 
 
@@ -341,7 +341,7 @@ def test_addresses_that_are_refused(
     (shared / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
     done = passk("estimate", address, *_spark(master))
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith(f"passk: {address}: ")
+    assert done.said.startswith(f"{address}: ")
     assert words in done.err
     assert done.err.count("\n") == 1
 
@@ -381,8 +381,11 @@ def test_spark_connect(shared: Path, server: str) -> None:
     assert re.findall("^(?:True|False).{4}", lines, re.MULTILINE) == [
         "True 0 0", "True 3 3", "True 0 0", "False 0 3", "False 0 3"
     ]  # fmt: skip
-    assert f"passk: {large}: its counts are larger than Spark's driver can take; read" in lines
-    assert f"passk: {far[1]}: no such file; check the address\n" in lines
+    assert (
+        f"error[out-of-memory]: {large}: its counts are larger than Spark's driver can take; read"
+        in lines
+    )
+    assert f"error[no-such-file]: {far[1]}: no such file; check the address\n" in lines
 
 
 def test_no_server_of_spark_connect() -> None:
@@ -390,7 +393,7 @@ def test_no_server_of_spark_connect() -> None:
     command = [sys.executable, "-c", IN_TURN, master, *[str(SAMPLES / "counts.csv")] * 2]
     lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
     assert lines == (
-        "False 0 2 passk: --spark-master sc://127.0.0.1:1/: no session (nothing answers there);"
+        "False 0 2 error[spark-failed]: --spark-master sc://127.0.0.1:1/: no session (nothing answers there);"
         " does it run, and is its version that of pyspark?\n\n"
     )
 

@@ -308,8 +308,8 @@ def test_the_command_line_refuses_in_the_same_words(passk: Passk, tmp_path: Path
     done = passk("plan", str(path), "--missing", "bounds")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "passk: --missing bounds: a plan needs one success rate of each task; use --missing fail or"
-        " --missing drop\n"
+        "error[no-bounds]: --missing bounds: a plan needs one success rate of each task; use"
+        " --missing fail or --missing drop\n"
     )
 
 

@@ -171,6 +171,7 @@ def lines(head: Head, wanted: Wanted) -> Iterator[tuple[int, dict[str, Any]]]:
                 f"{head.source.name}:{number}",
                 f"not a JSON record: {shown}",
                 "skip such lines with --skip-bad",
+                name="bad-record",
             )
 
 
@@ -210,7 +211,9 @@ def listed(head: Head, what: str, value: Any) -> list[Any]:
     if value is None or isinstance(value, list):
         return value or []
     shown = quoted(json.dumps(value))
-    raise DataError(head.source.name, f"{what} is {shown}; expected a list", "mend the file")
+    raise DataError(
+        head.source.name, f"{what} is {shown}; expected a list", "mend the file", name="bad-record"
+    )
 
 
 def judged(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
@@ -252,12 +255,17 @@ def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
         return str(chosen)
     listed = ", ".join(map(quoted, outcomes))
     if not outcomes:
-        raise DataError(place, "no outcome in this file", "was it scored?")
+        raise DataError(place, "no outcome in this file", "was it scored?", name="no-such-outcome")
     if chosen is not None:
-        raise DataError(place, f"no outcome {quoted(chosen)!r}", f"there are {listed}")
+        raise DataError(
+            place, f"no outcome {quoted(chosen)!r}", f"there are {listed}", name="no-such-outcome"
+        )
     if len(outcomes) > 1:
         raise DataError(
-            place, f"{len(outcomes)} outcomes: {listed}", f"choose one with --outcome {outcomes[0]}"
+            place,
+            f"{len(outcomes)} outcomes: {listed}",
+            f"choose one with --outcome {outcomes[0]}",
+            name="several-outcomes",
         )
     return outcomes[0]
 

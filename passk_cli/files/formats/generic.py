@@ -170,13 +170,20 @@ def _facts(values: Mapping[str, Any]) -> dict[str, object]:
 def _record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise DataError(place, f"not a record: {quoted(dumps(value))}", "expected an object")
+    raise DataError(
+        place, f"not a record: {quoted(dumps(value))}", "expected an object", name="bad-record"
+    )
 
 
 def _listed(head: Head, keys: Sequence[str], beside: dict[str, Any]) -> Iterator[Record]:
     for number, value in enumerate(head.records(*keys, beside=beside), 1):
         if number == 1 and not isinstance(value, dict):
-            raise NoResults(head.source.name, "no list of records", "expected objects in it")
+            raise NoResults(
+                head.source.name,
+                "no list of records",
+                "expected objects in it",
+                name="unknown-format",
+            )
         yield _record(f"{head.source.name}: record {number}", value)
 
 
@@ -288,14 +295,19 @@ def _one_list(head: Head, folder: Folder) -> Contents:
     if len(lists) > 1:
         _refuse_several(head, [entry.key for entry in lists])
     if not lists:
-        raise DataError(head.source.name, "no list of records", "leave --from out")
+        raise DataError(
+            head.source.name, "no list of records", "leave --from out", name="unknown-format"
+        )
     return _inside(head, (lists[0].key,), later=True)
 
 
 def _refuse_several(head: Head, keys: Sequence[str]) -> None:
     shown = " and ".join(quoted(key) if key != ITSELF else "the document itself" for key in keys)
     raise DataError(
-        head.source.name, f"records in several places: {shown}", f"{_TWICE} {quoted(keys[-1])}"
+        head.source.name,
+        f"records in several places: {shown}",
+        f"{_TWICE} {quoted(keys[-1])}",
+        name="ambiguous-records",
     )
 
 
@@ -345,7 +357,12 @@ def _ids(head: Head, folder: Folder) -> Contents:
     document = head.document()
     pair = _pair(_entries(head))
     if pair is None:
-        raise DataError(head.source.name, "no list of ids that passed", "leave --from out")
+        raise DataError(
+            head.source.name,
+            "no list of ids that passed",
+            "leave --from out",
+            name="unknown-format",
+        )
     passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
@@ -353,7 +370,10 @@ def _ids(head: Head, folder: Folder) -> Contents:
             if task in outcomes:
                 both = "twice" if outcomes[task] == (key == passed) else "passed and failed"
                 raise DataError(
-                    head.source.name, f"the id {quoted(str(task))} is there {both}", "keep one"
+                    head.source.name,
+                    f"the id {quoted(str(task))} is there {both}",
+                    "keep one",
+                    name="duplicate-attempts",
                 )
             outcomes[task] = key == passed
     notes = []
@@ -440,7 +460,10 @@ def _way(head: Head, key: str) -> tuple[str, ...]:
     """The keys that a dotted name means: itself where there is such a key."""
     if head.form not in ("object", "array"):
         raise NoResults(
-            head.source.name, f"--records {key} looks inside a JSON document", "this file is none"
+            head.source.name,
+            f"--records {key} looks inside a JSON document",
+            "this file is none",
+            name="unknown-format",
         )
     return (
         (key,) if key in head.keys and "." in key and key in _tops(head) else tuple(key.split("."))
@@ -458,7 +481,10 @@ def _any(head: Head) -> bool:
 def _aligned(head: Head, folder: Folder) -> Contents:
     if head.form not in ("lines", "object"):
         raise DataError(
-            head.source.name, f"{LINE} needs JSON lines", "this is none; name the task's column"
+            head.source.name,
+            f"{LINE} needs JSON lines",
+            "this is none; name the task's column",
+            name="unknown-format",
         )
     return Contents(
         lambda wanted: ({LINE: number, **record} for number, record in lines(head, wanted))

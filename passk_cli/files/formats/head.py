@@ -254,7 +254,7 @@ def _checked(source: Source, read: Callable[[], Any]) -> Any:
     except documents.Malformed as error:
         remedy = "is the file cut off?" if error.cut else "mend it"
         raise DataError(
-            f"{source.name}:{error.line}", f"not JSON ({error.problem})", remedy
+            f"{source.name}:{error.line}", f"not JSON ({error.problem})", remedy, name="bad-record"
         ) from None
 
 

@@ -84,7 +84,12 @@ def _header(head: Head) -> dict[str, Any]:
         header = head.archive.json(name)
         if isinstance(header, dict):
             return header
-    raise DataError(head.source.name, "neither header.json nor a journal in it", "is it a log?")
+    raise DataError(
+        head.source.name,
+        "neither header.json nor a journal in it",
+        "is it a log?",
+        name="unknown-format",
+    )
 
 
 def _samples(head: Head) -> list[_Epoch]:

@@ -133,6 +133,7 @@ def _require_new(place: str, doc: str, before: set[str]) -> None:
             place,
             f"doc_id {doc} comes again, once per filter, and no sample says which filter",
             "log the samples with lm-eval 0.4.4 or newer",
+            name="duplicate-attempts",
         )
     before.add(doc)
 
@@ -146,6 +147,7 @@ def _require_one_answer(place: str, sample: dict[str, Any], metric: str) -> None
             f"{metric} is one number for {len(judged)} answers (repeats: {answers}); lm-eval does"
             " not keep the outcome of each answer",
             "evaluate with repeats: 1 several times and give the samples of all runs",
+            name="no-attempts",
         )
 
 

@@ -130,11 +130,13 @@ def _only(place: str, episode: dict[str, Any], agent: str) -> Any:
     """The agent's trace; what several agents of one name do in one episode are no attempts."""
     every = episode.get("traces", [episode]) or []
     if not isinstance(every, list):
-        raise DataError(place, "its traces are no list", "verifiers writes a list of records")
+        raise DataError(
+            place, "its traces are no list", "verifiers writes a list of records", name="bad-record"
+        )
     traces = [one for one in every if agent in (_ONLY, _agent(one))]
     if len(traces) > 1:
         problem = f"{len(traces)} traces of {agent!r} in one episode"
-        raise DataError(place, problem, "they are not attempts of their own")
+        raise DataError(place, problem, "they are not attempts of their own", name="bad-record")
     return traces[0] if traces else None
 
 

@@ -130,7 +130,9 @@ def _take(lock: IO[bytes], folder: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise ParameterError(f"{folder}: another run uses it; wait for its end") from None
+        raise ParameterError(
+            f"{folder}: another run uses it; wait for its end", name="unwritable-output"
+        ) from None
     except OSError:
         # A file system without locks.
         return
@@ -142,7 +144,9 @@ def _writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ParameterError(f"{folder}: cannot be written ({error.strerror})") from None
+        raise ParameterError(
+            f"{folder}: cannot be written ({error.strerror})", name="unwritable-output"
+        ) from None
 
 
 def _digest(summary: object) -> Any:

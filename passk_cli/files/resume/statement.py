@@ -217,14 +217,21 @@ class ResumedStatement(Statement):
 def require_files(sources: Sequence[Source], request: Request) -> None:
     """ParameterError for what no later run could read again, and for a cluster that counts."""
     if request.engine != "duckdb":
-        raise ParameterError(f"--resume: --engine {request.engine} keeps no counts; leave one out")
+        raise ParameterError(
+            f"--resume: --engine {request.engine} keeps no counts; leave one out",
+            name="contradicting-options",
+        )
     for source in sources:
         if not source.origin:
             raise ParameterError(
-                f"--resume: {source.name} cannot be read again by a later run; write it to a file"
+                f"--resume: {source.name} cannot be read again by a later run; write it to a file",
+                name="contradicting-options",
             )
     if not sources:
-        raise ParameterError("--resume is for files, and this is data in memory; leave it out")
+        raise ParameterError(
+            "--resume is for files, and this is data in memory; leave it out",
+            name="contradicting-options",
+        )
 
 
 def _without_path(sql: str, source: Source) -> str:

@@ -117,7 +117,7 @@ def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]
     if not remote.is_shared(address):
         s3 = f"write s3a{name[2:]}, or " if remote.scheme_of(address) == "s3" else ""
         problem = "fetched to this machine, which a cluster does not share"
-        raise DataError(name, problem, f"{s3}leave --engine spark out")
+        raise DataError(name, problem, f"{s3}leave --engine spark out", name="not-on-spark")
     pattern = any(sign in address for sign in PATTERN)
     files = sorted(_listed(spark, [address], name), key=lambda file: file.uri)
     itself = len(files) == 1 and path_of(files[0].uri) == _path(address)
@@ -129,9 +129,11 @@ def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]
         files = [file for file in files if is_result(file.uri)]
     if not files:
         if pattern:
-            raise DataError(name, "no file matches", "is the pattern quoted and right?")
+            raise DataError(
+                name, "no file matches", "is the pattern quoted and right?", name="no-such-file"
+            )
         looked = f"looked for {', '.join(SUFFIXES)}"
-        raise DataError(name, "no result files in this folder", looked)
+        raise DataError(name, "no result files in this folder", looked, name="no-results")
     for file in files:
         _require_readable(file)
     return [
@@ -153,7 +155,7 @@ def _require_readable(file: Shared) -> None:
     name = unquote(file.uri)
     if name.endswith(PACKED) and not name.endswith(".gz"):
         problem = f"Spark reads no {name.rsplit('.', 1)[1]} here"
-        raise DataError(remote.name_of(name), problem, "pack it as .gz")
+        raise DataError(remote.name_of(name), problem, "pack it as .gz", name="not-on-spark")
 
 
 def _listed(spark: Any, addresses: list[str], name: str) -> list[Shared]:
@@ -203,7 +205,7 @@ def _begun(spark: Any, sources: Sequence[Source]) -> Iterator[Source]:
         start = b"\n".join(row["value"] for row in of_file) + b"\n" * bool(of_file)
         if packing_by(start) != "none":
             problem = f"it is packed with {packing_by(start)}, which Spark reads off the name"
-            raise DataError(source.name, problem, "rename it")
+            raise DataError(source.name, problem, "rename it", name="not-on-spark")
         Path(source.path).write_bytes(start)
         every = not of_file or len(of_file) == of_file[0]["every"] < _LINES
         shared = source.shared and replace(source.shared, whole=every)

@@ -48,24 +48,34 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
         return at_address
     if any(sign in message for sign in _NO_ROOM):
         return DataError(
-            place, "its counts are larger than Spark's driver can take", MORE_FOR_DRIVER
+            place,
+            "its counts are larger than Spark's driver can take",
+            MORE_FOR_DRIVER,
+            name="out-of-memory",
         )
     if any(sign in message for sign in _NOT_THERE):
         return DataError(
             place, "Spark's workers do not see this file",
-            "put it into a folder that all of them share",
-        )  # fmt: skip
+            "put it into a folder that all of them share", name="spark-failed")  # fmt: skip
     packed = any(s.packing == "gzip" or _calls(s).endswith(".gz") for s in sources)
     if packed and any(sign in message for sign in _CUT_OFF):
-        return DataError(place, "the gzip stream is cut off or damaged", "copy the file again")
+        return DataError(
+            place,
+            "the gzip stream is cut off or damaged",
+            "copy the file again",
+            name="damaged-file",
+        )
     if "TextParsingException" in message or "MALFORMED_CSV" in message:
         return DataError(
-            place, "a quote without its partner", "write it once more with a CSV library"
+            place,
+            "a quote without its partner",
+            "write it once more with a CSV library",
+            name="bad-record",
         )
     reason = _reason(message)
     copy = "copy the file here, and " if is_remote(place) else ""
     remedy = f"{copy}leave --engine spark out"
-    return DataError(place, f"Spark ends with an error ({reason})", remedy)
+    return DataError(place, f"Spark ends with an error ({reason})", remedy, name="spark-failed")
 
 
 def _of_address(place: str, message: str) -> DataError | None:
@@ -79,16 +89,28 @@ def _of_address(place: str, message: str) -> DataError | None:
         package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "PACKAGE"
         problem = f"Spark has no file system for {scheme}://"
         remedy = f"give Spark its package: --packages {package} in PYSPARK_SUBMIT_ARGS"
-        return DataError(place, problem, remedy)
+        return DataError(place, problem, remedy, name="spark-failed")
     if says(_NO_ACCESS):
-        return DataError(place, "no access", "check its permissions, and Spark's credentials")
+        return DataError(
+            place,
+            "no access",
+            "check its permissions, and Spark's credentials",
+            name="spark-failed",
+        )
     if says(_NO_ANSWER):
         refused = " (connection refused)" if "Connection refused" in message else ""
-        return DataError(place, f"Spark does not reach it{refused}", "check the host and the port")
+        return DataError(
+            place,
+            f"Spark does not reach it{refused}",
+            "check the host and the port",
+            name="spark-failed",
+        )
     if says(_NOT_THERE) and set(place) & set(PATTERN):
-        return DataError(place, "no file matches", "is the pattern quoted and right?")
+        return DataError(
+            place, "no file matches", "is the pattern quoted and right?", name="no-such-file"
+        )
     if says(_NOT_THERE):
-        return DataError(place, "no such file", "check the address")
+        return DataError(place, "no such file", "check the address", name="no-such-file")
     return None
 
 

@@ -44,7 +44,7 @@ def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bo
         place = next(s for s in read.batch.sources if s.path == path_of(min(faults["bad"])))
         if place.partial:
             problem = f"{number:,} line{'s' * (number != 1)} that cannot be read as JSON records"
-            raise DataError(place.name, problem, SKIP)
+            raise DataError(place.name, problem, SKIP, name="bad-record")
         raise duckdb.InvalidInputException(
             f"Spark cannot read {number:,} record{'s' * (number != 1)} that others may"
         )
@@ -82,18 +82,26 @@ def _require_rows(groups: Any, faults: dict[str, dict[str, int]], read: Rows) ->
 def _no_row(fault: str, number: int, source: Source, read: Rows) -> DataError | None:
     if fault == "header":
         problem = f"its header comes {number:,} times"
-        return None if number == 1 else DataError(source.name, problem, "remove the others")
+        return (
+            None
+            if number == 1
+            else DataError(source.name, problem, "remove the others", name="bad-record")
+        )
     if fault == "return":
-        return DataError(source.name, r"lines end in \r", "save it with line ends \\n")
+        return DataError(
+            source.name, r"lines end in \r", "save it with line ends \\n", name="bad-record"
+        )
     if fault == "bad":
-        return DataError(source.name, "not UTF-8", "save the file as UTF-8")
+        return DataError(source.name, "not UTF-8", "save the file as UTF-8", name="bad-encoding")
     width = len(read.batch.layout.columns)
     uneven = (row for _, row in csv_rows(source, read.batch.layout.delimiter) if row)
     if any(len(row) < width or any(row[width:]) for row in uneven if len(row) != width):
         return misshapen(source, read.batch.layout)
     require_even_rows(source, read.batch.layout)
     problem = f"{number:,} rows have another number of fields than the header"
-    return DataError(source.name, problem, "write it once more with a CSV library")
+    return DataError(
+        source.name, problem, "write it once more with a CSV library", name="bad-record"
+    )
 
 
 def _open_quote(path: str, read: Rows) -> DataError:
@@ -102,7 +110,12 @@ def _open_quote(path: str, read: Rows) -> DataError:
     place = source.name
     for line, _ in csv_rows(source, read.batch.layout.delimiter):
         place = f"{source.name}:{line}"
-    return DataError(place, "a quote without its partner", "write it once more with a CSV library")
+    return DataError(
+        place,
+        "a quote without its partner",
+        "write it once more with a CSV library",
+        name="bad-record",
+    )
 
 
 def _twice(read: Rows) -> DataError:
@@ -117,5 +130,7 @@ def _twice(read: Rows) -> DataError:
             again = [key for key in keys if key in wanted and keys.count(key) > 1]
             if again:
                 problem = f'the key "{again[0]}" is there twice'
-                return DataError(f"{source.name}:{number}", problem, "keep one")
-    return DataError(read.batch.sources[0].name, "a record has a key twice", "keep one")
+                return DataError(f"{source.name}:{number}", problem, "keep one", name="bad-record")
+    return DataError(
+        read.batch.sources[0].name, "a record has a key twice", "keep one", name="bad-record"
+    )

@@ -77,15 +77,24 @@ def require_readable(sources: Sequence[Source]) -> None:
         file = os.path.basename(source.path)
         if file.startswith(("_", ".")):
             raise DataError(
-                source.name, f"Spark passes over names that begin with {file[0]}", "rename it"
+                source.name,
+                f"Spark passes over names that begin with {file[0]}",
+                "rename it",
+                name="not-on-spark",
             )
         suffix = _SUFFIX.get(source.packing)
         if suffix is None:
             raise DataError(
-                source.name, f"Spark reads no {source.packing} here", f"pack it as .gz, {alone}"
+                source.name,
+                f"Spark reads no {source.packing} here",
+                f"pack it as .gz, {alone}",
+                name="not-on-spark",
             )
         if not file.endswith(suffix) or (not suffix and file.endswith(PACKED)):
             packed = f"is packed with {source.packing}" if suffix else "is not packed"
             raise DataError(
-                source.name, f"it {packed}, which Spark reads off the name", f"rename it, {alone}"
+                source.name,
+                f"it {packed}, which Spark reads off the name",
+                f"rename it, {alone}",
+                name="not-on-spark",
             )

@@ -41,7 +41,9 @@ def session(master: str | None) -> Any:
         try:
             from pyspark.sql import SparkSession
         except ImportError:
-            raise ParameterError(f"--engine spark: pyspark is not installed; {INSTALL}") from None
+            raise ParameterError(
+                f"--engine spark: pyspark is not installed; {INSTALL}", name="missing-package"
+            ) from None
         return _session(SparkSession, master)
 
 
@@ -103,16 +105,21 @@ def _require_answer(connected: Any) -> None:
 def _silent(master: str | None, error: Exception, log: str) -> ParameterError:
     """Why no session came about."""
     if ("JAVA_GATEWAY_EXITED" in str(error) and master is None) or "JAVA_HOME" in log:
-        return ParameterError("--engine spark: Java is not there; Spark needs Java 17 or later")
+        return ParameterError(
+            "--engine spark: Java is not there; Spark needs Java 17 or later",
+            name="missing-package",
+        )
     if "PACKAGE_NOT_INSTALLED" in str(error) or isinstance(error, ImportError):
         return ParameterError(
-            f"--spark-master {_shown(master)}: packages of Spark Connect are missing; {INSTALL}"
+            f"--spark-master {_shown(master)}: packages of Spark Connect are missing; {INSTALL}",
+            name="missing-package",
         )
     answer = "StatusCode.UNAVAILABLE" not in str(error)
     reason = " ".join(str(error).split())[:200] if answer else "nothing answers there"
     return ParameterError(
         f"--spark-master {_shown(master)}: no session ({reason}); does it run, and is its"
-        " version that of pyspark?"
+        " version that of pyspark?",
+        name="spark-failed",
     )
 
 

@@ -116,7 +116,8 @@ class SparkStatement(Statement):
         if keep is not None:
             raise ParameterError(
                 f"--duplicates {keep}: attempts are repeated, and rows on a cluster have no order;"
-                " leave the repeated ones out of the files, or --engine spark"
+                " leave the repeated ones out of the files, or --engine spark",
+                name="not-on-spark",
             )
         return super().rows(None)
 
@@ -226,6 +227,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
                 batch.sources[0].name,
                 f"over {MOST_GROUPS:,} different rows would have to come home",
                 "name fewer columns in --where and --by",
+                name="not-on-spark",
             )
         layout = self._kept(f"gathered_{place}", groups, read)
         if not layout.typed:
@@ -308,7 +310,12 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
         base, keys = self._path(batch, column)
         if any(sign in key for key in keys for sign in "'[]\\"):
-            raise DataError(batch.sources[0].name, f"Spark finds no {column!r}", "rename the key")
+            raise DataError(
+                batch.sources[0].name,
+                f"Spark finds no {column!r}",
+                "rename the key",
+                name="not-on-spark",
+            )
         return base, tuple(keys)
 
     def _kept(self, table: str, groups: Any, read: Rows) -> HomeTable:
@@ -386,6 +393,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
                     read.batch.sources[0].name,
                     f'"{part.name}" holds {example}, a number or a text to Spark',
                     "write numbers without exponents, or leave --engine spark out",
+                    name="not-on-spark",
                 )
             if not part.listed:
                 number = f"CAST(CAST({column} AS DOUBLE) AS VARCHAR)"
@@ -410,23 +418,28 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
         if in_memory or kind == "json":
             what = "data in memory" if in_memory else "one JSON document"
             problem = f"{what}, which a cluster does not share"
-            raise DataError(first, problem, "leave --engine spark out")
+            raise DataError(first, problem, "leave --engine spark out", name="not-on-spark")
         if kind == "csv" and request.skip_bad:
-            raise ParameterError("--skip-bad: Spark keeps no account of rows of CSV; mend them")
+            raise ParameterError(
+                "--skip-bad: Spark keeps no account of rows of CSV; mend them", name="not-on-spark"
+            )
         if not batch.layout.spool:
             require_readable(batch.sources)
     if request.conversion is not None:
         raise ParameterError(
-            "--engine spark: rows stay on the cluster; write counts with passk convert --counts"
+            "--engine spark: rows stay on the cluster; write counts with passk convert --counts",
+            name="not-on-spark",
         )
     if "line" in request.attempts:
         raise ParameterError(
             "--order-from-lines: lines on a cluster have no order; name the attempt's number with"
-            " --field attempt=…"
+            " --field attempt=…",
+            name="not-on-spark",
         )
     if "solution" in request.attempts and (request.normalise != "none" or request.similarity):
         option = "--similarity" if request.similarity else f"--normalise {request.normalise}"
         raise ParameterError(
             f"{option}: solutions are texts, which stay on the cluster; compare them with"
-            " --normalise none, or leave --engine spark out"
+            " --normalise none, or leave --engine spark out",
+            name="not-on-spark",
         )

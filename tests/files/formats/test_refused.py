@@ -28,7 +28,7 @@ FOLDER = DATA / "refused"
 def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
     done = passk("estimate", FOLDER / name)
     assert done.code == 3
-    assert f"passk: {FOLDER / name}: " in done.err
+    assert f"error[no-results]: {FOLDER / name}: " in done.err
     assert reason in done.err
 
 

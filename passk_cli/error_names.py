@@ -1,0 +1,308 @@
+"""Names of errors: each family of errors declared once, with its meaning and what to do.
+
+An error carries the name of its family as text, so that raising one imports nothing:
+`DataError(place, problem, remedy, name="no-such-file")`.
+"""
+
+from passk_cli.message import ERROR, Message
+
+# Name → (what is wrong, meaning).  What the caller asked for comes first, then what files hold.
+_FAMILIES = {
+    "usage": (
+        "the command line is not understood",
+        "An option that the command does not have, an option without its value, or an argument too"
+        " many or too few. `passk COMMAND --help` lists the options of a command; `passk help"
+        " COMMAND` explains every one of them.",
+    ),
+    "bad-option-value": (
+        "an option has a value that it does not take",
+        "The value is outside the range of the option, not one of its choices, or not written as"
+        " the option needs it. The message names the option and what it takes.",
+    ),
+    "contradicting-options": (
+        "options exclude each other, or one needs another",
+        "Two options ask for different things, or an option only means something together with"
+        " another one. Leave out the option that the message names, or add the one that it needs.",
+    ),
+    "no-files": (
+        "no files are given",
+        "The command reads result files. Name files, folders, globs or URLs, label them with"
+        " label=path, or give - to read standard input.",
+    ),
+    "unknown-name": (
+        "no command or message has this name",
+        "`passk --help` lists the commands, `passk help messages` the names of messages and errors.",
+    ),
+    "unknown-metric": (
+        "a metric does not exist or is not for this command",
+        "A metric is written as pass@10, pass^4, gpass@8:0.5, best@k or mean; the message lists"
+        " those that are possible. Some commands take metrics of passes and failures only.",
+    ),
+    "invalid-method": (
+        "an interval, test or adjustment is not valid for this question",
+        "Each interval and each test answers a question about new tasks or about these tasks, and"
+        " for some metrics only. passk refuses a combination that has no valid answer. Leave the"
+        " option out: the default is valid wherever there is an answer.",
+    ),
+    "no-bounds": (
+        "--missing bounds has no answer for this",
+        "With --missing bounds every number is a range: missing outcomes are tried as all failing"
+        " and as all passing. That holds for metrics that rise with every pass, such as pass@k and"
+        " pass^k. For other metrics and results the extremes may lie between the two. Use --missing"
+        " fail or --missing drop.",
+    ),
+    "too-large": (
+        "the computation or a record is too large",
+        "It would take too long or need too much memory. The message names the limit and what to"
+        " make smaller: k, --resamples, the number of models, or a record of a file.",
+    ),
+    "no-such-model": (
+        "no model has this name",
+        "The name or pattern given with --model, --exclude-model, --baseline or --against is that"
+        " of no model in the data. The message lists the models; `passk describe FILE` does too.",
+    ),
+    "no-such-column": (
+        "the data has no column of this name",
+        "The message lists the columns. Names are case-sensitive; a key inside another one is"
+        " written as outer.inner. `passk describe FILE` shows how a file is read.",
+    ),
+    "bad-condition": (
+        "a condition of --where is not understood",
+        "A condition compares columns with values, as in --where \"temperature < 0.5 AND split ="
+        " 'test'\". Texts stand in single quotes.",
+    ),
+    "reserved-column": (
+        "a column of the data has the name of a column of the output",
+        "The output would have two columns of one name. Rename the column in the data.",
+    ),
+    "bad-path": (
+        "the pattern of --path does not fit a file",
+        "--path reads columns from the paths of files: '{model}/{task}/run-{attempt}.json'. Every"
+        " file has to fit, in one way only; * stands for any text.",
+    ),
+    "too-few-attempts": (
+        "k is larger than the number of attempts",
+        "pass@k and pass^k are estimated from at least k attempts per task; no task has so many."
+        " Choose a smaller k, make more attempts, or use `passk extrapolate`, which predicts pass@k"
+        " beyond the measured k.",
+    ),
+    "nothing-to-compare": (
+        "there are no two models with shared tasks",
+        "A comparison needs two models, or a model and a baseline, that have tasks in common. Give"
+        " more files, name the runs with label=path, or look with `passk describe` at how models"
+        " and tasks are read.",
+    ),
+    "different-tasks": (
+        "two models have different tasks",
+        "A paired comparison uses the tasks that both models have. --unpaired drop leaves the"
+        " others out, which answers a question about the shared tasks only.",
+    ),
+    "no-pilot": (
+        "a plan has nothing to start from",
+        "`passk plan` needs the results of a pilot, or --mean and --spread of the success rates.",
+    ),
+    "no-rule": (
+        "a gate has no rule to check",
+        "Give at least one rule: --max-drop METRIC=X, --min METRIC=X, --no-regression or"
+        " --must-pass.",
+    ),
+    "no-chart": (
+        "there is nothing to draw",
+        "No number of the result could be computed, so a chart would be empty. The messages of the"
+        " same command without --chart say why.",
+    ),
+    "bad-output": (
+        "an output cannot be where or what it is asked to be",
+        "The folder does not exist, the suffix belongs to no format, two outputs have one name, or"
+        " an output would overwrite a file that is read. Nothing was read or written.",
+    ),
+    "unwritable-output": (
+        "a file or stream cannot be written",
+        "The system refuses to write: no permission, no space, or a folder that is in use. Outputs"
+        " are whole or not there; nothing half-written is left.",
+    ),
+    "no-room": (
+        "there is too little room for temporary files",
+        "What comes through a pipe or over the network is stored while it is read. Set TMPDIR to a"
+        " folder with more room, or give a local file.",
+    ),
+    "out-of-memory": (
+        "there is not enough memory",
+        "Read fewer columns or models at once (--model, --where), convert the files with `passk"
+        " convert --counts` first, or use a machine with more memory.",
+    ),
+    "missing-package": (
+        "a package that this option needs is not installed",
+        "Reading from cloud storage and on Spark needs further packages; the message has the"
+        " command that installs them.",
+    ),
+    "no-such-file": (
+        "a file does not exist",
+        "No file has this path, or no file matches this pattern. Check the spelling and the"
+        " folder; quote a pattern so that the shell does not change it.",
+    ),
+    "unreadable-file": (
+        "a file cannot be read",
+        "It has no read permission, is a device, or changed or vanished while it was read.",
+    ),
+    "damaged-file": (
+        "a file is cut off or damaged",
+        "A compressed file, an archive or a Parquet file is incomplete. Copy it again; look"
+        " whether the run that wrote it ended.",
+    ),
+    "suspicious-archive": (
+        "an archive would unpack to far more than it should",
+        "The members overlap or unpack to an absurd size, as those of a malicious archive do."
+        " Unpack it yourself if you trust it, and give the files.",
+    ),
+    "not-fetched": (
+        "a file on another machine cannot be fetched",
+        "The server does not answer, refuses access, ends early, or sends something that is no"
+        " file. Try again, check the address and the credentials, or fetch the file yourself.",
+    ),
+    "changed-file": (
+        "a file changed while it was read",
+        "Counts from a file that is still written would be neither the old nor the new ones. Read"
+        " it again when the run has ended.",
+    ),
+    "no-results": (
+        "a file or folder holds no results",
+        "It is empty, or has no records of attempts. In a folder such files are passed over; one"
+        " that is named on the command line is an error. Look whether the run wrote its results.",
+    ),
+    "unknown-format": (
+        "the format of a file is not recognised",
+        "passk reads JSONL, JSON, CSV, TSV, Parquet, and the formats that `passk formats` lists."
+        " --from names the format where it cannot be recognised.",
+    ),
+    "ambiguous-records": (
+        "records stand in several places of a document",
+        "A JSON document has several lists that could be the attempts. --records KEY chooses one.",
+    ),
+    "bad-record": (
+        "a line or record is malformed",
+        "It is no JSON, has another number of fields than the header, or has a key twice. The"
+        " place says file and line. Correct it, or leave such lines out with --skip-bad, which"
+        " reports how many they were.",
+    ),
+    "bad-encoding": (
+        "a text is not UTF-8",
+        "Save the file as UTF-8; for example `iconv -f latin1 -t utf-8`.",
+    ),
+    "no-task-column": (
+        "no column is recognised as the task",
+        "Every attempt belongs to a task. Name the column with --field task=COLUMN; the message"
+        " lists the columns.",
+    ),
+    "no-outcome-column": (
+        "no column is recognised as the outcome",
+        "The outcome says whether an attempt passed. Name the column with --field outcome=COLUMN,"
+        " and with --threshold X what passes where it is a score.",
+    ),
+    "ambiguous-column": (
+        "several columns could play one role",
+        "Choose one with --field ROLE=COLUMN. passk does not guess between columns, because the"
+        " numbers would depend on it.",
+    ),
+    "no-such-outcome": (
+        "a file does not have this outcome",
+        "The run was not scored, or by another scorer than --outcome names. The message lists the"
+        " outcomes that are there.",
+    ),
+    "several-outcomes": (
+        "a file has several outcomes",
+        "Several scorers judged the attempts. Choose one with --outcome NAME.",
+    ),
+    "bad-outcome": (
+        "an outcome is neither pass nor fail",
+        "An outcome is true or false, 1 or 0, pass or fail. A score becomes one with --threshold X;"
+        " best@k and mean use scores as they are.",
+    ),
+    "missing-outcome": (
+        "an attempt has no outcome",
+        "A timeout or a crash is not the same as a failure, and how it is counted changes every"
+        " number. Choose: --missing fail, --missing drop, or --missing bounds, which tries both.",
+    ),
+    "missing-name": (
+        "an attempt has no task or no model",
+        "Without it the attempt cannot be counted. Correct the record, or leave it out with"
+        " --skip-bad or --where.",
+    ),
+    "missing-value": (
+        "a value that a metric needs is missing or malformed",
+        "A score is no number, or an answer or solution is missing. The place names the first"
+        " attempt concerned.",
+    ),
+    "bad-counts": (
+        "n and c cannot be counts of attempts",
+        "n is the number of attempts and c the number of passes: whole numbers, 0 ≤ c ≤ n.",
+    ),
+    "bad-rate": (
+        "a success rate is no probability",
+        "A table of exact success rates has one probability from 0 to 1 per task and family.",
+    ),
+    "duplicate-attempts": (
+        "an attempt is recorded more than once",
+        "Model, task and attempt number occur twice. Counting both would make the intervals too"
+        " narrow. Choose: --duplicates first, last, or keep where they are attempts of their own.",
+    ),
+    "duplicate-files": (
+        "two files hold the same results",
+        "Counting both would count every attempt twice. Name one of them; if both are runs of their"
+        " own, number the attempts or keep both with --duplicates keep.",
+    ),
+    "pooled-models": (
+        "several models would be pooled as one",
+        "A column that is not used splits the attempts of each task evenly, as a model or a setting"
+        " does, or one label is given to several models. Keep them apart with --field model=COLUMN"
+        " or --by COLUMN.",
+    ),
+    "no-attempts": (
+        "the data has no single attempts",
+        "--where leaves nothing, or the file holds counts or averages where this question needs a"
+        " record of each attempt.",
+    ),
+    "unordered-attempts": (
+        "the order of attempts is not known",
+        "first@k and `passk order` need to know which attempt came first. Name a column of numbers"
+        " or times with --field attempt=COLUMN, or take the order of lines with --order-from-lines"
+        " of `passk order`.",
+    ),
+    "bad-cluster": (
+        "a cluster does not hold whole tasks",
+        "--cluster names a column that says which tasks belong together. Every task needs exactly"
+        " one cluster.",
+    ),
+    "no-temperature": (
+        "a temperature is missing or no number",
+        "Temperatures are read from a column, or from names such as gpt-4@T0.2. Name the column, or"
+        " label the files.",
+    ),
+    "wrong-data": (
+        "Python data of this type cannot be read",
+        "Give paths, a list of dicts, a dict of lists, a DataFrame, an Arrow table, or what"
+        " `passk_cli.read` returned.",
+    ),
+    "not-on-spark": (
+        "Spark cannot do this",
+        "With --engine spark only counts leave the cluster, and Spark reads some files and names"
+        " differently. Leave --engine spark out, or do what the message says.",
+    ),
+    "spark-failed": (
+        "Spark ended with an error",
+        "The cluster could not read a file or was not reached. The message has its reason.",
+    ),
+    "unusable-data": (
+        "the data cannot be used as it is",
+        "The message says where, what was expected, and what to do.",
+    ),
+    "internal": (
+        "a defect of passk",
+        "Please report it with the command line and the traceback that PASSK_DEBUG=1 shows.",
+    ),
+}
+
+ERRORS = {
+    name: Message(name, ERROR, template, meaning=meaning)
+    for name, (template, meaning) in _FAMILIES.items()
+}
