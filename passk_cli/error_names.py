@@ -31,7 +31,7 @@ _FAMILIES = {
     ),
     "unknown-name": (
         "no command or message has this name",
-        "`passk --help` lists the commands, `passk help messages` the names of messages and errors.",
+        "`passk --help` lists commands; `passk help messages` lists messages and errors.",
     ),
     "unknown-metric": (
         "a metric does not exist or is not for this command",
@@ -68,7 +68,7 @@ _FAMILIES = {
     ),
     "bad-condition": (
         "a condition of --where is not understood",
-        "A condition compares columns with values, as in --where \"temperature < 0.5 AND split ="
+        'A condition compares columns with values, as in --where "temperature < 0.5 AND split ='
         " 'test'\". Texts stand in single quotes.",
     ),
     "reserved-column": (

@@ -13,7 +13,7 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS, command_of
 from passk_cli.commands.command import OWN, Command
-from passk_cli.message import Message
+from passk_cli.message import ERROR, Message
 from passk_cli.option import DeclaredOption, Option, base_type, repeatable
 
 ABOUT = (
@@ -79,9 +79,10 @@ def manual(name: str, *, full: bool = False) -> str:
 
 def explained(message: Message) -> str:
     """What a message says, what it means, and how to be rid of it."""
+    choices = f"--ignore {message.name} leaves it out; --error {message.name} makes it an error."
     paragraphs = [
         f"{message.severity}[{message.name}]", message.pattern, message.meaning,
-        f"--ignore {message.name} leaves it out; --error {message.name} makes it an error.",
+        choices if message.severity != ERROR else "",
     ]  # fmt: skip
     return "\n\n".join(_filled(text, _width()) for text in filter(None, paragraphs))
 

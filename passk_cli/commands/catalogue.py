@@ -9,8 +9,13 @@ from passk_cli.commands import COMMANDS, command_of
 from passk_cli.errors import ParameterError
 from passk_cli.message import DECLARED, Message
 
-# Where messages are declared besides the modules of commands.
-_BELOW = ("passk_cli.study.notes", "passk_cli.study.losses", "passk_cli.study.stopping")
+# Modules that declare messages or errors, besides those of commands.
+_BELOW = (
+    "passk_cli.error_names", "passk_cli.files.folders", "passk_cli.files.formats",
+    "passk_cli.files.intake", "passk_cli.files.reading", "passk_cli.files.resume.statement",
+    "passk_cli.study.baseline", "passk_cli.study.losses", "passk_cli.study.notes",
+    "passk_cli.study.stopping", "passk_cli.study.temperature_names",
+)  # fmt: skip
 
 
 def messages() -> dict[str, Message]:
@@ -33,4 +38,4 @@ def message_of(name: str) -> Message:
         return declared[name]
     near = get_close_matches(name, declared, 1, cutoff=0.6)
     meant = f"; did you mean {near[0]}?" if near else "; `passk help messages` lists them"
-    raise ParameterError(f"no message is named {name!r}{meant}")
+    raise ParameterError(f"no message is named {name!r}{meant}", name="unknown-name")

@@ -216,7 +216,7 @@ class Command:
         own = declared(self.question)
         question = filled(self.question, {k: v for k, v in given.items() if k in own})
         if self.files == "needed" and source is None:
-            raise ParameterError("no files given")
+            raise ParameterError("no files given", name="no-files")
         shared = {k: v for k, v in given.items() if k not in own}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
@@ -231,7 +231,8 @@ def _bounded(question: Question, read: Read) -> Read:
 
     def refuse() -> None:
         raise ParameterError(
-            f"--missing {BOUNDS}: {question.unbounded}; use --missing fail or --missing drop"
+            f"--missing {BOUNDS}: {question.unbounded}; use --missing fail or --missing drop",
+            name="no-bounds",
         )
 
     def checked(request: Request, source: Any = None) -> Counts:

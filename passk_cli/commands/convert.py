@@ -114,7 +114,7 @@ class Convert(Question):
         from passk_cli.files.export import export_form
 
         if self.output is None:
-            raise ParameterError("no file to write: name it with --output FILE")
+            raise ParameterError("no file to write: name it with --output FILE", name="bad-output")
         _require_free(options.request.by, _OF_REPORT)
         path = Path(self.output)
         _require_outside(options.source, path)
@@ -122,22 +122,29 @@ class Convert(Question):
         if self.counts:
             return self._with_counts(path, form, options, read)
         if self.resume:
-            raise ParameterError("--resume keeps counts; add --counts")
+            raise ParameterError(
+                "--resume keeps counts; add --counts", name="contradicting-options"
+            )
         return self._with_attempts(path, form, options, read)
 
     def _with_counts(self, path: Path, form: str, options: SharedOptions, read: Read) -> Study:
         from passk_cli.files.export import write_columns
 
         if self.columns:
-            raise ParameterError("--with is for attempts, and --counts adds them up; give one")
+            raise ParameterError(
+                "--with is for attempts, and --counts adds them up; give one",
+                name="contradicting-options",
+            )
         if form == "every-eval-ever":
             raise ParameterError(
-                f"--format {form} is of attempts, and --counts adds them up; give one"
+                f"--format {form} is of attempts, and --counts adds them up; give one",
+                name="contradicting-options",
             )
         if self.missing == KEEP:
             raise ParameterError(
                 f"--missing {KEEP} is for attempts: counts have no place for a missing outcome;"
-                " count it with --missing fail, or leave it out with --missing drop"
+                " count it with --missing fail, or leave it out with --missing drop",
+                name="contradicting-options",
             )
         _require_free(options.request.by, _OF_COUNTS)
         resume = f"{path}.resume" if self.resume else None
@@ -153,9 +160,15 @@ class Convert(Question):
         from passk_cli.study.study import Study
 
         if isinstance(options.source, Counts):
-            raise ParameterError("these are counts, in which attempts are added up; add --counts")
+            raise ParameterError(
+                "these are counts, in which attempts are added up; add --counts",
+                name="contradicting-options",
+            )
         if len(options.request.threshold) > 1:
-            raise ParameterError("an attempt passes or not: give one --threshold, or --counts")
+            raise ParameterError(
+                "an attempt passes or not: give one --threshold, or --counts",
+                name="contradicting-options",
+            )
         with whole(path) as file:
             conversion = Conversion(str(file), form, self.columns)
             try:
@@ -163,7 +176,9 @@ class Convert(Question):
             except DataError as error:
                 if error.problem != HOLDS_COUNTS:
                     raise
-                raise DataError(error.place, error.problem, "add --counts") from None
+                raise DataError(
+                    error.place, error.problem, "add --counts", name="contradicting-options"
+                ) from None
         # Settings have columns: nothing is pooled.
         return Study(replace(counts, facts=replace(counts.facts, varying=())))
 
@@ -230,7 +245,8 @@ def _require_outside(source: Any, output: Path) -> None:
         if inside and is_result(output.name):
             raise ParameterError(
                 f"{output} lies in {read}, so that the next reading would count its attempts"
-                " again; write it elsewhere"
+                " again; write it elsewhere",
+                name="bad-output",
             )
 
 
@@ -239,7 +255,8 @@ def _require_free(names: tuple[str, ...], own: tuple[str, ...]) -> None:
     for name in names:
         if name.lower() in own:
             raise ParameterError(
-                f"--by {name}: the output has a column of that name; rename it in the data"
+                f"--by {name}: the output has a column of that name; rename it in the data",
+                name="reserved-column",
             )
 
 

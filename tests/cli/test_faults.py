@@ -81,12 +81,18 @@ def test_a_full_disk_leaves_the_old_output(
 def test_a_full_disk_for_temporary_files(
     passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    message = "error[unwritable-output]: temporary files: cannot be written (File too large); set TMPDIR to a folder with"
+    message = (
+        "error[unwritable-output]: temporary files: cannot be"
+        " written (File too large); set TMPDIR to a folder with"
+    )
     with room_for(20):
         assert_said(passk("estimate", DATA / "tau_bench", "-q"), 2, message)
         assert_said(passk("estimate", "-", "-q", stdin=MANY_ROWS.encode()), 2, message)
     monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
-    message = "error[unwritable-output]: no folder for temporary files (No such file or directory); set TMPDIR to a"
+    message = (
+        "error[unwritable-output]: no folder for temporary files (No"
+        " such file or directory); set TMPDIR to a"
+    )
     assert_said(passk("estimate", tau), 2, message)
 
 
@@ -97,7 +103,10 @@ def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=20 << 20))
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Endless()))
-    message = "error[no-room]: <stdin>: more than 10,485,760 bytes, half of what is free for temporary files"
+    message = (
+        "error[no-room]: <stdin>: more than 10,485,760 bytes, half of what is free for"
+        " temporary files"
+    )
     assert_said(passk("estimate", "-"), 3, message)
 
 

@@ -250,7 +250,8 @@ def test_sampling_in_batches_that_end_with_a_pass_is_refused(passk: Passk, write
     done = passk("extrapolate", path, "--fit", "beta", *FEW)
     assert (done.code, done.out) == (3, "")
     assert done.err == (
-        "error[unusable-data]: a: sampling seems to have stopped when a task passed (30 of 54 tasks have fewer"
+        "error[unusable-data]: a: sampling seems to have stopped"
+        " when a task passed (30 of 54 tasks have fewer"
         " than 30 attempts), so the number of attempts depends on the outcomes; usable are the"
         " first 10 attempts at every task: keep these alone, or make 30 at every task\n"
     )

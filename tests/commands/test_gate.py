@@ -214,7 +214,8 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     done = passk("gate", new, "--baseline", parts[0], "--baseline", "old", *DROP)
     assert done.code == 2
     assert done.err == (
-        "error[no-such-model]: --baseline old: no such file, and several baselines are files that are read"
+        "error[no-such-model]: --baseline old: no such file, and"
+        " several baselines are files that are read"
         " together; name a model alone\n"
     )
     done = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)

@@ -78,7 +78,10 @@ def test_an_empty_file_among_others_is_no_result(
     for given in ([tmp_path], [tmp_path / "one", *lost]):
         done = passk("estimate", *given, "-q")
         assert (done.code, done.out) == (3, "")
-        said = rf"error\[no-results\]: {tmp_path}/f[a-z]+/result.json: the file is empty, as 1 more file; run it"
+        said = (
+            rf"error\[no-results\]: {tmp_path}/f[a-z]+/result.json: the"
+            rf" file is empty, as 1 more file; run it"
+        )
         assert re.match(said, done.err)
     skipped = passk("estimate", tmp_path, "-q", "--skip-bad", "-k", "1")
     assert skipped.code == 0

@@ -267,7 +267,8 @@ def test_without_pyspark(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     done = passk("estimate", SAMPLES / "counts.csv", "--engine", "spark")
     assert done.code == 2
     assert done.err == (
-        "error[missing-package]: --engine spark: pyspark is not installed; pip install pyarrow 'pyspark[connect]'\n"
+        "error[missing-package]: --engine spark: pyspark is not"
+        " installed; pip install pyarrow 'pyspark[connect]'\n"
     )
 
 
@@ -393,7 +394,8 @@ def test_no_server_of_spark_connect() -> None:
     command = [sys.executable, "-c", IN_TURN, master, *[str(SAMPLES / "counts.csv")] * 2]
     lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
     assert lines == (
-        "False 0 2 error[spark-failed]: --spark-master sc://127.0.0.1:1/: no session (nothing answers there);"
+        "False 0 2 error[spark-failed]: --spark-master"
+        " sc://127.0.0.1:1/: no session (nothing answers there);"
         " does it run, and is its version that of pyspark?\n\n"
     )
 

@@ -1,0 +1,54 @@
+"""The catalogue: every message and error that is declared, and no name that is not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import passk_cli
+from passk_cli.commands.catalogue import messages
+from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
+from passk_cli.message import ERROR, NOTE, WARNING
+
+PACKAGE = Path(passk_cli.__file__).parent
+ERRORS = {"DataError", "NoResults", "ParameterError", "PasskError"}
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    """Each call of a plain name in the package, with that name."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                yield node.func.id, node
+
+
+def test_every_declared_message_is_in_the_catalogue() -> None:
+    declared = {
+        node.args[0].value
+        for called, node in calls()
+        if called == "Message" and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(declared) > 3
+    assert declared - messages().keys() == set()
+
+
+def test_every_name_of_an_error_is_declared() -> None:
+    names = {
+        keyword.value.value
+        for called, node in calls()
+        for keyword in node.keywords
+        if called in ERRORS and keyword.arg == "name" and isinstance(keyword.value, ast.Constant)
+    }
+    names |= {error.name for error in (DataError, NoResults, ParameterError, PasskError)}
+    families = {name for name, message in messages().items() if message.severity == ERROR}
+    # A role is a part of the name where a column is not recognised.
+    assert names <= families
+
+
+def test_messages_have_names_words_and_a_meaning() -> None:
+    for name, message in messages().items():
+        assert name.replace("-", "").isalpha() and name.islower(), name
+        assert message.severity in (NOTE, WARNING, ERROR), name
+        assert message.meaning.endswith("."), name
+        assert not message.template.endswith("."), name
