@@ -899,8 +899,6 @@ def drawn_sizes(kind: str, clusters: int, rng: np.random.Generator) -> np.ndarra
 
 def unequal_cell(work: tuple[str, int, float, float, int]) -> tuple[object, ...]:
     """One rate per cluster; the atom's size between an average cluster and Σm²/Σm."""
-    from passk_cli.inference.exact import dirichlet_quantile
-
     kind, clusters, a, b, repetitions = work
     rng = np.random.default_rng(
         [len(kind), int(10 * float(kind.split()[1])), clusters, int(10 * a)]
@@ -921,8 +919,11 @@ def unequal_cell(work: tuple[str, int, float, float, int]) -> tuple[object, ...]
                 and dirichlet_cdf(-high, above, -true, sizes) >= TAIL
             )
             if i < 30:
-                widths[share] += dirichlet_quantile(high, above, 1 - TAIL, sizes)
-                widths[share] -= dirichlet_quantile(low, below, TAIL, sizes)
+                ends = (high, above, 1 - TAIL), (low, below, TAIL)
+                upper, lower = (
+                    dirichlet_quantiles(a[None], w[None], p, sizes[None])[0] for a, w, p in ends
+                )
+                widths[share] += upper - lower
     shown = (f"{100 * hits[s] / repetitions:.1f} ({widths[s] / widths[0.0]:.2f})" for s in SHARES)
     return (f"{kind}, G={clusters}, Beta({a:g}, {b:g})", *shown)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,8 +35,6 @@ _NEGLIGIBLE = 36.0  # in powers of e: 2e-16
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
 # Numbers of one array while the step is halved; bounds memory.
 _CELLS = 1 << 21
-# Laws of at most so many atoms are remembered.
-_FEW = 16
 # Atoms of the laws inverted together, and threads.
 _ATOMS, _THREADS = 1 << 12, 2
 # Laws whose totals have these bits in common are one law.
@@ -66,36 +64,6 @@ def dirichlet_cdf(
     a, alpha, b = _atoms(totals, weights, sizes)
     below, above = (float(tail[0]) for tail in _tails((a - q * b)[None], alpha[None]))
     return below if below <= above else 1.0 - above
-
-
-def dirichlet_quantile(
-    totals: ArrayLike, weights: ArrayLike, p: float, sizes: ArrayLike | None = None
-) -> float:
-    """The q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p; see `dirichlet_cdf`.
-
-    p : in (0, 1).  Returns q with |cdf(q) − p| below 1e-11, or as near as doubles can be.
-    Edge cases: all a_i/b_i equal gives that value.
-
-    >>> round(dirichlet_quantile([0, 1], [2, 1], 0.5), 9)  # the median of Beta(1, 2)
-    0.292893219
-    """
-    a, alpha, b = _atoms(totals, weights, sizes)
-    if len(a) <= _FEW:
-        return _quantile_of_few(a.tobytes(), alpha.tobytes(), b.tobytes(), p)
-    return _quantile(a, alpha, b, p)
-
-
-@lru_cache(maxsize=4096)
-def _quantile_of_few(a: bytes, alpha: bytes, b: bytes, p: float) -> float:
-    """The quantile of atoms given as bytes: thousands of models at a few tasks have few laws between them."""
-    return _quantile(np.frombuffer(a), np.frombuffer(alpha), np.frombuffer(b), p)
-
-
-def _quantile(
-    a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
-) -> float:
-    """The quantile of distinct atoms."""
-    return float(_quantiles_of(a[None], alpha[None], b[None], p)[0])
 
 
 def _deviate(below: float, above: float) -> float:
@@ -149,12 +117,12 @@ def dirichlet_quantiles(
     p: float,
     sizes: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """`dirichlet_quantile` of each row, to 1e-12 of one by one; much of the time each takes by
-    itself goes into calling numpy.
+    """The q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p of each row; see `dirichlet_cdf`.
 
-    totals, weights, sizes : (laws × atoms); an atom of weight 0 is none.
-    Returns (laws,) floats.  Threads change no number; the laws beside it change one by rounding
-    alone, since sums over rows of another length are added in another order.
+    totals, weights, sizes : (laws × atoms); an atom of weight 0 is none.  p : in (0, 1).
+    Returns (laws,) floats with |cdf(q) − p| below 1e-11, or as near as doubles can be; where all
+    a_i/b_i of a row are equal, that value.  Threads change no number; the laws beside it change one
+    by rounding alone, since sums over rows of another length are added in another order.
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
     >>> dirichlet_quantiles(totals, weights, 0.5, np.ones((2, 2))).round(9).tolist()

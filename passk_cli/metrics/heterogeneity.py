@@ -1,4 +1,4 @@
-"""Effects of uneven tasks on pass^k and pass@k: Δ_k, the coverage deficit, moments of success rates.
+"""Effects of uneven tasks on pass^k and pass@k: Δ_k, coverage deficit, moments of success rates.
 
 A task's success rate is p; μ is the mean of p over tasks.  Equally hard tasks would all have p = μ.
 

@@ -246,7 +246,7 @@ class Change(Metric):
         return float(values.min()), float(values.max())
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """Lowest and highest possible change of scores with these bounds; infinite where unknown."""
+        """Lowest and highest change of scores with these bounds; infinite where unknown."""
         (low, high), (end_low, end_high) = (
             side.bounds_within(scores) for side in (self.start, self.end)
         )

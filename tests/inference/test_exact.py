@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from passk_cli.inference import exact
 from passk_cli.inference.exact import (
     BootstrapLaw,
     dirichlet_cdf,
-    dirichlet_quantile,
     dirichlet_quantiles,
 )
 from passk_cli.metrics.pass_k import pass_at_k
+
+
+def dirichlet_quantile(
+    totals: ArrayLike, weights: ArrayLike, p: float, sizes: ArrayLike | None = None
+) -> float:
+    """The quantile of one law."""
+    a = np.atleast_2d(np.asarray(totals, dtype=float))
+    alpha, b = (
+        np.broadcast_to(np.asarray(x, dtype=float), a.shape)
+        for x in (weights, 1.0 if sizes is None else sizes)
+    )
+    return float(dirichlet_quantiles(a, alpha, p, b)[0])
+
 
 SIZES = (1, 2, 3, 10, 164, 1000, 100_000)
 
