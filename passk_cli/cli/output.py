@@ -226,6 +226,14 @@ class Output:
             " width or after blanks and control characters. Numbers stay as they are.",
         ),
     ] = False
+    methods: Annotated[
+        bool,
+        Option(
+            "--methods",
+            help="What was computed, as a paper says it, with BibTeX.",
+            detail="Below the tables; in LaTeX as text with \\cite. A key of JSON.",
+        ),
+    ] = False
     quiet: Annotated[bool, Option("-q --quiet", help="Only warnings on stderr.")] = False
 
     def check(
@@ -418,7 +426,7 @@ class Output:
         colour = coloured and not os.environ.get("NO_COLOR")
         return Style(
             self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
-            signed=self.verbose,
+            signed=self.verbose, methods=self.methods,
         )  # fmt: skip
 
     def write_failure(self, problem: str, *, file: bool) -> None:
@@ -456,7 +464,8 @@ class Output:
 def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of where results go; what the question has itself is not among them."""
     edge = (Charting, Output) if declaration.charts else (Output,)
-    without = (*declared(declaration.question), *declaration.without)
+    without = [*declared(declaration.question), *declaration.without]
+    without += [] if declaration.methods else ["methods"]
     for group, options in sections_of(edge, without):
         fitting = [(field, _for(declaration, field, option), kind, default)
                    for field, option, kind, default in options]  # fmt: skip

@@ -129,6 +129,7 @@ class Command:
     charts : whether its report can be drawn.  paged : whether it is a page.
     judges : whether its report is a verdict, so that an error, which keeps it from one, has to show
         where pipelines look.
+    methods : whether it says how its numbers were computed, as a paper does.
     view : the module that has the sections of its answer, as SECTIONS, and its messages.
     """
 
@@ -140,6 +141,7 @@ class Command:
     charts: bool = False
     paged: bool = False
     judges: bool = False
+    methods: bool = False
     view: str = ""
 
     def shown(self) -> tuple[type[Section[Any]], ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from passk_cli.message import Said
 from passk_cli.render.checks import opening
-from passk_cli.render.style import Style, context, spoken
+from passk_cli.render.style import Style, context, methods, spoken
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
 from passk_cli.text import strict_json
 
@@ -36,6 +36,7 @@ def json_text(report: Report, style: Style) -> str:
     """One object: what was found, rows, messages, context and signature."""
     result = {"result": report.result, "exit": report.exit_code} if report.result else {}
     # Words are the same whatever digits and units the reader of tables has chosen.
+    stated = methods(report, style)
     words = {"answer": text} if (text := opening(report, Style())) else {}
     document = {
         "schema": SCHEMA,
@@ -45,6 +46,7 @@ def json_text(report: Report, style: Style) -> str:
         "messages": [message_data(message) for message in report.messages],
         "context": context(report, Style(full=True)),
         "signature": dict(report.signature),
+        **({"methods": {"text": stated.words, "bibtex": stated.bibtex}} if stated else {}),
     }
     return strict_json(document, indent=2) + "\n"
 

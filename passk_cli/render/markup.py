@@ -12,11 +12,12 @@ from passk_cli.render.style import (
     context,
     heading,
     labelled,
+    methods,
     parts,
     shown_tables,
     signed,
 )
-from passk_cli.report.model import Cell, Column, Estimate, Report, Table, signature_line
+from passk_cli.report.model import Cell, Column, Estimate, Methods, Report, Table, signature_line
 from passk_cli.text import printable
 
 _LATEX = {
@@ -62,6 +63,8 @@ def markdown(report: Report, style: Style) -> str:
         blocks.append(markdown_table(table, style))
     blocks += [escaped(text)] if (text := context(report, style)) else []
     blocks += [code(text)] if (text := signed(report, style)) else []
+    if stated := methods(report, style):
+        blocks += [escaped(stated.words), f"```bibtex\n{stated.bibtex}\n```"]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -91,6 +94,10 @@ def latex(report: Report, style: Style) -> str:
         # A blank line, so that several stand below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := context(report, style)) else []
+    if stated := methods(report, style):
+        cited = Methods(tex(stated.text), stated.references)
+        lines += ["", cited.cited(lambda keys: rf"~\cite{{{','.join(keys)}}}"), ""]
+        lines += [f"% {line}" for line in stated.bibtex.splitlines()]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from passk_cli.render.style import (
     Style,
     aligned,
     answer,
     context,
     joined,
+    methods,
     padded,
     shown_tables,
     signed,
@@ -16,6 +19,8 @@ from passk_cli.report.model import Report, Table
 from passk_cli.text import cells_of, printable
 
 GAP = "  "
+# Prose of several sentences is broken into lines.
+_WIDEST = 100
 
 
 def plain(report: Report, style: Style) -> str:
@@ -23,7 +28,10 @@ def plain(report: Report, style: Style) -> str:
     blocks = [text] if (text := answer(report, style)) else []
     blocks += [block(table, style) for table in shown_tables(report, style)]
     closing = [line for line in (context(report, style), signed(report, style)) if line]
-    return "\n\n".join([*blocks, *filter(None, ["\n".join(closing)])]) + "\n"
+    blocks += filter(None, ["\n".join(closing)])
+    if said := methods(report, style):
+        blocks += ["\n".join(wrap(said.words, _WIDEST)), said.bibtex]
+    return "\n\n".join(blocks) + "\n"
 
 
 def block(table: Table, style: Style) -> str:

@@ -14,6 +14,7 @@ from passk_cli.report.model import (
     Column,
     Estimate,
     Limits,
+    Methods,
     Phrase,
     Report,
     Sentence,
@@ -41,6 +42,7 @@ class Style:
     safe_csv : whether texts in csv and tsv that a spreadsheet would compute get an apostrophe.
     full : whether every table and column is shown, with the legend of the columns.
     signed : whether the line that reproduces the numbers stands below the tables.
+    methods : whether the sentences that say how they were computed do.
     """
 
     digits: int | None = None
@@ -51,6 +53,7 @@ class Style:
     safe_csv: bool = False
     full: bool = False
     signed: bool = False
+    methods: bool = False
 
     @property
     def typeset(self) -> Style:
@@ -120,6 +123,11 @@ def context(report: Report, style: Style) -> str:
 def signed(report: Report, style: Style) -> str:
     """The line that reproduces the numbers, where it is asked for."""
     return signature_line(report) if style.signed and report.signature else ""
+
+
+def methods(report: Report, style: Style) -> Methods | None:
+    """How the numbers were computed, where it is asked for."""
+    return report.methods() if style.methods and report.methods is not None else None
 
 
 def spoken(message: Said, style: Style) -> str:

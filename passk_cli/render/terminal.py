@@ -9,7 +9,16 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, answer, context, joined, shown_tables, signed
+from passk_cli.render.style import (
+    Style,
+    aligned,
+    answer,
+    context,
+    joined,
+    methods,
+    shown_tables,
+    signed,
+)
 from passk_cli.report.model import Estimate, Report, Table
 from passk_cli.text import cells_of, printable
 
@@ -46,6 +55,9 @@ def table(report: Report, style: Style) -> str:
     if text := signed(report, style):
         # One line, which the terminal itself folds, so that it can be copied as it is.
         console.print(Text(text, style="dim"), soft_wrap=True)
+    if said := methods(report, style):
+        console.print("\n" + _unbreakable(said.words))
+        console.print("\n" + said.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().replace(_UNBREAKABLE, " %").split("\n")
     return "\n".join(line.rstrip() for line in lines)

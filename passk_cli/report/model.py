@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import WARNING, Said
@@ -216,6 +217,40 @@ class Document:
     command: str = ""
 
 
+class Reference(NamedTuple):
+    """A publication: as a sentence cites it, and its entry in BibTeX."""
+
+    label: str
+    bibtex: str
+
+
+@dataclass(frozen=True)
+class Methods:
+    """How numbers were computed, as a paper says it.
+
+    text : sentences with citations, "[@key; @other]".  references : key → reference.
+    """
+
+    text: str
+    references: Mapping[str, Reference]
+
+    def cited(self, form: Callable[[Sequence[str]], str]) -> str:
+        """The text with citations as `form` makes them of their keys."""
+        return re.sub(r" \[(@[^\]]+)\]", lambda m: form(re.findall(r"@(\w+)", m[1])), self.text)
+
+    @property
+    def words(self) -> str:
+        """The text with citations in parentheses."""
+        return self.cited(
+            lambda keys: f" ({'; '.join(self.references[key].label for key in keys)})"
+        )
+
+    @property
+    def bibtex(self) -> str:
+        """The entries of its references."""
+        return "\n".join(reference.bibtex for reference in self.references.values())
+
+
 @dataclass(frozen=True)
 class Report:
     """The answer of a command.
@@ -234,6 +269,7 @@ class Report:
     omitted : what a gate's numbers lack or have too much, which its verdict says when it passes.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     page : what other commands found of the same data, where it is all shown as one document.
+    methods : makes the sentences of a paper that say how the numbers were computed.
     Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
@@ -251,6 +287,7 @@ class Report:
     listed: tuple[str, ...] = ()
     omitted: tuple[str, ...] = ()
     page: Document | None = None
+    methods: Callable[[], Methods] | None = None
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:

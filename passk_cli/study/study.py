@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import Said
-from passk_cli.report.model import Estimate, Report, Sentence, Table
+from passk_cli.report.model import Estimate, Methods, Report, Sentence, Table
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import span
 from passk_cli.study.confidence import Confidence
@@ -211,6 +211,12 @@ class Study:
         decided : what else the numbers depend on, for the signature; None leaves an entry out.
             It comes after the entries of the confidence, unless it holds them itself.
         """
+
+        def methods() -> Methods:
+            from passk_cli.study.methods import methods
+
+            return methods(self.counts, self.confidence, facts, entries)
+
         short = None if self.short_tasks == "empty" else self.short_tasks
         confidence = {} if "interval" in decided else self.confidence.signature()
         entries = {**confidence, **decided, **self.decided}
@@ -224,6 +230,7 @@ class Study:
             signature=signature(self.counts, self.metrics, **entries),
             draw=plots,
             answer=answer,
+            methods=methods,
         )
 
 

@@ -169,4 +169,4 @@ class Compare(Question):
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
-COMMAND = Command(Compare, (Request, Metrics, Rules, Confidence), charts=True)
+COMMAND = Command(Compare, (Request, Metrics, Rules, Confidence), charts=True, methods=True)

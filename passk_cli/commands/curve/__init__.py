@@ -232,5 +232,6 @@ class Curve(Question):
 
 
 COMMAND = Command(
-    Curve, (Request, Metrics, Confidence), without=("metrics",), files="optional", charts=True
-)
+    Curve, (Request, Metrics, Confidence), without=("metrics",), files="optional", charts=True,
+    methods=True,
+)  # fmt: skip

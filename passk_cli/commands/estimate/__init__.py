@@ -56,5 +56,6 @@ COMMAND = Command(
     Estimation,
     (Request, Metrics, Confidence),
     charts=True,
+    methods=True,
     view="passk_cli.commands.estimate.view",
 )

@@ -140,4 +140,6 @@ class Extrapolate(Question):
         return extrapolate_report(study, self.curves, self.to, self.target, self.fit)
 
 
-COMMAND = Command(Extrapolate, (Request, Confidence), without=("interval", "bounds"), charts=True)
+COMMAND = Command(
+    Extrapolate, (Request, Confidence), without=("interval", "bounds"), charts=True, methods=True
+)

@@ -1,0 +1,219 @@
+"""Methods in words, as a paper has them: what was computed, by the objects that computed it.
+
+Each name of an estimator, interval, test, adjustment or law has its words and its references here;
+`references.bib` has the references.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.metrics.registry import FAMILIES, parse
+from passk_cli.report.model import Methods, Reference
+from passk_cli.report.words import plural, span
+from passk_cli.study.rules import (
+    BH,
+    BONFERRONI,
+    GUARDED_T,
+    HOLM,
+    MAX_T,
+    MID_P,
+    SIGN_FLIP,
+    SUISSA_SHUSTER,
+    UNADJUSTED,
+    WITHIN,
+    T,
+)
+from passk_cli.text import listed
+from passk_cli.version import __version__
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.study.confidence import Confidence
+    from passk_cli.study.fact import Fact
+
+# Family of metrics → references of its estimator.
+ESTIMATORS: dict[str, str] = {
+    "pass@": "chen2021", "pass^": "yao2024", "gpass@": "liu2024", "mgpass@": "liu2024",
+    "gain@": "chen2021", "maj@": "wang2022", "distinct@": "hurlbert1971",
+    "distinct-correct@": "hurlbert1971", "distinct-pass@": "hurlbert1971",
+}  # fmt: skip
+# Interval → its words and references.
+INTERVALS: dict[str, tuple[str, str]] = {
+    "guard": ("guard, a half-guard Bayesian bootstrap", "rubin1981 learnedmiller2019"),
+    "gaffke": ("Gaffke's bound", "learnedmiller2019"),
+    "jeffreys": ("a Jeffreys posterior of bounded means", "brown2001"),
+    "guarded-t": ("Student's t with a guard for few tasks", "student1908"),
+    "percentile": ("the percentile bootstrap", "efron1993"),
+    "basic": ("the basic bootstrap", "efron1993"),
+    "bca": ("the BCa bootstrap", "efron1993"),
+    "t": ("Student's t", "student1908"),
+    "wilson": ("Wilson's score", "wilson1927"),
+    "clopper-pearson": ("the method of Clopper and Pearson", "clopper1934"),
+    "tango": ("Tango's score", "tango1998"),
+    "hull": ("the hull of a hierarchical posterior and a bootstrap of attempts", ""),
+    "jackknife": ("the jackknife over attempts", "efron1993"),
+}
+TESTS: dict[str, tuple[str, str]] = {
+    GUARDED_T: ("a paired t test with a guard for few tasks", "student1908"),
+    SUISSA_SHUSTER: ("the exact unconditional test of Suissa and Shuster", "suissa1991"),
+    SIGN_FLIP: ("a sign-flip test", "phipson2010"),
+    MID_P: ("the mid-p sign-flip test", "mcnemar1947"),
+    T: ("a paired t test", "student1908"),
+    WITHIN: ("permutation of attempts within tasks", "phipson2010"),
+}
+ADJUSTMENTS: dict[str, tuple[str, str]] = {
+    MAX_T: ("the single-step max-T method, intervals included", "westfall1993"),
+    BONFERRONI: ("Bonferroni's method, intervals included", ""),
+    HOLM: ("Holm's method", "holm1979"),
+    BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
+    UNADJUSTED: ("", ""),
+}
+LAWS: dict[str, tuple[str, str]] = {
+    "ex-gaussian": ("an ex-Gaussian law of task hardness", "schaeffer2025"),
+    "smooth": ("a smooth distribution of success rates", "schaeffer2025"),
+    "beta": ("a beta-binomial law", "kazdan2025"),
+    "beta+0": ("a beta-binomial law with tasks that never pass", "kazdan2025"),
+    "beta+0+1": ("a beta-binomial law with tasks that never or always pass", "kazdan2025"),
+    "power": ("a power law", "brown2024"),
+    "log-logit": ("a line of logit(pass@k) in log k", "brown2024"),
+    "weighed": ("an average of laws weighed by fit and backtest", "schaeffer2025 kazdan2025"),
+}
+_SOFTWARE = "passk"
+
+
+def methods(
+    counts: Counts, confidence: Confidence, facts: Sequence[Fact], entries: Mapping[str, object]
+) -> Methods:
+    """Sentences that say how these numbers were computed, with references as "[@key; @key]".
+
+    entries : of the signature, what the command decided: test, adjust, fit, …
+    """
+    sentences = (
+        _law(counts, entries) or _estimates(counts, facts), _intervals(confidence, facts, entries),
+        _tests(entries), _software(entries),
+    )  # fmt: skip
+    text = " ".join(filter(None, sentences))
+    keys = dict.fromkeys(re.findall(r"@([a-z]+\d{4}|passk)\b(?=[;\]])", text))
+    return Methods(text, {key: references()[key] for key in keys})
+
+
+@cache
+def references() -> dict[str, Reference]:
+    """Key → reference, of all there are."""
+    text = files("passk_cli.study").joinpath("references.bib").read_text(encoding="utf-8")
+    entries = {re.match(r"@\w+\{(\w+)", each)[1]: each.strip()  # type: ignore[index]
+               for each in re.split(r"(?m)^(?=@)", text) if each.strip()}  # fmt: skip
+    entries[_SOFTWARE] = (
+        "@software{passk,\n  author = {{The passk authors}},\n"
+        "  title = {passk: pass@k and pass\\^{}k with confidence intervals},\n"
+        f"  year = {{2026}}, version = {{{__version__}}}\n}}"
+    )
+    return {key: Reference(_label(entry), entry) for key, entry in entries.items()}
+
+
+def _label(entry: str) -> str:
+    """As a sentence cites it: "Chen et al. 2021"."""
+    author, year = (re.search(rf"{field} = \{{(.*?)\}},?\s", entry) for field in ("author", "year"))
+    assert author is not None
+    assert year is not None
+    names = [name.split(",")[0].strip("{}") for name in author[1].split(" and ")]
+    whose = names[0] + " et al." * (len(names) > 2 or names[-1] == "others")
+    return f"{whose if len(names) != 2 or names[-1] == 'others' else ' and '.join(names)} {year[1]}"
+
+
+def _cited(keys: str) -> str:
+    """A citation of these keys, with a blank before it; "" for none."""
+    return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys.split()))}]" if keys else ""
+
+
+def _sizes(counts: Counts) -> tuple[str, str]:
+    """Tasks, and attempts at each: "800 tasks", "10 attempts per task"."""
+    tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
+    n = span(int(counts.n.min()), int(counts.n.max()))
+    return f"{span(min(tasks), max(tasks))} tasks", f"{n} attempt{'s' * (n != '1')} per task"
+
+
+def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
+    ks: dict[str, list[str]] = {}
+    for name in dict.fromkeys(fact.name for fact in facts):
+        # A change or an effect is of other numbers.
+        with suppress(ParameterError):
+            metric = parse(name)
+            ks.setdefault(metric.family, []).append(metric.argument)
+    if not ks:
+        return ""
+    names = [
+        name
+        for family, each in ks.items()
+        for name in (
+            [f"{family}k (k from {each[0]} to {each[-1]})"]
+            if len(each) > 3 and FAMILIES[family].counted
+            else [family + argument for argument in each]
+        )
+    ]
+    cited = _cited(" ".join(ESTIMATORS.get(family, "") for family in ks))
+    means = "is the mean" if len(names) == 1 else "are means"
+    tasks, attempts = _sizes(counts)
+    return f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
+
+
+def _law(counts: Counts, entries: Mapping[str, object]) -> str:
+    fit = str(entries.get("fit") or "")
+    if not fit:
+        return ""
+    laws = [LAWS[name.strip()] for name in fit.split(",") if name.strip() in LAWS]
+    cited = _cited(" ".join(keys for _, keys in laws))
+    to = f" at k = {to}" if (to := entries.get("to")) else ""
+    words, (tasks, attempts) = listed([words for words, _ in laws]), _sizes(counts)
+    what = entries.get("extrapolate", "pass@k")
+    draws = "draws of its posterior" if fit == "ex-gaussian" else "refits to resampled tasks"
+    return (
+        f"{what}{to} is predicted from {attempts} at {tasks} by {words}{cited}, with intervals"
+        f" from {entries.get('resamples')} {draws}."
+    )
+
+
+def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[str, object]) -> str:
+    sampled = confidence.population == NEW_TASKS
+    about = "the tasks as a sample of a larger population" if sampled else "these tasks as fixed"
+    if confidence.cluster and sampled:
+        about += f", in clusters by {confidence.cluster}"
+    shown = [fact for fact in facts if fact.estimate.low is not None and fact.method in INTERVALS]
+    used = dict.fromkeys(fact.method for fact in shown)
+    level = f"{100 * confidence.level:g} %"
+    if confidence.method == "none":
+        return f"Standard errors take {about}{_cited('miller2024')}."
+    by = listed([INTERVALS[name][0] + _cited(INTERVALS[name][1]) for name in used])
+    made = f" are made by {by} and" if used else ""
+    if entries.get("band") == "simultaneous":
+        level += f", simultaneous over all k{_cited('davison1997')}"
+    return f"Confidence intervals ({level}){made} take {about}."
+
+
+def _tests(entries: Mapping[str, object]) -> str:
+    names = [name for name in str(entries.get("test") or "").split(", ") if name in TESTS]
+    if not names:
+        return ""
+    tests = listed([TESTS[name][0] + _cited(TESTS[name][1]) for name in names])
+    text = f"Models are compared on the tasks they share, paired by task, by {tests}"
+    how, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
+    number = str(entries.get("tests") or "").rpartition("/")[2]
+    if how and number not in ("", "1"):
+        text += f"; p-values are adjusted for {number} tests by {how}{_cited(keys)}"
+    if margin := entries.get("margin"):
+        text += f"; equivalence within ±{margin} by two one-sided tests{_cited('schuirmann1987')}"
+    return text + "."
+
+
+def _software(entries: Mapping[str, object]) -> str:
+    resamples, seed = entries.get("resamples"), entries.get("seed")
+    draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
+    return f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}."
