@@ -40,8 +40,8 @@ def test_order_is_never_guessed(passk: Passk) -> None:
         assert (done.code, done.out) == (3, "")
         assert "counts.csv: holds counts; attempt" in done.err
     done = passk("order", AGENTS, "--order-from-lines")
-    assert (done.code, "taken from the order of lines" in done.err) == (0, True)
-    assert "order=lines" in done.out
+    assert (done.code, "note[order-of-lines]" in done.err) == (0, True)
+    assert "order=lines" in passk("order", AGENTS, "--order-from-lines", "-v").out
     # A column of numbers counts for nothing then.
     assert "ordered by trial" not in passk("order", TAU, "--order-from-lines").err
 

@@ -12,6 +12,8 @@ CRUX = "sample_data/cruxeval.jsonl.gz"
 COLD = f'{CRUX} --where "temperature < 0.5"'
 # Name, command line.
 CASES = [
+    ("order", f"order {COLD}"),
+    ("order of a trial column", "order sample_data/tau_airline.csv"),
     ("diversity", f"diversity {COLD}"),
     ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
 ]

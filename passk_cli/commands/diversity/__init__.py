@@ -87,7 +87,7 @@ class Diversity(Question):
 
     def report(self, study: Study) -> Report:
         """Different solutions, different correct ones, and the gain that comes with them."""
-        from passk_cli.commands.diversity.view import Gain, Gains, Solutions
+        from passk_cli.commands.diversity.view import Gain, Solutions, VarietyOfGains
         from passk_cli.study.section import view
         from passk_cli.study.variety import variety
 
@@ -97,7 +97,7 @@ class Diversity(Question):
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
         gains = [Gain(row.series, k, row) for row in rows for k in ks]
         solutions = Solutions(study, rows, compared=_FORMS[self.normalise] + near)
-        return view(study, [solutions, Gains(study, gains)])
+        return view(study, [solutions, VarietyOfGains(study, gains)])
 
 
 COMMAND = Command(

@@ -180,7 +180,7 @@ class Gain(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gains(Section[Gain]):
+class VarietyOfGains(Section[Gain]):
     """The gain of k attempts over one, and the variety that comes with it."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
@@ -205,4 +205,4 @@ class Gains(Section[Gain]):
     )  # fmt: skip
 
 
-SECTIONS = (Solutions, Gains)
+SECTIONS = (Solutions, VarietyOfGains)

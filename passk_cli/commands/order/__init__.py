@@ -1,4 +1,4 @@
-"""passk order: does the order of attempts matter, as pass@k assumes it does not?"""
+"""passk order: whether attempts are independent of their order, as pass@k assumes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Order(Question):
     """Whether attempts depend on their order.
 
-    pass@k takes the attempts at a task as exchangeable and independent. This tests it: for a trend
-    over the attempts, for neighbours that are too alike, and for attempts that repeat each other.
+    pass@k takes the attempts at a task as independent. Three tests look for a trend over the
+    attempts, for a correlation of neighbours, and for pairs that agree too often.
 
     Example: passk order sample_data/tau_airline.csv
 
@@ -70,10 +70,10 @@ class Order(Question):
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
 
     def report(self, study: Study) -> Report:
-        """Trend, neighbours and copies tested for every model, and what stopping early costs."""
-        from passk_cli.commands.order.tables import order_report
+        """Verdicts for every model, and the numbers behind them."""
+        from passk_cli.commands.order.view import order_view
 
-        return order_report(study, by_lines=self.order_from_lines)
+        return order_view(study, by_lines=self.order_from_lines)
 
 
 COMMAND = Command(
@@ -81,6 +81,7 @@ COMMAND = Command(
     (Request, Metrics, Rules, Confidence),
     without=("metrics", "test", "family", "margin", "unpaired", "bounds"),
     charts=True,
+    view="passk_cli.commands.order.view",
 )
 
 

@@ -1,10 +1,11 @@
-"""Attempts in their order → rates by position, first@k, tests and estimates of every model."""
+"""Attempts in their order: pass rates by position, first@k beside pass@k, tests and verdicts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -53,6 +54,11 @@ _POSITIONS = 20
 _TASKS, _OF_EITHER, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
 THE_SAME = "k = n: they are the same"
+DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "not significant", "unclear"
+ALIKE, ALTERNATING, UNRELATED = "correlated", "alternating", "not significant"
+COPIES, AGREEING, NO_COPIES = "copies?", "pairs agree", "none found"
+CANNOT_TELL = "cannot be tested"
+DEPENDENT, INDEPENDENT = "not independent", "independent"
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class AttemptOrder:
         """What its numbers rest on."""
         return Size(len(self.n), int(self.n.min()), int(self.n.max()))
 
-    @property
+    @cached_property
     def stopped(self) -> bool:
         """Whether attempts were made until the first pass, by their order."""
         end = stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
@@ -102,14 +108,14 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the order of one model's attempts shows.
+    """Evidence for or against exchangeable attempts of one model.
 
     rates : pass rates by position; `more` has the last position of a stretch.
-    stopped : attempts were made until the first pass, so that nothing can be said about order.
     slope : change of the pass rate per attempt.  lag : correlation of neighbours; None where no
-    task has both outcomes.  lag_of_trend : what of it a straight trend alone brings about.
-    p : adjusted p-values of trend, neighbours, copies; NaN where nothing can be said.
-    survival : share of tasks unsolved after 0, 1, … attempts.  never : tasks never solved.
+    task has both outcomes.  lag_of_trend : the part of it that a straight trend alone brings about.
+    survival : share of tasks unsolved after 0, 1, … attempts.
+    p : adjusted p-values of trend, neighbours, copies; NaN where they cannot be tested.
+    alpha : the largest p that is significant.
     """
 
     order: AttemptOrder
@@ -121,15 +127,31 @@ class Evidence:
     lag: float | None
     lag_of_trend: float | None
     pairs: Pairs
-    stopped: bool
     survival: Floats
-    never: int
     p: tuple[float, float, float] = (math.nan, math.nan, math.nan)
+    alpha: float = math.nan
+
+    @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.order.series
 
     @property
     def mixed(self) -> int:
         """Tasks with passes and failures."""
         return self.trend.tasks
+
+    @property
+    def never(self) -> int:
+        """Tasks that were never solved."""
+        return int((self.order.c == 0).sum())
+
+    @property
+    def raw(self) -> tuple[float, float, float]:
+        """p-values of trend, neighbours, copies before the adjustment."""
+        if self.order.stopped:
+            return math.nan, math.nan, math.nan
+        return self.trend.p, self.neighbours.p, self.pairs.smallest
 
     @property
     def constant(self) -> bool:
@@ -139,6 +161,66 @@ class Evidence:
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
         enough = min(always, int(often.sum()) - ever) >= _OF_EITHER
         return self.mixed == 0 and int(often.sum()) >= _TASKS and enough
+
+    @property
+    def trend_verdict(self) -> str:
+        """declining, improving, not significant, or why none of these can be said.
+
+        The test takes any order as likely as any other; where neighbours are correlated, a trend is
+        only called one when its interval, which allows for any dependence, leaves out 0 as well.
+        """
+        if math.isnan(self.p[0]):
+            return CANNOT_TELL
+        if self.p[0] > self.alpha:
+            return NO_TREND
+        if self.neighbour_verdict == ALIKE and self.slope_may_be_zero:
+            return UNCLEAR
+        return DECLINING if self.trend.statistic < 0 else IMPROVING
+
+    @property
+    def neighbour_verdict(self) -> str:
+        """Whether neighbouring attempts are correlated, alternate, or neither significantly."""
+        if math.isnan(self.p[1]):
+            return CANNOT_TELL
+        if self.p[1] > self.alpha:
+            return UNRELATED
+        return ALIKE if self.neighbours.statistic < self.neighbours.mean else ALTERNATING
+
+    @property
+    def copies_verdict(self) -> str:
+        """Whether attempts look like copies, or pairs agree more often than independent ones."""
+        if self.constant:
+            return COPIES
+        if math.isnan(self.p[2]):
+            return CANNOT_TELL
+        if self.p[2] > self.alpha:
+            return NO_COPIES
+        return COPIES if self.pairs.copied[self.agreeing].any() else AGREEING
+
+    @property
+    def verdict(self) -> str:
+        """Whether some test rejects that attempts are independent."""
+        verdicts = (self.trend_verdict, self.neighbour_verdict, self.copies_verdict)
+        if set(verdicts) - {CANNOT_TELL, NO_TREND, UNRELATED, NO_COPIES}:
+            return DEPENDENT
+        return CANNOT_TELL if set(verdicts) == {CANNOT_TELL} else INDEPENDENT
+
+    @property
+    def agreeing(self) -> list[int]:
+        """The pairs of attempts that agree more often than independent ones, by position."""
+        if not self.p[2] <= self.alpha:
+            return []
+        pairs: list[int] = np.flatnonzero(self.pairs.adjusted <= self.alpha).tolist()
+        return pairs
+
+    @property
+    def slope_may_be_zero(self) -> bool:
+        """Whether the interval of the slope (two standard errors without one) includes 0."""
+        slope = self.slope.estimate
+        low, high = slope.low, slope.high
+        if slope.value is not None and slope.se is not None:
+            low, high = slope.value - 2 * slope.se, slope.value + 2 * slope.se
+        return low is not None and high is not None and low <= 0.0 <= high
 
 
 def in_order(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
@@ -183,41 +265,38 @@ def examine(study: Study) -> list[Evidence]:
     facts = study.facts(only=best)
     each = len(study.metrics)
     evidence = [
-        _evidence_of(study, model, facts[i * each : (i + 1) * each], edges)
-        for i, model in enumerate(steps(orders, "computing", "models"))
+        _evidence_of(study, order, facts[i * each : (i + 1) * each], edges)
+        for i, order in enumerate(steps(orders, "computing", "models"))
     ]
-    raw = [
-        [math.nan] * 3
-        if model.stopped
-        else [model.trend.p, model.neighbours.p, model.pairs.smallest]
-        for model in evidence
+    raw = np.array([model.raw for model in evidence])
+    adjusted = ADJUSTMENTS[study.rules.without_flips()](raw).tolist()
+    alpha = 1 - confidence.level + 1e-12
+    return [
+        replace(model, p=tuple(p), alpha=alpha) for model, p in zip(evidence, adjusted, strict=True)
     ]
-    adjusted = ADJUSTMENTS[study.rules.without_flips()](np.array(raw)).tolist()
-    return [replace(model, p=tuple(p)) for model, p in zip(evidence, adjusted, strict=True)]
 
 
 def _evidence_of(study: Study, order: AttemptOrder, facts: Sequence[Fact], edges: Ints) -> Evidence:
-    """What one model shows.  facts : its metrics, first@k and then pass@k of each k."""
-    slope, stopped = _slope(study, order), order.stopped
+    """The evidence of one model.  facts : its metrics, first@k and then pass@k of each k."""
+    slope = _slope(study, order)
     lag = lag_one(changes(order.start, order.passed), order.n, order.c)
     of_trend = lag_of_trend(slope.estimate.value or 0.0, order.n, order.c)
-    silent = stopped or math.isnan(lag)
+    silent = order.stopped or math.isnan(lag)
+    if order.stopped:
+        slope = replace(slope, estimate=Estimate(None, reason=STOPPED))
     half = len(facts) // 2
+    pairs = zip(facts[:half], facts[half:], strict=True)
     return Evidence(
         order,
         tuple(_rates(study, order, edges)),
-        tuple(
-            _beside(study, order, *pair) for pair in zip(facts[:half], facts[half:], strict=True)
-        ),
-        replace(slope, estimate=Estimate(None, reason=STOPPED)) if stopped else slope,
+        tuple(_beside(study, order, *pair) for pair in pairs),
+        slope,
         trend_test(order.start, order.passed),
         neighbour_test(order.start, order.passed),
         None if silent else lag,
         None if silent else of_trend,
         copies_test(order.start, order.passed),
-        stopped,
         unsolved(*first_pass(order.start, order.passed)),
-        int((order.c == 0).sum()),
     )
 
 
@@ -236,16 +315,10 @@ def _rates(study: Study, order: AttemptOrder, edges: Ints) -> Iterator[Fact]:
     for (tasks, attempts, values), low, high in zip(stretches, edges, edges[1:], strict=False):
         if not len(tasks):
             break
-        within = spread[tasks] / attempts
         rate = study.mean(
-            order.series,
-            "rate",
-            values,
-            order.tasks[tasks],
-            order.n,
-            within=within,
-            attempts=attempts,
-        )
+            order.series, "rate", values, order.tasks[tasks], order.n,
+            within=spread[tasks] / attempts, attempts=attempts,
+        )  # fmt: skip
         yield replace(rate, k=int(low) + 1, more={"k_to": int(high)})
 
 

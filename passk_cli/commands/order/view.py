@@ -1,0 +1,504 @@
+"""Dependence of attempts on their order: verdicts, the numbers behind them, messages, the chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from passk_cli.inference.exchangeability import MOST_POSITIONS
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.order import attempts_needed
+from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import first_few, plural, span
+from passk_cli.study.fact import Fact
+from passk_cli.study.order import (
+    AGREEING,
+    ALIKE,
+    ALTERNATING,
+    CANNOT_TELL,
+    COPIES,
+    DECLINING,
+    DEPENDENT,
+    IMPROVING,
+    INDEPENDENT,
+    STOPPED,
+    THE_SAME,
+    Beside,
+    Evidence,
+    examine,
+)
+from passk_cli.study.rules import ADJUSTED
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
+
+SHARES = (0.25, 0.5, 0.75)
+_PAIRS_SHOWN = 10
+_P = "p-value of the test: permutation within tasks, adjusted for the number of tests or pairs."
+# Verdict of a test → the reason it gives.
+_REASONS = {
+    DECLINING: "pass rates fall with later attempts",
+    IMPROVING: "pass rates rise with later attempts",
+    ALIKE: "neighbours agree too often",
+    ALTERNATING: "neighbours differ too often",
+    COPIES: "attempts look like copies",
+    AGREEING: "pairs of attempts agree too often",
+}
+
+DEPENDENT_ATTEMPTS = Message(
+    "dependent-attempts", WARNING,
+    "pass@k of {models:model} is {error} for the first k attempts", "report first@k",
+    "pass@k averages over all choices of k attempts and takes them as independent. Where they are"
+    " not, a user who makes k attempts in a row sees first@k, the share of tasks that one of the"
+    " first k attempts solves. A shared session, a cache, a rate limit, the time of day or sorted"
+    " files can make attempts depend on each other. pass@k is called too high or too low where the"
+    " interval of first@k − pass@k leaves out 0, uncertain elsewhere.",
+)  # fmt: skip
+COPIED_ATTEMPTS = Message(
+    "copied-attempts", WARNING,
+    "attempts {pair} of {model} differ on {tasks:task}, {expected} expected, as copies"
+    "{?more| ({more:more pair})}", "",
+    "The two attempts differ on a tenth of the tasks expected or fewer: one seed, cached responses"
+    " or a run read twice. Copies say no more than one attempt. --full lists the pairs.",
+)  # fmt: skip
+AGREEING_ATTEMPTS = Message(
+    "agreeing-attempts", NOTE,
+    "attempts {pair} of {model} agree more often than independent attempts would: they differ on"
+    " {tasks:task}, {expected} expected{?more| ({more:more pair})}", "",
+    "Two attempts are compared on the tasks with both outcomes; the expectation is over all orders"
+    " of the outcomes of each task. --full lists the pairs.",
+)  # fmt: skip
+CONSTANT_OUTCOMES = Message(
+    "constant-outcomes", WARNING,
+    "no task of {models} has both passes and failures: pass@k equals pass@1",
+    "vary the seed, or make one attempt",
+    "Attempts are copies (one seed, cached responses, temperature 0), or every task is certain."
+    " Either way further attempts say nothing new.",
+)  # fmt: skip
+ATTEMPTS_UNTIL_PASS = Message(
+    "attempts-until-pass", WARNING,
+    "attempts of {models} stop at the first pass, so their order cannot be tested", "",
+    "The last attempt at a task is then its only pass, whatever the order. Attempts to the first"
+    " success remain right, pass@k does not.",
+)  # fmt: skip
+TREND_OF_THESE_TASKS = Message(
+    "trend-of-these-tasks", NOTE,
+    "the trend of {models} holds for these tasks; its interval for new tasks includes 0", "",
+    "The test permutes the attempts at these tasks; the interval also covers which tasks were"
+    " drawn. Few tasks with both outcomes can decide the first and not the second.",
+)  # fmt: skip
+MOVED_ATTEMPTS = Message(
+    "moved-attempts", WARNING,
+    "{attempts:attempt} without an outcome left out: later attempts at the task move up",
+    "--missing fail keeps their places",
+    "Attempt 1 of the tables may then be the second that was made.",
+)  # fmt: skip
+UNEQUAL_ATTEMPTS = Message(
+    "unequal-attempts", NOTE,
+    "tasks have different numbers of attempts: rates by attempt are over different tasks", "",
+    "Trends are within tasks. Attempts to the first success count a task until its last attempt"
+    " (Kaplan–Meier).",
+)  # fmt: skip
+FIRST_ATTEMPTS = Message(
+    "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs", "",
+    "Later attempts would make too many pairs.",
+)  # fmt: skip
+ORDER_OF_LINES = Message(
+    "order-of-lines", NOTE, "the order of attempts is taken from the order of lines", "",
+    "`--order-from-lines` says that attempts were made in that order.",
+)  # fmt: skip
+
+
+def _points(slope: Estimate) -> Estimate:
+    """A slope in percentage points."""
+    numbers = (slope.value, slope.se, slope.low, slope.high)
+    value, se, low, high = (None if x is None else 100 * x for x in numbers)
+    return replace(slope, value=value, se=se, low=low, high=high, share=False)
+
+
+def _raw_p(pair: tuple[Evidence, int]) -> float:
+    """The p of so few differences, before the adjustment."""
+    return float(pair[0].pairs.p[pair[1]])
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+@dataclass(frozen=True)
+class Verdicts(Section[Evidence]):
+    """A row per model: trend, neighbours, first@k beside pass@k at a middle k, and the verdict."""
+
+    columns = (
+        MODEL, GROUPS,
+        Column("points per attempt", "score", cell=lambda model: _points(model.slope.estimate),
+               meaning="Trend: change of the pass rate from one attempt to the next."),
+        Column("p", "p", True, shown=FULL, cell=lambda model: _or_none(model.p[0]),
+               meaning=_P),
+        Column("trend", joined=True, shown=FULL, cell=lambda model: model.trend_verdict,
+               meaning="Unclear: p is significant, but neighbours are correlated and the interval"
+               " includes 0."),
+        Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
+               share=False), meaning="Lag-1 correlation of attempts at one task; near 0 where"
+               " attempts are independent."),
+        Column("p", "p", True, shown=FULL, cell=lambda model: _or_none(model.p[1]),
+               meaning=_P),
+        Column("correlation", joined=True, shown=FULL, cell=lambda model: model.neighbour_verdict,
+               meaning="Verdict of the test of neighbours."),
+        Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
+               signed=True, share=False), meaning="Lag-1 correlation that the trend alone causes."),
+        Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
+               meaning="Tasks solved by the first k attempts, less those that pass@k promises.",
+               cell=lambda model, k: next(b.difference.estimate for b in model.beside
+                                          if b.any.k == k)),
+        Column("repeats", shown=FULL, cell=lambda model: model.copies_verdict,
+               meaning="Verdict of the test of pairs of attempts."),
+        Column("mixed tasks", shown=FULL, cell=lambda model: f"{model.mixed} of"
+               f" {len(model.order.n)}", meaning="Tasks with passes and failures: only these can"
+               " show dependence."),
+        Column("verdict", cell=lambda model: model.verdict,
+               meaning="Not independent: some test is significant. Independent: none is, which few"
+               " mixed tasks can hide."),
+        data_field("k_to", "Last attempt of a stretch, or second attempt of a pair."),
+    )  # fmt: skip
+    by_lines: bool = False
+
+    @property
+    def middle(self) -> list[int]:
+        """A k in the middle of those at which first@k and pass@k can differ."""
+        ks = sorted({
+            int(b.any.k or 0) for model in self.records for b in model.beside
+            if b.difference.estimate.value is not None and b.difference.note != THE_SAME
+        })  # fmt: skip
+        return ks[len(ks) // 2 : len(ks) // 2 + 1]
+
+    def facts(self) -> Iterator[Fact]:
+        """The tidy rows, model by model."""
+        for model in self.records:
+            yield from _tests(model)
+            yield from (_pair(model, i) for i in model.agreeing)
+            yield from model.rates
+            for beside in model.beside:
+                yield from beside
+            yield from _survival(model)
+
+    def answer(self) -> Iterator[Sentence]:
+        """Which models' attempts are not independent, and why."""
+        dependent, untested, rest = (
+            [model for model in self.records if model.verdict == verdict]
+            for verdict in (DEPENDENT, CANNOT_TELL, INDEPENDENT)
+        )
+        if dependent:
+            verdicts = {verdict for model in dependent for verdict in (
+                model.trend_verdict, model.neighbour_verdict, model.copies_verdict)}  # fmt: skip
+            if ALIKE in verdicts:  # Then pairs agree for that reason alone.
+                verdicts -= {AGREEING}
+            reasons = [reason for verdict, reason in _REASONS.items() if verdict in verdicts]
+            names = first_few([model.order.name for model in dependent])
+            yield (f"Attempts of {names} are not independent: {', '.join(reasons)}.",)
+        elif rest:
+            whose = rest[0].order.name if len(rest) == 1 else plural(len(rest), "model")
+            yield (f"No dependence found between attempts of {whose}: no significant trend,"
+                   " correlation of neighbours or agreement of pairs.",)  # fmt: skip
+        else:
+            yield ("Independence cannot be tested: no task has both passes and failures.",)
+            return
+        if untested:
+            yield (f"Cannot be tested: {first_few([m.order.name for m in untested])}.",)
+
+    def context(self) -> Iterator[str]:
+        """What the numbers rest on, and how they are tested."""
+        orders = [model.order for model in self.records]
+        yield self.study.sizes([Fact(o.series, "", None, Estimate(None), size=o.size)
+                                for o in orders])  # fmt: skip
+        adjust = self.study.rules.without_flips()
+        tests = plural(self.tests, "permutation test")
+        yield f"{ADJUSTED[adjust]} over {tests}" if adjust in ADJUSTED else f"{tests}, unadjusted"
+        if any(model.verdict == INDEPENDENT for model in self.records):
+            yield "independent: no test rejects"
+        if any(model.lag is None for model in self.records):
+            yield "–: cannot be tested"
+
+    @property
+    def tests(self) -> int:
+        """How many tests there are."""
+        return sum(not math.isnan(p) for model in self.records for p in model.p)
+
+    def details(self) -> Iterator[str]:
+        """How certain the numbers are."""
+        yield self.study.confidence.words(self.study.confidence.for_differences())
+
+    def messages(self) -> Iterator[Said]:
+        """How far pass@k holds, copies and agreeing pairs, and what qualifies the numbers."""
+        study = self.study
+        if self.by_lines:
+            # Then a column of numbers or times does not count.
+            study = replace(study, counts=replace(study.counts, attempts={}))
+        decisive = [model.slope for model in self.records if not model.order.stopped]
+        every = [beside for model in self.records for beside in model.beside]
+        decisive += [b.difference for b in every if b.any.k in self.middle]
+        decisive = [fact for fact in decisive if fact.estimate.low is None]
+        yield from study.messages(decisive, short=[fact for b in every for fact in b[:2]])
+        if self.by_lines:
+            yield ORDER_OF_LINES()
+        facts = study.counts.facts
+        if facts.missing and facts.missing_policy == "drop":
+            yield MOVED_ATTEMPTS(attempts=facts.missing)
+        yield from self._promises()
+        for message, models in (
+            (CONSTANT_OUTCOMES, [model for model in self.records if model.constant]),
+            (ATTEMPTS_UNTIL_PASS, [model for model in self.records if model.order.stopped]),
+            (TREND_OF_THESE_TASKS, [
+                model for model in self.records
+                if model.trend_verdict in (DECLINING, IMPROVING) and model.slope_may_be_zero
+            ]),
+        ):  # fmt: skip
+            if models:
+                yield message(models=[model.order.name for model in models])
+        yield from self._agreement()
+        if any(model.order.size.n_min != model.order.size.n_max for model in self.records):
+            yield UNEQUAL_ATTEMPTS()
+        if any(int(model.order.n.max()) > MOST_POSITIONS for model in self.records):
+            yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
+
+    def _promises(self) -> Iterator[Said]:
+        """How far pass@k of dependent attempts is from what the first k attempts give."""
+        dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
+        limits = [b.difference.estimate for model in dependent for b in model.beside
+                  if b.any.k in self.middle]  # fmt: skip
+        errors = {
+            "too high": sum(e.high is not None and e.high < 0 for e in limits),
+            "too low": sum(e.low is not None and e.low > 0 for e in limits),
+        }
+        if not any(errors.values()):
+            errors["uncertain"] = len(dependent)
+        yield from (DEPENDENT_ATTEMPTS(models=n, error=e) for e, n in errors.items() if n)
+
+    def _agreement(self) -> Iterator[Said]:
+        """The most striking pair of attempts, of copies and of others; where neighbours are
+        correlated, other pairs agree for that reason."""
+        pairs = [(model, i) for model in self.records for i in model.agreeing]
+        for message, some in (
+            (COPIED_ATTEMPTS, [(model, i) for model, i in pairs if model.pairs.copied[i]]),
+            (AGREEING_ATTEMPTS, [(model, i) for model, i in pairs if not model.pairs.copied[i]
+                                 and model.neighbour_verdict != ALIKE]),
+        ):  # fmt: skip
+            if some:
+                pair = AgreeingPair(*min(some, key=_raw_p))
+                expected = f"{pair.model.pairs.expected[pair.place]:.3g}"
+                yield message(
+                    pair=pair.attempts, model=pair.model.order.name, more=len(some) - 1,
+                    tasks=int(pair.model.pairs.differ[pair.place]), expected=expected,
+                )  # fmt: skip
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The pass rate by position."""
+        rows = [
+            {"attempt": sum(_stretch(rate)) / 2, "pass rate": rate.estimate.value,
+             "low": rate.estimate.low, "high": rate.estimate.high, "model": model.order.name}
+            for model in self.records
+            for rate in model.rates
+        ]  # fmt: skip
+        sizes, by = next(self.context()), ordered_by(self.study, by_lines=self.by_lines)
+        chart = curves(
+            rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
+            title="Pass rate by attempt", subtitle=f"{sizes} · {self.study.confidence.words()}",
+            x_title="attempt" if by == "attempt" else f"attempt, by {by}", y_title="pass rate",
+            log_x=False,
+        )  # fmt: skip
+        return (chart,)
+
+
+class AgreeingPair(NamedTuple):
+    """A pair of attempts of one model, by its place among the pairs."""
+
+    model: Evidence
+    place: int
+
+    @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.model.series
+
+    @property
+    def attempts(self) -> str:
+        """The two attempts: "1 and 2"."""
+        first, second = self.model.pairs.first[self.place], self.model.pairs.second[self.place]
+        return f"{first + 1} and {second + 1}"
+
+
+@dataclass(frozen=True)
+class AgreeingPairs(Section[AgreeingPair]):
+    """Pairs of attempts that agree more often than independent attempts would."""
+
+    title = "Pairs of attempts that agree more often than independent attempts would (first 10)"
+    shown = FULL
+    columns = (
+        MODEL, GROUPS,
+        Column("attempts", meaning="The two attempts.", cell=lambda pair: pair.attempts),
+        Column("differ on", "count", meaning="Tasks on which their outcomes differ.",
+               cell=lambda pair: int(pair.model.pairs.differ[pair.place])),
+        Column("expected", "count", meaning="Tasks on which independent attempts would differ.",
+               cell=lambda pair: float(pair.model.pairs.expected[pair.place])),
+        Column("of tasks", "count", meaning="Mixed tasks with both attempts.",
+               cell=lambda pair: int(pair.model.pairs.tasks[pair.place])),
+        Column("p", "p", meaning=_P,
+               cell=lambda pair: float(pair.model.pairs.adjusted[pair.place])),
+    )  # fmt: skip
+
+
+def _stretch(rate: Fact) -> tuple[int, int]:
+    """The first and the last position of a pass rate."""
+    return int(rate.k or 0), int(str(rate.more["k_to"]))
+
+
+class Position(NamedTuple):
+    """A stretch of attempts, and the pass rates there by model."""
+
+    stretch: tuple[int, int]
+    rates: dict[str, Fact]
+
+
+@dataclass(frozen=True)
+class Rates(Section[Position]):
+    """Pass rates by attempt: positions down, models across."""
+
+    title = "Pass rate by attempt"
+    shown = FULL
+    columns = (
+        Column("attempt", meaning="Place of the attempt.", cell=lambda at: span(*at.stretch)),
+        Column("{0}", "share", meaning="Pass rate of the attempt, by model.", example="MODEL",
+               across=lambda section: dict.fromkeys(m for at in section.records for m in at.rates),
+               cell=lambda at, model: at.rates[model].estimate if model in at.rates
+               else Estimate(None, reason="no task has so many attempts")),
+        Column("tasks", meaning="Fewest and most tasks that have the attempt.",
+               cell=lambda at: span(min(r.size.tasks for r in at.rates.values()),
+                                    max(r.size.tasks for r in at.rates.values()))),
+    )  # fmt: skip
+
+
+class AtK(NamedTuple):
+    """first@k beside pass@k of one model."""
+
+    series: Series
+    numbers: Beside
+
+
+@dataclass(frozen=True)
+class FirstAndAny(Section[AtK]):
+    """The first k attempts beside any k attempts, and the attempts used."""
+
+    title = "The first k attempts and any k attempts"
+    shown = FULL
+    columns = (
+        MODEL, GROUPS,
+        Column("k", meaning="Number of attempts.", cell=lambda at: str(at.numbers.any.k)),
+        Column("first@k", "share", meaning="Share of tasks that one of the first k attempts"
+               " passes.", cell=lambda at: at.numbers.first.estimate),
+        Column("pass@k", "share", meaning="Probability that one of any k attempts passes.",
+               cell=lambda at: at.numbers.any.estimate),
+        Column("first − pass", "share", meaning="first@k − pass@k; 0 on average for independent"
+               " attempts.", cell=lambda at: at.numbers.difference.estimate),
+        Column("attempts used", "score", meaning="Mean number of attempts up to the first success,"
+               " k at most.", cell=lambda at: at.numbers.used.estimate),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FirstSuccess(Section[Evidence]):
+    """Attempts that solve a share of the tasks, and tasks never solved."""
+
+    title = "Attempts to the first success"
+    shown = FULL
+    columns = (
+        MODEL, GROUPS,
+        Column("{0:g} % solved", meaning="Fewest attempts that solve {0:g} % of the tasks.",
+               across=lambda section: [100 * share for share in SHARES], example=50.0,
+               cell=lambda model, percent: str(attempts_needed(model.survival, percent / 100)
+                                               or f"> {len(model.survival) - 1}")),
+        Column("never solved", meaning="Tasks that no attempt passes.", cell=lambda model:
+               f"{model.never} of {plural(len(model.order.n), 'task')}"),
+    )  # fmt: skip
+
+
+SECTIONS = (Verdicts, AgreeingPairs, Rates, FirstAndAny, FirstSuccess)
+
+
+def order_view(study: Study, *, by_lines: bool) -> Report:
+    """The verdicts and the numbers behind them.  by_lines : the order is that of the lines."""
+    evidence, confidence = examine(study), study.confidence
+    verdicts = Verdicts(study, evidence, by_lines)
+    pairs = [AgreeingPair(model, i) for model in evidence for i in model.agreeing]
+    rates: dict[tuple[int, int], dict[str, Fact]] = {}
+    for model in evidence:
+        for rate in model.rates:
+            rates.setdefault(_stretch(rate), {})[model.order.name] = rate
+    differences = confidence.for_differences().method
+    return view(
+        study,
+        [
+            verdicts,
+            AgreeingPairs(study, sorted(pairs, key=_raw_p)[:_PAIRS_SHOWN]),
+            Rates(study, [Position(*at) for at in sorted(rates.items(), key=lambda at: at[0])]),
+            FirstAndAny(study, [AtK(m.series, beside) for m in evidence for beside in m.beside]),
+            FirstSuccess(study, evidence),
+        ],
+        differences=None if differences == confidence.method else differences,
+        order=ordered_by(study, by_lines=by_lines),
+        adjust=study.rules.without_flips(),
+        tests=verdicts.tests,
+    )
+
+
+def ordered_by(study: Study, *, by_lines: bool) -> str:
+    """The columns that attempts are ordered by: "trial"; or "lines"."""
+    inputs = study.counts.facts.inputs
+    columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
+    return "lines" if by_lines else ", ".join(columns) or "attempt"
+
+
+def _tests(model: Evidence) -> Iterator[Fact]:
+    """The tidy rows of the three tests."""
+    flaw = "" if model.mixed else "no task has passes and failures"
+    flaw = STOPPED if model.order.stopped else flaw
+    tested = model.order.size._replace(tasks=model.mixed)
+    neighbours = tested._replace(tasks=model.neighbours.tasks)
+    untested = math.nan, math.nan
+    trend, lag, copies = zip(model.raw, model.p, strict=True)
+    for name, estimate, (p, adjusted), verdict, size in (
+        ("trend", model.slope.estimate, trend, model.trend_verdict, tested),
+        ("lag-1", Estimate(model.lag), lag, model.neighbour_verdict, neighbours),
+        ("lag-1 of the trend alone", Estimate(model.lag_of_trend), untested, "", tested),
+        ("copies", Estimate(None), copies, model.copies_verdict, tested),
+    ):
+        fact = model.slope if name == "trend" else Fact(model.series, name, None, estimate)
+        yield replace(
+            fact, p=_or_none(p), p_adjusted=_or_none(adjusted), verdict=verdict, size=size,
+            flaw=fact.flaw or flaw,
+        )  # fmt: skip
+
+
+def _pair(model: Evidence, i: int) -> Fact:
+    pairs = model.pairs
+    return Fact(
+        model.series, "differences of a pair / expected", int(pairs.first[i]) + 1,
+        Estimate(float(pairs.differ[i] / pairs.expected[i])),
+        size=model.order.size._replace(tasks=int(pairs.tasks[i])), p=float(pairs.p[i]),
+        p_adjusted=float(pairs.adjusted[i]), more={"k_to": int(pairs.second[i]) + 1},
+    )  # fmt: skip
+
+
+def _survival(model: Evidence) -> Iterator[Fact]:
+    """The attempts to the first success as tidy rows."""
+    size, shares = model.order.size, model.survival.tolist()
+    numbers: list[tuple[str, int | None, float | None]]
+    numbers = [(f"attempts to solve {s:g}", None, attempts_needed(model.survival, s))
+               for s in SHARES]  # fmt: skip
+    numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
+    numbers.append(("never solved", None, model.never / len(model.order.n)))
+    for name, k, value in numbers:
+        reason = f"more than {len(shares) - 1}" if value is None else ""
+        yield Fact(model.series, name, k, Estimate(value, reason=reason), size=size)
