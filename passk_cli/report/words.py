@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from passk_cli.text import first_few, listed, plural
 
@@ -26,6 +26,16 @@ def natural(name: str) -> list[tuple[int, int, str]]:
         (0, int(part), part) if part.isdecimal() else (1, 0, part)
         for part in re.findall(r"\d+|\D+", name)
     ]
+
+
+def sized(tasks: Collection[int], attempts: Collection[int]) -> str:
+    """How many tasks and attempts, from the fewest to the most.
+
+    >>> sized([800], [10]), sized([1], [1, 3])
+    ('800 tasks × 10 attempts', '1 task × 1–3 attempts')
+    """
+    number, n = (span(min(values), max(values)) for values in (tasks, attempts))
+    return f"{number} task{'s' * (number != '1')} × {n} attempt{'s' * (n != '1')}"
 
 
 def series_name(series: Sequence[str]) -> str:

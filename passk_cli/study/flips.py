@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.flips import Chances, boschloo, chances, flipped, number_law, range_of
-from passk_cli.report.words import natural
+from passk_cli.report.model import Estimate
+from passk_cli.report.words import natural, series_name
+from passk_cli.study.fact import Fact, Size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.study.study import Study
     from passk_cli.study.values import Series
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+IMPROVED, REGRESSED = "improved", "regressed"
+_FLIPS = {1: "to passing", -1: "to failing", 0: ""}
+_VERDICTS = {1: IMPROVED, -1: REGRESSED, 0: ""}
 
 
 class Side(NamedTuple):
@@ -120,10 +128,25 @@ class Flips:
         """c/n − c₀/n₀ of each task."""
         return self.c / self.n - self.c_base / self.n_base
 
-    @property
-    def sides(self) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-        """Attempts and passes of both."""
-        return (self.n, self.c), (self.n_base, self.c_base)
+    def facts(self) -> Iterator[Fact]:
+        """A tidy row for each shared task, with all that is known of it."""
+        rows = zip(
+            self.tasks, self.change.tolist(), self.p.tolist(), self.adjusted.tolist(),
+            self.verdicts.tolist(), self.n.tolist(), self.c.tolist(), self.n_base.tolist(),
+            self.c_base.tolist(), self.signs.tolist(), self.chance.flips.tolist(), *self.strips,
+            strict=True,
+        )  # fmt: skip
+        for task, change, p, adjusted, verdict, n, c, n_base, c_base, sign, chance, *strips in rows:
+            more = {
+                "task": task, "n": n, "passes": c, "n_against": n_base, "passes_against": c_base,
+                "flip": _FLIPS[sign], "flip_by_chance": chance, "attempts": strips[0],
+                "attempts_against": strips[1],
+            }  # fmt: skip
+            yield Fact(
+                self.series, "pass rate", None, Estimate(change, signed=True),
+                size=Size(1, *sorted((n, n_base))), level=self.level, against=self.against, p=p,
+                p_adjusted=adjusted, verdict=_VERDICTS[verdict], more=more,
+            )  # fmt: skip
 
     def count(self, values: Ints, sign: int) -> int:
         """How many of `signs` or `verdicts` have a sign."""
@@ -183,6 +206,49 @@ def _matched(
         np.zeros(len(tasks), dtype=np.int64), chances(n, n_base, c + c_base),
         len(places[0]) - len(tasks), len(places[1]) - len(tasks), level,
     )  # fmt: skip
+
+
+def pairs_of(study: Study) -> list[tuple[Side, Side]]:
+    """Every model against one of the same data, or against the same one in another run.
+
+    study : its `decided` names what is compared with, as "against".
+
+    Errors: ParameterError where there is nothing to compare with.
+    """
+    counts, base, against = study.counts, study.baseline, str(study.decided["against"])
+    order = study.best_first
+    if base is None:
+        models = sorted({series[0] for series in counts.series})
+        if against not in models:
+            raise ParameterError(
+                f"--against {against}: no such file, and no such model; there are"
+                f" {', '.join(models)}"
+            )
+        pairs = _partners(counts, order, counts, lambda series: (against, *series[1:]))
+        return [pair for pair in pairs if pair[0].series[0] != against]
+    alone = sorted({series[0] for series in base.series})
+    if len(alone) == 1:
+        return _partners(counts, order, base, lambda s: (alone[0], *s[1:]), against)
+    return _partners(counts, order, base, lambda series: series, against)
+
+
+def _partners(
+    counts: Counts,
+    order: Sequence[int],
+    base: Counts,
+    partner: Callable[[Series], Series],
+    label: str = "",
+) -> list[tuple[Side, Side]]:
+    """The series in this order, each with its partner in other counts, where it has one."""
+    places = {series: place for place, series in enumerate(base.series)}
+    pairs = []
+    for s in order:
+        series = counts.series[s]
+        other = partner(series)
+        if other in places:
+            name = f"{other[0]} ({label})" if label and other[0] == series[0] else other[0]
+            pairs.append((Side(counts, s, series_name(series)), Side(base, places[other], name)))
+    return pairs
 
 
 def strips_of(counts: Counts) -> NDArray[np.object_]:

@@ -8,7 +8,7 @@ shown: the table in a terminal, the one of --full, the fields of csv and json, t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -31,7 +31,7 @@ class Section(Generic[Record]):
     """Records of one kind, how they are shown, and what is said of them.
 
     title : above its table; "" for none.  shown : ALWAYS, or FULL (with --full).
-    columns : how a record is shown, in this order.
+    columns : how a record is shown, in this order.  first : rows without --full; 0 for all.
     """
 
     title: ClassVar[str] = ""
@@ -40,6 +40,7 @@ class Section(Generic[Record]):
 
     study: Study
     records: Sequence[Record]
+    first: int = field(default=0, kw_only=True)
 
     def facts(self) -> Iterable[Fact]:
         """The records as tidy rows."""
@@ -87,7 +88,7 @@ class Section(Generic[Record]):
                 columns.append(replace(column, header=header, meaning=meaning, kind=kind))
                 cells.append(partial(_of_item, column.cell, item))
         rows = tuple(tuple(cell(record) for cell in cells) for record in records)
-        return Table(tuple(columns), rows, title, self.shown)
+        return Table(tuple(columns), rows, title, self.shown, self.first)
 
 
 def _of_item(cell: Callable[[Any, Any], Cell], item: Any, record: Any) -> Cell:

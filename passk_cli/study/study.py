@@ -14,7 +14,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import Said
 from passk_cli.report.model import Estimate, Methods, Report, Sentence, Table
 from passk_cli.report.plot import Plot
-from passk_cli.report.words import span
+from passk_cli.report.words import sized
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, across, tidy
 from passk_cli.study.notes import reading_notes
@@ -187,9 +187,7 @@ class Study:
     def sizes(self, facts: Iterable[Fact]) -> str:
         """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
-        number = span(min(tasks), max(tasks))
-        n = span(min(fewest), max(most))
-        return f"{number} task{'s' * (number != '1')} × {n} attempt{'s' * (n != '1')}"
+        return sized(tasks, (*fewest, *most))
 
     def report(
         self,

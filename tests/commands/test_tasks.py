@@ -10,11 +10,9 @@ import pytest
 
 import passk_cli
 from passk_cli import ParameterError
-from passk_cli.commands.tasks.classes import CLASSES, rates_by_task
-from passk_cli.commands.tasks.matrix import matrices
-from passk_cli.commands.tasks.suspects import find_suspects
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.flips import Side, find_flips
+from passk_cli.study.tasks import CLASSES, find_suspects, matrices, rates_by_task
 from tests.conftest import SAMPLES, Golden, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -38,12 +36,12 @@ def test_classes_say_what_attempts_show() -> None:
     cells = [("a", "t1", 3, 3), ("a", "t2", 3, 0), ("a", "t3", 3, 1), ("b", "t4", 1, 1)]
     first, second = rates_by_task(Counts.from_cells(cells))
     assert [CLASSES[code] for code in first.codes] == [
-        "always so far", "never so far", "sometimes", "missing",
+        "passed every attempt", "failed every attempt", "flaky", "missing",
     ]  # fmt: skip
     assert first.low.round(3).tolist() == [0.292, 0, 0.008, 0]
     assert first.high.round(3).tolist() == [1, 0.708, 0.906, 1]
-    assert second.numbers() == {
-        "sometimes": 0, "missing": 3, "never so far": 0, "always so far": 1,
+    assert second.numbers == {
+        "flaky": 0, "missing": 3, "failed every attempt": 0, "passed every attempt": 1,
     }  # fmt: skip
     assert np.isnan(first.rates[3])
 
@@ -67,7 +65,7 @@ def test_attempts_stand_in_their_order() -> None:
     plain = [{"task": "a", "passed": p} for p in (1, 0, 1)]
     findings = passk_cli.tasks(plain)
     assert findings.frame["attempts"].tolist() == [""]
-    assert "the order of attempts is not known" in findings.report.context
+    assert "the order of attempts is not known" in findings.report.details
     assert passk_cli.tasks(plain, order_from_lines=True).frame["attempts"].tolist() == ["+-+"]
 
 
@@ -196,12 +194,10 @@ def test_a_task_with_a_wrong_key_is_found() -> None:
         (f"m{i}", f"t{j}", 1, int(passed[i, j])) for i in range(60) for j in range(40)
     ]  # fmt: skip
     counts = Counts.from_cells(cells)
-    (group,) = find_suspects(counts)
-    tasks = [counts.tasks[group.tasks[t]] for t in group.places("weaker models pass it more often")]
-    assert tasks == ["t7"]
-    assert [counts.tasks[group.tasks[t]] for t in group.places("nobody solves it")] == ["t8"]
+    kinds = {each.task: each.kind for each in find_suspects(counts) if each.kind}
+    assert kinds == {"t7": "weaker models pass it more often", "t8": "nobody solves it"}
     findings = passk_cli.tasks(counts, suspects=True)
-    assert "look at the task's checker" in str(findings.report.answer)
+    assert "Weaker models pass 1 task more often: t7; look at" in str(findings.report.answer)
     assert findings.frame["task"][0] == "t7"
 
 
@@ -212,8 +208,9 @@ def test_few_models_show_little() -> None:
     same = [{"model": m, "task": t, "n": 2, "c": 1} for m in "abcd" for t in "xyz"]
     assert "No task could be tested" in str(passk_cli.tasks(same, suspects=True).report.answer)
     four = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abcd" for t in "xyz"]
-    notes = passk_cli.tasks(four, suspects=True).notes
-    assert any("with 4 models the smallest p is 0.17" in str(note) for note in notes)
+    said = {each.name: each.fields for each in passk_cli.tasks(four, suspects=True).report.messages}
+    assert said["no-suspect-possible"]["smallest"] == pytest.approx(1 / 6)
+    assert "related-models" in said
 
 
 def test_a_matrix_is_sorted_so_that_structure_shows() -> None:
@@ -274,10 +271,10 @@ def test_runs_are_folders_and_keep_apart_by_name(passk: Passk, tmp_path: Path) -
         rows = [json.loads(line) for line in out.splitlines()]
         assert [row["task"] for row in rows] == ["t3", "t28"]
         assert rows[0]["verdict"] == "improved"
-    done = passk("tasks", new / "res.csv", "--against", old / "res.csv")
+    done = passk("tasks", new / "res.csv", "--against", old / "res.csv", "-v")
     assert "x (run1/res.csv)" in done.out
     assert "against=run1/res.csv" in done.out
-    assert "against=old " in passk("tasks", new, "--against", f"old={old}").out
+    assert "against=old " in passk("tasks", new, "--against", f"old={old}", "-v").out
 
 
 def test_of_several_pairs_the_ones_beyond_chance_are_named() -> None:

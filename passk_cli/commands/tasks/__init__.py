@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from passk_cli.report.model import Report
     from passk_cli.study.study import Study
 
-# Rows of tables for people.
-ROWS = 30
+# Rows of a table without --full.
+ROWS = 12
 
 
 def parse_rate(value: Any) -> float:
@@ -147,18 +147,14 @@ class EachTask(Question):
         if self.against is not None:
             from passk_cli.commands.tasks.flips import flips_report
 
-            return flips_report(study, self.rows)
-        if self.suspects:
-            from passk_cli.commands.tasks.suspects import suspects_report
+            return flips_report(study, self.rows or ROWS)
+        from passk_cli.commands.tasks.view import classes_report, matrix_report, suspects_report
 
+        if self.suspects:
             return suspects_report(study, self.rows or ROWS)
         if self.matrix:
-            from passk_cli.commands.tasks.matrix import matrix_report
-
             return matrix_report(study, self.rows or ROWS)
-        from passk_cli.commands.tasks.rows import rows_report
-
-        return rows_report(study, self.rows or ROWS, self.always)
+        return classes_report(study, self.rows or 0, self.always)
 
 
 COMMAND = Command(
@@ -166,4 +162,5 @@ COMMAND = Command(
     (Request, Confidence),
     without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
     charts=True,
+    view="passk_cli.commands.tasks.view",
 )

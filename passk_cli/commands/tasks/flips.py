@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,26 +13,21 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import ALWAYS, FULL, Cell, Column, Estimate, Sentence, Table
+from passk_cli.report.model import ALWAYS, FULL, Column, Sentence, Table
 from passk_cli.report.plot import Plot, forest
-from passk_cli.report.words import plural, series_name, span
-from passk_cli.study.fact import Fact, Size
-from passk_cli.study.flips import Flips, Side, find_flips
+from passk_cli.report.words import plural, series_name, sized, span
+from passk_cli.study.fact import Fact
+from passk_cli.study.flips import Flips, Side, find_flips, pairs_of
 from passk_cli.study.section import Section, data_field, view
 
 if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts
     from passk_cli.report.model import Report
     from passk_cli.study.study import Study
-    from passk_cli.study.values import Series
 
 __all__ = ["Flips", "Side", "find_flips"]
 
-# Tasks of a table without --full, and of a chart; attempts of one task that people see.
-ROWS, DRAWN, _LONGEST = 12, 30, 24
-IMPROVED, REGRESSED = "improved", "regressed"
-_FLIPS = {1: "to passing", -1: "to failing", 0: ""}
-_VERDICTS = {1: IMPROVED, -1: REGRESSED, 0: ""}
+# Tasks of a chart; attempts of one task that people see.
+DRAWN, _LONGEST = 30, 24
 
 TASKS_OF_ONE_SIDE = Message(
     "tasks-of-one-side", WARNING,
@@ -60,58 +55,26 @@ SIGNIFICANT_TOGETHER = Message(
 )  # fmt: skip
 
 
-class TaskChange(NamedTuple):
-    """One task of a pair: flips, and the place of the task in them."""
-
-    flips: Flips
-    at: int
-
-    @property
-    def task(self) -> str:
-        """The name of the task."""
-        return self.flips.tasks[self.at]
-
-    @property
-    def changed(self) -> bool:
-        """Whether the task flipped or differs significantly."""
-        return bool(self.flips.signs[self.at] or self.flips.verdicts[self.at])
-
-    @property
-    def flip(self) -> str:
-        """ "to passing", "to failing" or ""."""
-        return _FLIPS[int(self.flips.signs[self.at])]
-
-    @property
-    def verdict(self) -> str:
-        """ "improved", "regressed", or "" where the rates do not differ significantly."""
-        return _VERDICTS[int(self.flips.verdicts[self.at])]
-
-    @property
-    def rank(self) -> tuple[bool, bool, float, float]:
-        """Significant changes first, then flips, then the rest by p and by the change."""
-        p, change = float(self.flips.p[self.at]), float(self.flips.change[self.at])
-        return not self.verdict, not self.flip, p, -abs(change)
-
-    def passed(self, side: int) -> str:
-        """ "3 of 4" on the first or second side."""
-        n, c = self.flips.sides[side]
-        return f"{c[self.at]:,} of {n[self.at]:,}"
-
-    def fact(self, **more: Cell) -> Fact:
-        """The tidy row of its change, with further fields."""
-        flips, at = self.flips, self.at
-        (n, _), (n_base, _) = flips.sides
-        return Fact(
-            flips.series, "pass rate", None, Estimate(float(flips.change[at]), signed=True),
-            against=flips.against, size=Size(1, *sorted((int(n[at]), int(n_base[at])))),
-            p=float(flips.p[at]), p_adjusted=float(flips.adjusted[at]), verdict=self.verdict,
-            more={"task": self.task, **more},
-        )  # fmt: skip
-
-
-def changes_of(every: Iterable[Flips]) -> list[TaskChange]:
+def changes_of(every: Iterable[Flips]) -> list[Fact]:
     """Every shared task of every pair."""
-    return [TaskChange(flips, at) for flips in every for at in range(len(flips.tasks))]
+    return [fact for flips in every for fact in flips.facts()]
+
+
+def changed(fact: Fact) -> bool:
+    """Whether the task flipped or differs significantly."""
+    return bool(fact.more["flip"] or fact.verdict)
+
+
+def _rank(fact: Fact) -> tuple[bool, bool, float, float]:
+    """Significant changes first, then flips, then the rest by p and by the change."""
+    p, change = fact.p or 0.0, fact.estimate.value or 0.0
+    return not fact.verdict, not fact.more["flip"], p, -abs(change)
+
+
+def _passed(fact: Fact, side: int) -> str:
+    """ "3 of 4" on the first or second side."""
+    against = ("", "_against")[side]
+    return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
 
 
 @dataclass(frozen=True)
@@ -193,100 +156,92 @@ class FlippedPairs(Section[Flips]):
 
 
 @dataclass(frozen=True)
-class FlippedTasks(Section[TaskChange]):
+class FlippedTasks(Section[Fact]):
     """The tasks that flipped, or whose pass rates differ significantly.
 
     records : every shared task of every pair, of which those that changed are shown.
-    first : rows without --full.
     """
 
     title = "Tasks that flipped"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("model", cell=lambda change: change.flips.name,
-               meaning="The model or agent whose task flipped.",
-               where=lambda section: section.several),
-        Column("against", cell=lambda change: change.flips.against,
-               meaning="The model or run that it is compared with.",
-               where=lambda section: section.several),
-        Column("task", name="task", cell=lambda change: change.task, meaning="The task's name."),
-        Column("{0[1]}", cell=lambda change, side: change.passed(side[0]),
-               across=lambda section: enumerate(section.sides),
+        Column("model", cell=lambda fact: series_name(fact.series),
+               where=lambda section: section.several,
+               meaning="The model or agent whose task flipped."),
+        Column("against", cell=lambda fact: fact.against, where=lambda section: section.several,
+               meaning="The model or run that it is compared with."),
+        Column("task", name="task", cell=lambda fact: fact.more["task"],
+               meaning="The task's name."),
+        Column("{0[1]}", cell=lambda fact, side: _passed(fact, side[0]),
+               across=lambda section: enumerate(section.sides), example=(0, "MODEL"),
                meaning="Attempts that passed, of all at this task."),
-        Column("change", "share",
-               cell=lambda change: Estimate(float(change.flips.change[change.at]), signed=True),
+        Column("change", "share", cell=lambda fact: fact.estimate,
                meaning="Difference of the two pass rates."),
-        Column("flip", name="flip", cell=lambda change: change.flip,
+        Column("flip", name="flip", cell=lambda fact: fact.more["flip"],
                meaning="Whether the two pass rates differ by more than one half, and how."),
-        Column("p", "p", cell=lambda change: float(change.flips.p[change.at]), shown=FULL,
+        Column("p", "p", cell=lambda fact: fact.p, shown=FULL,
                meaning="Boschloo's exact test that both pass rates are equal."),
-        Column("adjusted p", "p", cell=lambda change: float(change.flips.adjusted[change.at]),
+        Column("adjusted p", "p", cell=lambda fact: fact.p_adjusted,
                meaning="The p-value by Benjamini and Hochberg over the tasks of all pairs."),
-        Column("verdict", cell=lambda change: change.verdict,
+        Column("verdict", cell=lambda fact: fact.verdict,
                meaning="improved or regressed where the adjusted p-value is at most 1 − level."),
         Column("attempts", "strip", shown=FULL, name="attempts",
-               cell=lambda change: strip_cell(change.flips.strips[0][change.at]),
-               where=lambda section: section.in_order,
-               meaning="The attempts in their order."),
+               cell=lambda fact: strip_cell(fact.more["attempts"]),
+               where=lambda section: section.in_order, meaning="The attempts in their order."),
         Column("attempts against", "strip", shown=FULL, name="attempts_against",
-               cell=lambda change: strip_cell(change.flips.strips[1][change.at]),
+               cell=lambda fact: strip_cell(fact.more["attempts_against"]),
                where=lambda section: section.in_order,
                meaning="The attempts in their order of what it is compared with."),
         data_field("passes", "Attempts that passed."),
         data_field("passes_against", "Attempts that passed of what it is compared with."),
     )  # fmt: skip
 
-    first: int = ROWS
-
     @property
     def several(self) -> bool:
         """Whether there is more than one pair."""
-        return len({id(change.flips) for change in self.records}) > 1
+        return len({(fact.series, fact.against) for fact in self.records}) > 1
 
     @property
     def sides(self) -> tuple[str, str]:
         """What the columns of both sides are called."""
-        flips = self.records[0].flips
-        return ("passed", "other passed") if self.several else (flips.name, flips.against)
+        first = self.records[0]
+        both = series_name(first.series), first.against
+        return ("passed", "other passed") if self.several else both
 
     @property
     def in_order(self) -> bool:
         """Whether the order of attempts is known on both sides."""
-        every = {id(change.flips): change.flips for change in self.records}.values()
-        return all(any(any(flips.strips[side]) for flips in every) for side in (0, 1))
+        names = ("attempts", "attempts_against")
+        return all(any(fact.more[name] for fact in self.records) for name in names)
 
     @property
-    def changes(self) -> list[TaskChange]:
+    def changes(self) -> list[Fact]:
         """The tasks that are shown, as they are read."""
-        return sorted((c for c in self.records if c.changed), key=lambda change: change.rank)
+        return sorted(filter(changed, self.records), key=_rank)
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterable[Fact]:
         """A tidy row for each task that flipped or differs significantly."""
-        for change in self.records:
-            if change.changed:
-                (_, c), (_, c_base) = change.flips.sides
-                yield change.fact(
-                    passes=int(c[change.at]), passes_against=int(c_base[change.at]),
-                    flip=change.flip,
-                )  # fmt: skip
+        names = ("task", "passes", "passes_against", "flip")
+        for fact in filter(changed, self.records):
+            yield replace(fact, level=None, more={name: fact.more[name] for name in names})
 
     def tables(self) -> Iterator[Table]:
         """A row per task; with several pairs only with --full."""
         if changes := self.changes:
             shown = FULL if self.several else ALWAYS
-            yield replace(self.table(changes, self.title), shown=shown, first=self.first)
+            yield replace(self.table(changes, self.title), shown=shown)
 
     def plots(self) -> tuple[Plot, ...]:
         """The change of the pass rate at each task that is shown."""
         rows = [
             {
-                "task": f"{change.flips.name} · {change.task}" if self.several else change.task,
-                "change": float(change.flips.change[change.at]), "low": None, "high": None,
-                "told": bool(change.verdict),
+                "task": " · ".join([series_name(fact.series)] * self.several
+                                   + [str(fact.more["task"])]),
+                "change": fact.estimate.value, "low": None, "high": None,
+                "told": bool(fact.verdict),
             }
-            for change in self.changes[: max(self.first, DRAWN)]
+            for fact in self.changes[: max(self.first, DRAWN)]
         ]  # fmt: skip
-        flips = self.records[0].flips
-        names = "" if self.several else f"{flips.name} − {flips.against}"
+        names = "" if self.several else " − ".join(self.sides)
         return (
             forest(
                 rows, label="task", value="change", low="low", high="high", told="told",
@@ -309,21 +264,13 @@ class ComparedTasks(FlippedTasks):
     )
 
     @property
-    def changes(self) -> list[TaskChange]:
+    def changes(self) -> list[Fact]:
         """The tasks as they are read."""
-        return sorted(self.records, key=lambda change: change.rank)
+        return sorted(self.records, key=_rank)
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> list[Fact]:
         """A tidy row for each task."""
-        for change in self.changes:
-            flips, at = change.flips, change.at
-            fact = change.fact(
-                n=int(flips.n[at]), passes=int(flips.c[at]), n_against=int(flips.n_base[at]),
-                passes_against=int(flips.c_base[at]), flip=change.flip,
-                flip_by_chance=float(flips.chance.flips[at]), attempts=flips.strips[0][at],
-                attempts_against=flips.strips[1][at],
-            )  # fmt: skip
-            yield replace(fact, level=flips.level)
+        return self.changes
 
 
 def strip_cell(strip: str) -> str:
@@ -398,64 +345,18 @@ def changes_listed(every: Sequence[Flips], most: int = 20) -> tuple[str, ...]:
     for flips in every:
         answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
         lines.append(f"{flips.name} against {flips.against}: {answer}")
-        changes = sorted(
-            (change for change in changes_of([flips]) if change.changed),
-            key=lambda change: change.rank,
-        )
+        changes = sorted(filter(changed, flips.facts()), key=_rank)
         lines += [
-            f"{change.task}: {change.passed(1)} passed, now {change.passed(0)}"
-            f" ({change.verdict or 'not significant'}, p = {flips.adjusted[change.at]:.4f})"
-            for change in changes[:most]
+            f"{fact.more['task']}: {_passed(fact, 1)} passed, now {_passed(fact, 0)}"
+            f" ({fact.verdict or 'not significant'}, p = {fact.p_adjusted:.4f})"
+            for fact in changes[:most]
         ]
         if len(changes) > most:
             lines.append(f"and {len(changes) - most:,} more")
     return tuple(lines)
 
 
-def pairs_of(study: Study) -> list[tuple[Side, Side]]:
-    """Every model against one of the same data, or against the same one in another run.
-
-    study : its `decided` names what is compared with, as "against".
-
-    Errors: ParameterError where there is nothing to compare with.
-    """
-    counts, base, against = study.counts, study.baseline, str(study.decided["against"])
-    order = study.best_first
-    if base is None:
-        models = sorted({series[0] for series in counts.series})
-        if against not in models:
-            raise ParameterError(
-                f"--against {against}: no such file, and no such model; there are"
-                f" {', '.join(models)}"
-            )
-        pairs = _partners(counts, order, counts, lambda series: (against, *series[1:]))
-        return [pair for pair in pairs if pair[0].series[0] != against]
-    alone = sorted({series[0] for series in base.series})
-    if len(alone) == 1:
-        return _partners(counts, order, base, lambda s: (alone[0], *s[1:]), against)
-    return _partners(counts, order, base, lambda series: series, against)
-
-
-def _partners(
-    counts: Counts,
-    order: Sequence[int],
-    base: Counts,
-    partner: Callable[[Series], Series],
-    label: str = "",
-) -> list[tuple[Side, Side]]:
-    """The series in this order, each with its partner in other counts, where it has one."""
-    places = {series: place for place, series in enumerate(base.series)}
-    pairs = []
-    for s in order:
-        series = counts.series[s]
-        other = partner(series)
-        if other in places:
-            name = f"{other[0]} ({label})" if label and other[0] == series[0] else other[0]
-            pairs.append((Side(counts, s, series_name(series)), Side(base, places[other], name)))
-    return pairs
-
-
-def flips_report(study: Study, rows: int | None) -> Report:
+def flips_report(study: Study, rows: int) -> Report:
     """Every model of the data against another run or model."""
     pairs, against = pairs_of(study), study.decided["against"]
     if not pairs:
@@ -470,8 +371,8 @@ def flips_report(study: Study, rows: int | None) -> Report:
     n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]
     return view(
         study,
-        [FlippedPairs(study, every), ComparedTasks(study, changes_of(every), rows or ROWS)],
-        context=[f"{span(min(tasks), max(tasks))} tasks × {span(min(n), max(n))} attempts"],
+        [FlippedPairs(study, every), ComparedTasks(study, changes_of(every), first=rows)],
+        context=[sized(tasks, n)],
         messages=study.messages(()),
         interval=None,
         test="boschloo",
@@ -483,7 +384,7 @@ def flips_report(study: Study, rows: int | None) -> Report:
 # Bridges for `compare`, which does not list sections yet.
 def flips_tables(study: Study, every: Sequence[Flips], rows: int) -> list[Table]:
     """Tables of the sections."""
-    sections = FlippedPairs(study, every), FlippedTasks(study, changes_of(every), rows)
+    sections = FlippedPairs(study, every), FlippedTasks(study, changes_of(every), first=rows)
     return [replace(t, shown=ALWAYS) for section in sections for t in section.tables()]
 
 

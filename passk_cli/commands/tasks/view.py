@@ -1,0 +1,623 @@
+"""Tasks one by one: how many are flaky, each with its rates, all models at once, and suspects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from passk_cli.commands.tasks import ROWS
+from passk_cli.commands.tasks.flips import (
+    NO_TASK_SIGNIFICANT,
+    SIGNIFICANT_TOGETHER,
+    TASKS_OF_ONE_SIDE,
+    ComparedTasks,
+    FlippedPairs,
+    strip_cell,
+)
+from passk_cli.errors import ParameterError
+from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.single import MOST_NEEDED, passes_needed
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.report.model import (
+    ALWAYS,
+    FULL,
+    Column,
+    Estimate,
+    Limits,
+    Report,
+    Sentence,
+    Table,
+)
+from passk_cli.report.plot import Plot, heat
+from passk_cli.report.words import first_few, natural, plural, series_name, sized
+from passk_cli.study.extremes import named
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.tasks import (
+    CLASSES,
+    EVERYBODY,
+    FAILED,
+    FLAKY,
+    MISSING,
+    NOBODY,
+    PASSED,
+    SUSPECT,
+    SuspectTask,
+    TaskRates,
+    find_suspects,
+    matrices,
+    natural_ranks,
+    rates_by_task,
+)
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.counts import Counts
+    from passk_cli.study.study import Study
+    from passk_cli.study.values import Series
+
+__all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
+
+# Columns of a terminal for names of tasks; rows of one table by passes.
+_WIDE, _MOST_ROWS = 50, 11
+LOOK = "look at the task's checker"
+
+FEW_MODELS = Message(
+    "few-models", WARNING, "a correlation over models needs {fewest} models; a group has {models}",
+    "",
+    "The item–rest correlation is computed over models. With fewer than four it says nothing, and"
+    " the tasks of that group are not tested.",
+)  # fmt: skip
+NO_SUSPECT_POSSIBLE = Message(
+    "no-suspect-possible", NOTE,
+    "with {models:model} the smallest p is {smallest:=p}: no task can become significant", "",
+    "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
+    " correlations still rank the tasks: look at the lowest ones first.",
+)  # fmt: skip
+SUSPECTS_TOGETHER = Message(
+    "suspects-together", NOTE,
+    "with {models:model} the smallest p is {smallest:=p}: significant only if {alone:task} have it",
+    "",
+    "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
+    " correlations still rank the tasks: look at the lowest ones first.",
+)  # fmt: skip
+RELATED_MODELS = Message(
+    "related-models", NOTE,
+    "models are taken as independent; related models make intervals too narrow", "",
+    "Versions of one model, or models trained on the same data, tend to pass the same tasks. They"
+    " count here as if each were a new observation. Keep one of each family with --model.",
+)  # fmt: skip
+PAIRS_WITHOUT_ATTEMPTS = Message(
+    "pairs-without-attempts", WARNING, "{pairs:model–task pair} without attempts left out", "",
+    "Some models have no attempts at tasks that other models have. Each task is judged by the"
+    " models that have attempts at it.",
+)  # fmt: skip
+
+
+def names_cut(names: Sequence[str], width: int = _WIDE) -> str:
+    """Names in one line of about so many columns, and how many more there are.
+
+    >>> names_cut(["1", "2", "30"]), names_cut(["one task", "other", "third"], 9)
+    ('1 2 30', 'one task and 2 more')
+    """
+    joint = ", " if any(" " in name for name in names) else " "
+    ends = accumulate(len(name) + len(joint) for name in names)
+    fitting = max(1, sum(end <= width + len(joint) for end in ends))
+    more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
+    return joint.join(names[:fitting]) + more
+
+
+def _ended(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+class Passes(NamedTuple):
+    """The tasks with one number of passes, or with rates in one tenth.
+
+    limits : of the rates that their attempts do not rule out; None where attempts differ.
+    """
+
+    label: str
+    limits: Limits | None
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class PassesOfTasks(Section[Passes]):
+    """The tasks of one model by how many attempts passed."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("passed", cell=lambda passes: passes.label,
+               meaning="Attempts that passed, of all at the task; or the share that passed."),
+        Column("tasks", "count", cell=lambda passes: len(passes.names),
+               meaning="Tasks with so many passes."),
+        Column("true rate", "share", cell=lambda passes: passes.limits,
+               where=lambda section: all(passes.limits for passes in section.records),
+               meaning="Pass rates that these attempts do not rule out (Clopper–Pearson)."),
+        Column("which", cell=lambda passes: names_cut(passes.names), meaning="Their names."),
+    )  # fmt: skip
+
+    rates: TaskRates
+
+    def answer(self) -> Iterator[Sentence]:
+        """How many tasks are flaky, and how many are not so far."""
+        numbers, n = self.rates.numbers, self.rates.n
+        flaky, passed, failed = (numbers[name] for name in (FLAKY, PASSED, FAILED))
+        if n.max() == 1:
+            yield (
+                f"With one attempt each no task shows as flaky; {passed:,} of"
+                f" {plural(len(n), 'task')} passed, {failed:,} failed.",
+            )
+            return
+        start = f"{flaky:,} of {plural(len(n), 'task')} {_ended(flaky)} flaky"
+        if n.min() == n.max():
+            yield (f"{start}; {passed:,} passed all {n[0]:,} attempts, {failed:,} failed all.",)
+        else:
+            yield (f"{start}; {passed:,} passed every attempt, {failed:,} failed every attempt.",)
+
+    def context(self) -> Iterator[str]:
+        """What the rates rest on."""
+        yield sized([len(self.rates.n)], self.rates.n.tolist())
+        if all(passes.limits for passes in self.records):
+            yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
+        yield "each task: --full"
+
+
+def passes_of(rates: TaskRates) -> list[Passes]:
+    """Tasks by their passes; by tenths of the pass rate where numbers of passes are many."""
+    names = [rates.names[t] for t in rates.tasks.tolist()]
+    order = sorted(range(len(names)), key=lambda at: natural(names[at]))
+    cells: dict[tuple[int, int], list[int]] = {}
+    for at in order:
+        cells.setdefault((int(rates.c[at]), int(rates.n[at])), []).append(at)
+    if len(cells) <= _MOST_ROWS:
+        return [
+            Passes(
+                f"{c:,} of {n:,}", Limits(float(rates.low[ats[0]]), float(rates.high[ats[0]])),
+                [names[at] for at in ats],
+            )
+            for (c, n), ats in sorted(cells.items(), key=lambda cell: (cell[0][0] / cell[0][1],
+                                                                       cell[0][1]))
+        ]  # fmt: skip
+    tenths: dict[int, list[str]] = {}
+    places = np.select([rates.c == 0, rates.c == rates.n], [-1, 10],
+                       np.minimum(10 * rates.c // np.maximum(rates.n, 1), 9))  # fmt: skip
+    for at in order:
+        tenths.setdefault(int(places[at]), []).append(names[at])
+    ends = {-1: "no attempt", 10: "every attempt"}
+    return [
+        Passes(ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %"), None, tenths[tenth])
+        for tenth in sorted(tenths)
+    ]
+
+
+@dataclass(frozen=True)
+class Models(Section[TaskRates]):
+    """How many tasks of each model are flaky, pass or fail every attempt."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        MODEL,
+        GROUPS,
+        Column("tasks", "count", cell=lambda rates: len(rates.tasks),
+               where=lambda section: len({len(rates.tasks) for rates in section.records}) > 1,
+               meaning="Tasks that some model of its group has attempts at."),
+        Column("flaky", "count", cell=lambda rates: rates.numbers[FLAKY],
+               meaning="Tasks with attempts that passed and attempts that failed."),
+        Column("passed every attempt", "count", cell=lambda rates: rates.numbers[PASSED],
+               meaning="Tasks without a failure so far."),
+        Column("failed every attempt", "count", cell=lambda rates: rates.numbers[FAILED],
+               meaning="Tasks without a pass so far."),
+        Column("missing", "count", cell=lambda rates: rates.numbers[MISSING],
+               where=lambda section: any(rates.numbers[MISSING] for rates in section.records),
+               meaning="Tasks without attempts, which other models have."),
+        Column("flaky tasks", cell=lambda rates: names_cut(rates.members(FLAKY) or [""], 30),
+               meaning="Their names."),
+    )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """Which model is flakiest, and which tasks tell no model from another."""
+        numbers = [rates.numbers[FLAKY] for rates in self.records]
+        most, least = max(numbers), min(numbers)
+        groups = self.study.counts.group_names
+        first, *others = (
+            named(rates.series, groups)
+            for rates, number in zip(self.records, numbers, strict=True) if number == most
+        )  # fmt: skip
+        tasks = next(len(r.tasks) for r in self.records if r.numbers[FLAKY] == most)
+        if most == least:
+            yield (f"Each of {len(numbers):,} models has {most:,} flaky tasks of {tasks:,}.",)
+        else:
+            who = f"{first} and {len(others):,} more have" if others else f"{first} has"
+            yield (f"{who} the most flaky tasks, {most:,} of {tasks:,}; the fewest are {least:,}.",)
+        yield agreed(self.study)
+
+    def context(self) -> Iterator[str]:
+        """What the numbers rest on."""
+        n = np.concatenate([rates.n for rates in self.records])
+        yield sized([len(rates.tasks) for rates in self.records], n[n > 0].tolist())
+        yield "each task: --full"
+
+
+def agreed(study: Study) -> Sentence:
+    """How many tasks every attempt of every model passed, and how many every attempt failed."""
+    counts = study.counts
+    n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
+    tasks, passed, failed = len(counts.tasks), int((c == n).sum()), int((c == 0).sum())
+    return (
+        f"{passed:,} of {plural(tasks, 'task')} passed every attempt of every model, {failed:,}"
+        " failed every attempt.",
+    )
+
+
+@dataclass(frozen=True)
+class EachTask(Section[Fact]):
+    """Every model at every task: flaky ones first, or those nearest to a rate.
+
+    rate : that tasks are asked to pass above.  first : 0 for a table with --full alone.
+    """
+
+    title = "Each task"
+    columns: ClassVar[tuple[Column, ...]] = (
+        replace(MODEL, where=lambda section: section.several),
+        replace(GROUPS, where=lambda section: section.several),
+        Column("task", name="task", cell=lambda fact: fact.more["task"],
+               meaning="The task's name."),
+        Column("passed", cell=lambda fact: f"{fact.more['passes']:,} of {fact.size.n_min:,}",
+               meaning="Attempts that passed, of all at this task."),
+        Column("attempts", "strip", name="attempts",
+               cell=lambda fact: strip_cell(fact.more["attempts"]),
+               where=lambda section: section.in_order and section.rate is None,
+               meaning="The attempts in their order; + passed, - failed."),
+        Column("pass rate", "share", cell=lambda fact: fact.estimate,
+               meaning="Passes per attempt, with the rates that these attempts do not rule out:"
+               " Clopper–Pearson limits of this task alone."),
+        Column("class", name="class", cell=lambda fact: fact.more["class"],
+               where=lambda section: section.rate is None,
+               meaning="flaky: some attempts passed and some failed; passed every attempt; failed"
+               " every attempt; missing: no attempts, where another model has some."),
+        Column("above {0}", across=lambda section: [f"{section.rate:g}"] if section.rate else [],
+               cell=lambda fact, rate: "shown" if fact.more["above_shown"] else "not shown",
+               example="0.95",
+               meaning="Whether the attempts show that the task passes above this rate."),
+        Column("more passes", where=lambda section: section.rate is not None,
+               cell=lambda fact: "many" if fact.more["passes_needed"] >= MOST_NEEDED // 2
+               else f"{fact.more['passes_needed']:,}",
+               meaning="Further attempts that would show it, if all of them pass."),
+        data_field("passes", "Attempts that passed."),
+        data_field("above", "The rate asked for (--always)."),
+        data_field("above_shown", "1 where the task is shown to pass above that rate, else 0."),
+        data_field("passes_needed", "Further attempts that would show it, if all of them pass."),
+    )  # fmt: skip
+
+    rate: float | None
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one model."""
+        return len(self.study.counts.series) > 1
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the order of attempts is known."""
+        return any(fact.more["attempts"] for fact in self.records)
+
+    def facts(self) -> Sequence[Fact]:
+        """A tidy row per model and task."""
+        return self.records
+
+    def answer(self) -> Iterator[Sentence]:
+        """How many are shown to pass above the rate."""
+        if self.rate is None:
+            return
+        shown = sum(bool(fact.more["above_shown"]) for fact in self.records)
+        noun = "model–task pair" if self.several else "task"
+        least = int(passes_needed(0, 0, self.rate, self.study.confidence.level))
+        yield (
+            f"{shown:,} of {plural(len(self.records), noun)} {_ended(shown)} shown to pass above"
+            f" {self.rate:g}; without a failure that takes {plural(least, 'attempt')}.",
+        )
+
+    def context(self) -> Iterator[str]:
+        """The limit by which a rate is shown."""
+        if self.rate is not None:
+            yield sized([len(self.study.counts.tasks)], self.study.counts.n.tolist())
+            yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit of each task"
+
+    def details(self) -> Iterator[str]:
+        """Whether the order of attempts is known."""
+        yield "attempts in their order" if self.in_order else "the order of attempts is not known"
+
+    def tables(self) -> Iterator[Table]:
+        """A row per model and task; without rows only with --full."""
+        for table in super().tables():
+            title = self.title if self.rate is None else ""
+            yield replace(table, shown=ALWAYS if self.first else FULL, title=title)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """All tasks and models as colours."""
+        return heat_maps(self.study)
+
+
+def task_facts(
+    counts: Counts, rates: Sequence[TaskRates], level: float, rate: float | None
+) -> list[Fact]:
+    """A fact per model and task: nearest to the rate first, then those that vary most.
+
+    Of tasks that vary alike the one with more attempts stands first.
+    """
+    ranks = natural_ranks(counts.tasks)
+    facts: list[tuple[tuple[float, ...], Fact]] = []
+    for place, each in enumerate(rates):
+        needed = [0] * len(each.n)
+        if rate is not None:
+            needed = passes_needed(each.n, each.c, rate, level).tolist()
+        rows = zip(
+            each.tasks.tolist(), each.n.tolist(), each.c.tolist(), each.low.tolist(),
+            each.high.tolist(), each.codes.tolist(), each.strips, needed, strict=True,
+        )  # fmt: skip
+        for task, n, c, low, high, code, strip, more in rows:
+            fields = {
+                "task": counts.tasks[task], "passes": c, "class": CLASSES[code], "attempts": strip
+            }  # fmt: skip
+            if rate is not None:
+                fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
+            fact = Fact(
+                each.series, "pass rate", None, Estimate(c / n if n else None, low=low, high=high),
+                size=Size(1, n, n), method="clopper-pearson", level=level,
+                flaw="" if n else "no attempts", more=fields,
+            )  # fmt: skip
+            varied = abs(c / n - 0.5) if n else 1.0
+            facts.append(((more, code, varied, -n, ranks[task], place), fact))
+    return [fact for _, fact in sorted(facts, key=lambda pair: pair[0])]
+
+
+def classes_report(study: Study, rows: int, rate: float | None) -> Report:
+    """How many tasks are flaky, and each of them; or which pass above a rate."""
+    level = study.confidence.level
+    study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
+    rates = rates_by_task(study.counts, level, study.best_first, strips=True)
+    facts = task_facts(study.counts, rates, level, rate)
+    sections: list[Section[Any]] = [
+        EachTask(study, facts, rate, first=rows or (ROWS if rate else 0))
+    ]
+    if not rate and len(rates) == 1:
+        sections.insert(0, PassesOfTasks(study, passes_of(rates[0]), rates[0]))
+    elif not rate:
+        sections.insert(0, Models(study, rates))
+    return view(
+        study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
+        population=THESE_TASKS, always=rate,
+    )  # fmt: skip
+
+
+class MatrixRow(NamedTuple):
+    """The pass rates of one group's models at one task."""
+
+    groups: Series
+    task: str
+    mean: float
+    rates: dict[str, float]
+
+
+_GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
+_MATRIX_TASK = Column("task", cell=lambda row: row.task, meaning="The task's name.")
+_RATE_OF_MODEL = Column(
+    "{0[1]}", "share", example=("", "MODEL"),
+    cell=lambda row, model: row.rates.get(model[0]),
+    across=lambda section: section.models,
+    meaning="Pass rate of this model at the task; models are sorted, the best first.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MatrixRates(Section[MatrixRow]):
+    """A row per task and a column per model, for programs."""
+
+    columns: ClassVar[tuple[Column, ...]] = (_GROUPS, _MATRIX_TASK, _RATE_OF_MODEL)
+
+    @property
+    def models(self) -> list[tuple[str, str]]:
+        """Every model with its header, which no other column has."""
+        others = (*self.study.counts.group_names, "task", "models' mean")
+        models = dict.fromkeys(model for row in self.records for model in row.rates)
+        return [(name, f"{name} (model)" if name in others else name) for name in models]
+
+
+@dataclass(frozen=True)
+class MatrixOfModels(MatrixRates):
+    """The rates with the mean of the models."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        _GROUPS,
+        _MATRIX_TASK,
+        Column("models' mean", "share", cell=lambda row: row.mean,
+               meaning="Mean of the models' pass rates; tasks are sorted, the easiest first."),
+        _RATE_OF_MODEL,
+    )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """How many tasks tell no model from another."""
+        yield agreed(self.study)
+
+    def context(self) -> Iterator[str]:
+        """The order of the rows and columns."""
+        yield "best models and easiest tasks first"
+
+    def plots(self) -> tuple[Plot, ...]:
+        """All tasks and models as colours."""
+        return heat_maps(self.study)
+
+
+def matrix_report(study: Study, rows: int) -> Report:
+    """A row per task and a column per model."""
+    records = [
+        MatrixRow(
+            matrix.groups, task, mean,
+            {m: r for m, r in zip(matrix.models, rates, strict=True) if r == r},
+        )
+        for matrix in matrices(study.counts)
+        for task, mean, rates in zip(
+            matrix.tasks, matrix.mean.tolist(), matrix.rates.tolist(), strict=True
+        )
+    ]  # fmt: skip
+    report = view(
+        study, [MatrixOfModels(study, records, first=rows)], messages=study.messages(()),
+        interval=None,
+    )  # fmt: skip
+    return replace(report, data=MatrixRates(study, records).table(records))
+
+
+def heat_maps(study: Study) -> tuple[Plot, ...]:
+    """The pass rates as colours: models down, tasks across; a panel per group."""
+    every = list(matrices(study.counts))
+    grouped = bool(study.counts.group_names)
+    rows = [
+        {**cell, "group": series_name(matrix.groups)} if grouped else cell
+        for matrix in every
+        for cell in matrix.cells()
+    ]
+    most = max(len(matrix.tasks) for matrix in every)
+    across = max(matrix.across for matrix in every)
+    together = f"about {most / across:.0f} tasks share a cell" if most > across else ""
+    return (
+        heat(
+            rows, label="model", low="from", high="to", value="pass rate", words="tasks",
+            facet="group" if grouped else "", title="Pass rate of each model at each task",
+            subtitle=" · ".join(filter(None, (plural(most, "task"), together))),
+            x_title="tasks, from the easiest to the hardest",
+        ),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SuspectTasks(Section[SuspectTask]):
+    """Tasks by the smallest p, those that weaker models pass more often first.
+
+    level : of limits and tests.
+    """
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        _GROUPS,
+        Column("task", cell=lambda task: task.task, meaning="The task's name."),
+        Column("pass rate", "share", cell=lambda task: task.mean,
+               meaning="Mean of the models' pass rates."),
+        Column("item–rest correlation", "score",
+               cell=lambda task: Estimate(task.correlation, low=task.low, high=task.high,
+                                          signed=True, share=False),
+               meaning="Spearman's correlation, over models, of the pass rate at this task and at"
+               " all others, with its interval; below 0, weaker models pass it more often."),
+        Column("p", "p", cell=lambda task: task.p, shown=FULL,
+               meaning="p-value of a correlation of 0 or more."),
+        Column("adjusted p", "p", cell=lambda task: task.adjusted,
+               meaning="The p-value by Benjamini and Hochberg over all tasks."),
+        Column("contribution", "share", cell=lambda task: task.share, shown=FULL,
+               meaning="Share of the task in the variance between the models' means; all add up to"
+               " 1, and it is negative where better models pass less often."),
+        Column("finding", cell=lambda task: task.kind,
+               meaning="What the task says of differences between models."),
+    )  # fmt: skip
+
+    level: float
+
+    def answer(self) -> Iterator[Sentence]:
+        """Which tasks are suspect, and how many separate no models."""
+        kinds = [task.kind for task in self.records]
+        suspects = [series_name((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
+        if all(task.p is None for task in self.records):
+            yield ("No task could be tested: at every task the models pass equally often.",)
+        elif suspects:
+            yield (
+                f"Weaker models pass {plural(len(suspects), 'task')} more often:"
+                f" {first_few(suspects)}; {LOOK}.",
+            )
+        else:
+            yield ("No task is passed significantly more often by weaker models.",)
+        yield (
+            f"Of {plural(len(kinds), 'task')}, {kinds.count(NOBODY):,} nobody solves and"
+            f" {kinds.count(EVERYBODY):,} everybody solves.",
+        )
+
+    def context(self) -> Iterator[str]:
+        """What the correlations rest on."""
+        yield plural(max(task.models for task in self.records), "model")
+        yield f"{100 * self.level:g} % limits"
+        yield "Benjamini–Hochberg"
+
+    def details(self) -> Iterator[str]:
+        """The law of p."""
+        ordered = max(task.models for task in self.records) <= MOST_ORDERED
+        yield "p from all orders of the models" if ordered else "p from t, given the ranks"
+
+    def messages(self) -> Iterator[Said]:
+        """What so few models cannot show, and what is assumed of them."""
+        fewest, most = (end(task.models for task in self.records) for end in (min, max))
+        if fewest < FEWEST:
+            yield FEW_MODELS(fewest=FEWEST, models=fewest)
+        tests = [task.smallest for task in self.records if task.smallest is not None]
+        if tests and min(tests) * len(tests) > 1 - self.level:
+            alone = math.ceil(min(tests) * len(tests) / (1 - self.level))
+            message = SUSPECTS_TOGETHER if alone <= len(tests) else NO_SUSPECT_POSSIBLE
+            yield message(models=most, smallest=min(tests), alone=alone)
+        yield RELATED_MODELS()
+        if gone := sum(task.models - task.tried for task in self.records):
+            yield PAIRS_WITHOUT_ATTEMPTS(pairs=gone)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """All tasks and models as colours."""
+        return heat_maps(self.study)
+
+
+@dataclass(frozen=True)
+class SuspectFields(SuspectTasks):
+    """A row per task, for programs."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        _GROUPS,
+        Column("task", name="task", cell=lambda task: task.task, meaning="The task's name."),
+        Column("metric", cell=lambda task: "item-rest correlation"),
+        Column("estimate", cell=lambda task: task.correlation),
+        Column("low", cell=lambda task: task.low),
+        Column("high", cell=lambda task: task.high),
+        Column("level", cell=lambda task, level: level, across=lambda section: [section.level]),
+        Column("p", cell=lambda task: task.p),
+        Column("p_adjusted", cell=lambda task: task.adjusted),
+        Column("verdict", cell=lambda task: task.kind),
+        Column("models", name="models", cell=lambda task: task.tried,
+               meaning="Models with attempts at the task."),
+        Column("n", name="n", cell=lambda task: task.n,
+               meaning="Attempts of all models at the task."),
+        Column("c", name="c", cell=lambda task: task.c, meaning="Passes of all models at it."),
+        Column("mean_rate", name="mean_rate", cell=lambda task: task.mean,
+               meaning="Mean of the models' pass rates."),
+        Column("contribution", name="contribution", cell=lambda task: task.share,
+               meaning="Share of the task in the variance between the models' means."),
+        Column("note", cell=lambda task: LOOK if task.kind == SUSPECT else ""),
+    )  # fmt: skip
+
+
+def suspects_report(study: Study, rows: int) -> Report:
+    """A row per task, those that weaker models pass more often first."""
+    level = study.confidence.level
+    records = find_suspects(study.counts, level)
+    most = max(task.models for task in records)
+    if most < FEWEST:
+        raise ParameterError(
+            f"--suspects: it needs {FEWEST} models, whose results at each task are compared with"
+            f" their results at all others; there {_ended(most)} {most}"
+        )
+    report = view(
+        study, [SuspectTasks(study, records, level, first=rows)], messages=study.messages(()),
+        interval=None, correlation="spearman", level=level, adjust="bh",
+    )  # fmt: skip
+    return replace(report, data=SuspectFields(study, records, level).table(records))
+
+
+SECTIONS = (
+    PassesOfTasks, Models, EachTask, FlippedPairs, ComparedTasks, MatrixOfModels, SuspectTasks,
+    SuspectFields,
+)  # fmt: skip
