@@ -90,7 +90,7 @@ class Numbers(Section[Row]):
 
 def _ends(numbers: Iterable[int | None]) -> str:
     known = [number for number in numbers if number is not None]
-    return span(min(known), max(known))
+    return span(min(known), max(known)) if known else ""
 
 
 def head(group_names: Sequence[str]) -> tuple[Column, ...]:

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 import passk_cli
 from passk_cli.commands.command import SharedOptions
 from passk_cli.commands.curve import Curve
-from passk_cli.commands.curve.exact import rates_report
-from passk_cli.commands.curve.grid import Grid, telling
 from passk_cli.commands.estimate import Estimation
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family
@@ -25,6 +23,7 @@ from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.curves import Grid, telling
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
@@ -122,16 +121,14 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     counts = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 5, 5), ("m", "c", 5, 2)])
     report = report_of(counts, Confidence(), Curve())
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
-    assert (
-        "the curve ends at k = 3, the fewest attempts at a task; 2 of 3 tasks have more"
-        in report.messages[0].text
-    )
+    [said] = report.messages
+    assert (said.name, said.fields["k"], said.fields["most"]) == ("unequal-attempts", 3, 5)
     report = report_of(counts, Confidence(), Curve(delta=True), "drop")
     found = of(report, "m", "pass@")
     assert [(r["k"], r["tasks"]) for r in found] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
     at, _ = curve(np.array([5, 5]), np.array([5, 2]), 5)
     assert found[-2]["estimate"] == pytest.approx(at[:, 3].mean())
-    assert any("tasks with too few attempts are left out" in note.text for note in report.messages)
+    assert [said.name for said in report.warnings] == ["changing-tasks"]
     report = report_of(counts, Confidence(), Curve(max_k=2))
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
     assert not report.messages
@@ -149,8 +146,10 @@ def test_what_is_missing_says_why() -> None:
     assert [r["k"] for r in of(report, "m0", "delta_") if r["low"] is None] == []
     new = report_of(counts, Confidence(), Curve(delta=True))
     assert [r["k"] for r in of(new, "m0", "deficit_") if r["estimate"] is None] == [5, 6, 7, 8]
-    said = [note.text for note in new.notes]
-    assert "Δ_k and deficit from k = 5 on: μ^k needs k different tasks; there are 4" in said
+    [said] = [said for said in new.messages if said.name == "no-even-tasks"]
+    assert said.text == (
+        "Δ_k and deficit are empty from k = 5 on: μ^k needs k different tasks; there are 4"
+    )
 
 
 def test_simultaneous_bands_are_wider_and_say_how() -> None:
@@ -164,8 +163,9 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
             assert 0.96 < other["pointwise_level"] < 0.998
             assert other["estimate"] == one["estimate"]
             assert other["low"] <= one["low"] <= one["high"] <= other["high"]
-    assert "for both curves of a model and all k together" in band.caption
-    assert "for each k by itself" in plain.caption
+    assert ", simultaneous · each k: 9" in band.context
+    assert "simultaneous" not in plain.context
+    assert plain.details == "pointwise intervals"
     assert band.signature["resamples"] == 10_000
     assert "resamples" not in plain.signature
 
@@ -178,11 +178,14 @@ def test_gains_and_where_they_come_from() -> None:
     assert gain["estimate"] == pytest.approx((1 - 0.4) / 6)
     assert 0 <= gain["low"] < gain["estimate"] < gain["high"] <= 1
     # Fewer than ten tasks: what ten equally hard ones would gain has no unbiased estimator.
-    [even] = [r for r in rows(report) if r["metric"] == "pass@10-pass@1 if equally hard"]
+    [even] = [r for r in rows(report) if r["metric"].startswith("pass@10-pass@1 if all tasks")]
     assert (even["estimate"], bool(even["note"])) == (None, True)
-    words = "only the 16.7 % of tasks that pass sometimes in 10 attempts gain"
-    others = "others pass always (66.7 %) or never (16.7 %)"
-    assert report.tables[2].rows == (("m", f"{words}; {others}"),)
+    shown = dict(
+        zip((c.header for c in report.tables[0].columns), report.tables[0].rows[0], strict=True)
+    )
+    assert shown["gain 1 → 10"].low == gain["low"]
+    assert shown["passed every attempt"].value == pytest.approx(4 / 6)
+    assert shown["failed every attempt"].value == pytest.approx(1 / 6)
     assert {r["metric"]: r["estimate"] for r in rows(report)}["always"] == pytest.approx(4 / 6)
 
 
@@ -192,33 +195,36 @@ def test_the_gain_of_equally_hard_tasks() -> None:
     counts = Counts.from_cells([("m", f"t{i}", 20, int(x)) for i, x in enumerate(c)])
     found = {r["metric"]: r["estimate"] for r in rows(report_of(counts, NONE, Curve()))}
     wanted = 1 - 0.7**10 - 0.3
-    assert found["pass@10-pass@1 if equally hard"] == pytest.approx(wanted, abs=0.02)
+    even = "pass@10-pass@1 if all tasks were equally hard"
+    assert found[even] == pytest.approx(wanted, abs=0.02)
     assert found["pass@10-pass@1"] == pytest.approx(wanted, abs=0.02)
 
 
-def test_no_gain_from_one_attempt_or_even_ends() -> None:
+def test_a_gain_from_the_first_to_the_last_k_has_an_interval() -> None:
+    report = report_of(simulated(n=20), Confidence(), Curve())
+    gains = [r for r in rows(report) if r["metric"] == "pass@20-pass@1"]
+    at = {(r["model"], r["metric"]): r["estimate"] for r in rows(report)}
+    for gain in gains:
+        model = gain["model"]
+        assert gain["estimate"] == pytest.approx(at[model, "pass@20"] - at[model, "pass@1"])
+        assert gain["low"] < gain["estimate"] < gain["high"]
+    [place] = [i for i, c in enumerate(report.tables[0].columns) if c.header == "gain 1 → 20"]
+    assert [row[place].low for row in report.tables[0].rows] == [gain["low"] for gain in gains]
+
+
+def test_no_gain_from_one_attempt() -> None:
     one = report_of(Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, Curve())
-    assert [table.title for table in one.tables] == [""]
-    ends = Counts.from_cells([("m", "a", 10, 10), ("m", "b", 10, 0)])
-    said = report_of(ends, NONE, Curve()).tables[2].rows[0][1]
-    assert said == "all tasks pass always (50 %) or never (50 %) in 10 attempts: none can gain"
+    assert not [r for r in rows(one) if "-" in r["metric"]]
+    assert not [c for c in one.tables[0].columns if c.header.startswith("gain")]
 
 
-@pytest.mark.parametrize(
-    ("c", "said"),
-    [
-        ([10, 10], "all tasks pass always (100 %) in 10 attempts: none can gain"),
-        ([0, 0, 5], "only the 33.3 % of tasks that pass sometimes in 10 attempts gain; others pass"
-         " never (66.7 %)"),
-        ([0, 5, 5], "66.7 % of tasks pass sometimes in 10 attempts (33.3 % never)"),
-        # Alike by chance more than equally hard tasks would be.
-        ([5] * 20, "all tasks pass sometimes in 10 attempts; gain to k = 10: as much as equally"
-         " hard tasks"),
-    ],
-)  # fmt: skip
-def test_what_is_none_of_the_tasks_is_not_told(c: list[int], said: str) -> None:
-    counts = Counts.from_cells([("m", f"t{i}", 10, x) for i, x in enumerate(c)])
-    assert report_of(counts, NONE, Curve()).tables[2].rows[0][1].startswith(said)
+def test_models_with_different_attempts_are_compared_at_the_k_they_share() -> None:
+    cells = [("a", f"t{i}", 4, i % 5) for i in range(5)]
+    cells += [("b", f"t{i}", 8, i) for i in range(5)]
+    report = report_of(Counts.from_cells(cells), Confidence(), Curve())
+    headers = [column.header for column in report.tables[0].columns]
+    assert headers[1:6] == ["pass@1", "pass@2", "pass@4", "gain 1 → 4", "pass^4"]
+    assert {r["k"] for r in of(report, "b", "pass@")} == set(range(1, 9))
 
 
 def test_exact_rates_and_data_are_told_alike() -> None:
@@ -229,7 +235,7 @@ def test_exact_rates_and_data_are_told_alike() -> None:
     plan = Curve(max_k=6, delta=True)
     these = Confidence("none", population="these-tasks")
     found = {r["metric"]: r["estimate"] for r in rows(report_of(counts, these, plan))}
-    report = rates_report([Family("m", p)], plan.grid, delta=True)
+    report = plan.of_rates([Family("m", p)])
     exact = {r["metric"]: r["estimate"] for r in rows(report)}
     assert found.keys() == exact.keys()
     for name, value in exact.items():
@@ -237,9 +243,9 @@ def test_exact_rates_and_data_are_told_alike() -> None:
 
 
 def test_exact_rates_have_no_intervals() -> None:
-    report = rates_report([Family("f", np.array([0.2, 0.8]))], Grid(), delta=True)
+    report = Curve(delta=True).of_rates([Family("f", np.array([0.2, 0.8]))])
     assert all(r["low"] is None and r["se"] is None for r in rows(report))
-    assert "no sampling error" in report.messages[0].text
+    assert "exact success rates, so no intervals" in report.context
     family = Family("f", np.array([0.5]))
     for band, short in (("simultaneous", "empty"), ("pointwise", "drop")):
         with pytest.raises(ParameterError, match="for outcomes"):
@@ -313,8 +319,8 @@ def test_python_gives_numbers_as_they_are() -> None:
     ("ks", "words"),
     [
         ([5], "pass@5 ranges from 0.500"),
-        ([2, 4], "The gain in pass@k from 2 to 4 attempts ranges"),
-        ([1, 5], "The gain in pass@k from 1 to 5 attempts ranges"),
+        ([2, 4], "a gains most from 2 to 4 attempts (pass@k +0."),
+        ([1, 5], "a gains most from 1 to 5 attempts (pass@k +0."),
     ],
 )
 def test_the_answer_is_about_the_k_that_are_asked(ks: list[int], words: str) -> None:

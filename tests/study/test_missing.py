@@ -323,7 +323,7 @@ def test_a_curve_is_two_curves() -> None:
     for name in ("pass@1", "pass@2", "pass^2", "never", "always"):
         ends = sorted((low[name], high[name]))
         assert frame.loc[name, ["estimate_low", "estimate_high"]].tolist() == ends
-    assert any(note.startswith("what more attempts gain is left out") for note in findings.notes)
+    assert "gains-without-range" in [said.name for said in findings.report.messages]
     models = {row["series"] for row in findings.report.plots[0].rows}
     assert models == {f"{m} (missing {end})" for m in "ab" for end in ("fail", "pass")}
 

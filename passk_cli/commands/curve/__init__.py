@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from passk_cli.commands.command import Command, Question, SharedOptions
-from passk_cli.commands.curve.grid import BANDS, MOST_POINTS, POINTWISE, SIMULTANEOUS, Grid
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
 from passk_cli.option import Option, changed
+from passk_cli.report.words import span
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, parse_k
+from passk_cli.version import __version__
 
 if TYPE_CHECKING:
+    from passk_cli.files.rates import Family
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
     from passk_cli.report.model import Report
+    from passk_cli.study.curves import Grid
     from passk_cli.study.study import Study
 
 
+BANDS = (POINTWISE, SIMULTANEOUS) = ("pointwise", "simultaneous")
+_MOST_POINTS, _USUAL_MAX_K = 100_000, 10
 # The families of the two curves that are there anyway.
 _BOTH = ("pass@", "pass^")
 
@@ -43,7 +48,7 @@ def parse_points(value: Any) -> str:
     if text == "all":
         return text
     name = f"--points {text}: a whole number, or all; it"
-    return str(whole_number(name, text, 2, MOST_POINTS))
+    return str(whole_number(name, text, 2, _MOST_POINTS))
 
 
 def parse_curves(value: Any) -> tuple[Metric, ...]:
@@ -77,76 +82,49 @@ class Curve(Question):
     """
 
     # Families and metrics stay unimported for the help's sake, so they are not named here.
-    rates: Annotated[
-        tuple[Any, ...],
-        Option(
-            "--rates",
-            "NAME=P,P,…",
-            "Exact success rates, as mixed=0,1.",
-            parse=parse_families,
-            detail="They stand instead of files; a file may have a column rate as well."
-            " Repeatable.",
-        ),
-    ] = ()
-    points: Annotated[
-        str,
-        Option(
-            "--points",
-            "N|all",
-            "How many k's: all up to N, else about N.",
-            parse=parse_points,
-            detail="Beyond N they lie on a log scale.",
-        ),
-    ] = "40"
-    max_k: Annotated[
-        int | None,
-        Option(
-            "--max-k",
-            "K",
-            "The last k.",
-            low=1,
-            high=MOST_ATTEMPTS,
-            detail="Default: the smallest n of each model (the largest with --short-tasks drop);"
-            " 10 for exact rates.",
-        ),
-    ] = None
-    band: Annotated[
-        str,
-        Option(
-            "--band",
-            help="Intervals hold for each k, or for all k",
-            choices=BANDS,
-            detail="simultaneous: for both curves of a model at all k together.",
-        ),
-    ] = POINTWISE
-    delta: Annotated[
-        bool,
-        Option(
-            "--delta",
-            help="Δ_k, coverage deficit and moments.",
-            detail="They say what uneven tasks do.",
-        ),
-    ] = False
-    curves: Annotated[
-        tuple[Any, ...],
-        Option(
-            "-m --metric",
-            "NAMES",
-            "Curves, as pass@k or maj@k,gpass@k:0.5.",
-            parse=parse_curves,
-            detail="pass@k and pass^k are there anyway, unless one of them is named.",
-        ),
-    ] = ()
-    k: Annotated[
-        tuple[int, ...],
-        Option("-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points."),
-    ] = ()
+    # fmt: off
+    rates: Annotated[tuple[Any, ...], Option(
+        "--rates", "NAME=P,P,…", "Exact success rates, as mixed=0,1.", parse=parse_families,
+        detail="They stand instead of files; a file may have a column rate as well. Repeatable.",
+    )] = ()
+    points: Annotated[str, Option(
+        "--points", "N|all", "How many k's: all up to N, else about N.", parse=parse_points,
+        detail="Beyond N they lie on a log scale.",
+    )] = "40"
+    max_k: Annotated[int | None, Option(
+        "--max-k", "K", "The last k.", low=1, high=MOST_ATTEMPTS,
+        detail="Default: the smallest n of each model (the largest with --short-tasks drop); 10 for"
+        " exact rates.",
+    )] = None
+    band: Annotated[str, Option(
+        "--band", help="Intervals hold for each k, or for all k", choices=BANDS,
+        detail="simultaneous: for both curves of a model at all k together.",
+    )] = POINTWISE
+    delta: Annotated[bool, Option(
+        "--delta", help="Δ_k, coverage deficit and moments.",
+        detail="They say what uneven tasks do.",
+    )] = False
+    curves: Annotated[tuple[Any, ...], Option(
+        "-m --metric", "NAMES", "Curves, as pass@k or maj@k,gpass@k:0.5.", parse=parse_curves,
+        detail="pass@k and pass^k are there anyway, unless one of them is named.",
+    )] = ()
+    k: Annotated[tuple[int, ...], Option(
+        "-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points.",
+    )] = ()
+    # fmt: on
 
     @property
     def grid(self) -> Grid:
-        """Which k's are computed."""
+        """The k's that are computed."""
+        from passk_cli.study.curves import Grid
+
         points = None if self.points == "all" else int(self.points)
         return Grid(points, max(self.k, default=self.max_k), self.k)
+
+    @property
+    def points_text(self) -> str:
+        """The k's, for the signature."""
+        return ",".join(map(str, sorted(self.k))) or self.points
 
     @property
     def further(self) -> tuple[Any, ...]:
@@ -155,12 +133,12 @@ class Curve(Question):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Which of pass@k and pass^k are shown: both, unless one is named."""
+        """Those of pass@k and pass^k that are shown: both, unless one is named."""
         named = {metric.family for metric in self.curves}
         return tuple(f"{family}k" for family in _BOTH if family in named or not named & set(_BOTH))
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read: what the further curves need to know of the attempts."""
+        """The request, with what the further curves need to know of the attempts."""
         from passk_cli.metrics.registry import needs
 
         cluster = options.confidence.cluster
@@ -174,14 +152,34 @@ class Curve(Question):
         families = exact_rates(self.rates, options.source, self.request(options))
         if not families:
             return None
-        from passk_cli.commands.curve.exact import rates_report
-
         if self.further:
             raise ParameterError("-m: exact rates say nothing of what attempts are; leave it out")
         if self.band != POINTWISE or options.metrics.short_tasks != "empty":
             option = "--band" if self.band != POINTWISE else "--short-tasks"
             raise ParameterError(f"{option} is for outcomes; exact rates have no sampling error")
-        return rates_report(families, self.grid, self.shown, delta=self.delta)
+        return self.of_rates(families)
+
+    def of_rates(self, families: Sequence[Family]) -> Report:
+        """The curves of tasks whose success rates are known."""
+        from passk_cli.commands.curve.view import Overview, details
+        from passk_cli.outcomes.counts import Counts
+        from passk_cli.study.curves import exact_curves
+        from passk_cli.study.fact import tidy
+        from passk_cli.study.section import view
+        from passk_cli.study.study import Study
+
+        grid = self.grid
+        last = grid.max_k or _USUAL_MAX_K
+        every = [exact_curves(f, grid, last, self.shown, delta=self.delta) for f in families]
+        counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
+        study = Study(counts, confidence=Confidence("none"))
+        overview = Overview(study, every, grid)
+        report = view(study, [overview, *details(study, every)])
+        signature = {
+            "passk": __version__, "curves": ",".join(self.shown), "max-k": last,
+            "points": self.points_text, "rates": ", ".join(family.name for family in families),
+        }  # fmt: skip
+        return replace(report, data=tidy(overview.facts(), (), ""), signature=signature)
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
@@ -222,16 +220,34 @@ class Curve(Question):
 
     def report(self, study: Study) -> Report:
         """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""
-        from passk_cli.commands.curve.measured import curve_report
+        from passk_cli.commands.curve.view import EVEN_FROM, Overview, details
+        from passk_cli.study.curves import Measurement
+        from passk_cli.study.section import view
 
         if study.bounded and (self.delta or self.band == SIMULTANEOUS):
             self.require_one_end()
-        return curve_report(
-            study, self.grid, self.further, self.shown, band=self.band, delta=self.delta
-        )
+        together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
+        measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
+        every, drawn, levels = measurement.curves()
+        overview = Overview(study, every, grid, levels, drawn)
+        ends = [model.ks[-1] for model in every]
+        decided: dict[str, Any] = {
+            "curves": ",".join(every[0].measured),
+            "max_k": span(min(ends), max(ends)).replace("–", "-"),
+            "points": self.points_text,
+            **confidence.signature(),
+        }
+        if confidence.method != "none":
+            decided["band"] = self.band
+            if together or (self.delta and confidence.population != THESE_TASKS):
+                decided |= {"resamples": confidence.resamples, "seed": confidence.seed}
+        if self.delta:
+            decided["delta"] = EVEN_FROM[confidence.population]
+        messages = study.messages(overview.points, short=())
+        return view(study, [overview, *details(study, every)], messages=messages, **decided)
 
 
 COMMAND = Command(
     Curve, (Request, Metrics, Confidence), without=("metrics",), files="optional", charts=True,
-    methods=True,
+    methods=True, view="passk_cli.commands.curve.view",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.commands.curve.curves import uneven_alone
+from passk_cli.commands.curve.view import uneven_alone
 from passk_cli.commands.report.gathered import Gathered
 from passk_cli.report.words import plural
 

@@ -1,0 +1,509 @@
+"""pass@k and pass^k over k: the table, every point, gains, what uneven tasks do, charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from passk_cli.inference.bands import spread_out
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import parse
+from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import listed, series_name, span
+from passk_cli.study.curves import (
+    AT,
+    CURVES,
+    DEFICIT,
+    DELTA,
+    EXACT,
+    HAT,
+    LIMITS,
+    UNEVEN,
+    Climb,
+    Curves,
+    Grid,
+    telling,
+)
+from passk_cli.study.extremes import bare, named, range_of
+from passk_cli.study.fact import Fact
+from passk_cli.study.pivot import Number, Numbers, Row
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field
+
+if TYPE_CHECKING:
+    from passk_cli.study.study import Study
+
+# What μ^k is estimated from.
+EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
+# Of more k's, tables with a column for each show round ones; a chart has at most so many.
+_MOST_ACROSS, _MOST_DRAWN = 5, 200
+_EQUAL = 1e-12
+_RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
+
+CURVE_ENDS = Message(
+    "curve-ends", NOTE, "the curves of {models} end at k = {k}, before --max-k {most}",
+    meaning="A curve goes up to the fewest attempts at a task of its model; beyond that, pass@k of"
+    " that task is undefined.",
+)  # fmt: skip
+UNEQUAL_ATTEMPTS = Message(
+    "unequal-attempts", NOTE,
+    "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
+    " {most}", "--short-tasks drop goes on with those",
+    "A curve goes as far as every task has attempts, so that each of its points is about the same"
+    " tasks. With --short-tasks drop it goes on with the tasks that have more, and then a point may"
+    " be about fewer tasks than the point before it.",
+)  # fmt: skip
+CHANGING_TASKS = Message(
+    "changing-tasks", WARNING,
+    "beyond k = {k}, curves of {models} leave out tasks with too few attempts, and may turn",
+    meaning="With --short-tasks drop, points at larger k are about the tasks that have that many"
+    " attempts. These may be easier or harder than the others, so a step of the curve there may be"
+    " due to the tasks and not to k. Column tasks of --full and csv has their number.",
+)  # fmt: skip
+NO_GAINS = Message(
+    "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",
+    "--missing fail or drop gives them",
+    "With --missing bounds every number is a range, from all missing outcomes failing to all"
+    " passing. A gain of pass@k need not lie between its values at these two ends: it may be"
+    " largest with some of them passing and others failing.",
+)  # fmt: skip
+MISSING_UNEVEN = Message(
+    "no-even-tasks", NOTE, "Δ_k and deficit are empty from k = {k} on: {reason}",
+    meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
+    " μ^k is estimated from k attempts at k different tasks, and so needs k tasks or clusters.",
+)  # fmt: skip
+MISSING_MOMENT = Message(
+    "no-moment", NOTE, "{moment} of {models}: {reason}",
+    meaning="The standard deviation and skewness of the tasks' success rates are corrected for the"
+    " noise of the attempts. They need two or three attempts at every task, and success rates that"
+    " differ by more than that noise.",
+)  # fmt: skip
+
+
+class Place(NamedTuple):
+    """A column of numbers: a curve at a k, or its change up to it from `start`."""
+
+    name: str
+    k: int
+    start: int = 0
+
+    @property
+    def header(self) -> str:
+        """As "pass@10"; a gain as "gain 1 → 10"."""
+        if self.start:
+            return f"{'gain' if self.name == AT else 'change'} {self.start} → {self.k}"
+        head, sign, tail = self.name.partition("@" if "@" in self.name else "^")
+        return f"{head}{sign}{self.k}{tail[1:]}"
+
+    @property
+    def meaning(self) -> str:
+        """That of its metric, or of a gain."""
+        if not self.start:
+            return parse(self.header).meaning
+        return (
+            f"{self.name} at k = {self.k} minus that at {self.start}, on tasks with n ≥ {self.k}."
+        )
+
+    def fact(self, model: Curves) -> Fact:
+        """Its number for a model; empty where the model's curve does not reach that k."""
+        points = {point.k: point for point in model.points[self.name]}
+        first, last = points.get(self.start or self.k), points.get(self.k)
+        if first is None or last is None:
+            return Fact(model.series, self.header, self.k, Estimate(None))
+        if not self.start:
+            return last
+        if self.name == AT:
+            for climb in model.climbs:
+                if (climb.start, climb.gain.k) == (self.start, self.k):
+                    return replace(climb.gain, estimate=replace(climb.gain.estimate, signed=True))
+        change = (last.estimate.value or 0.0) - (first.estimate.value or 0.0)
+        return Fact(model.series, self.header, self.k, Estimate(change, signed=True))
+
+    def value(self, model: Curves) -> Estimate:
+        """The number without its interval, which --full has; of a gain, with it."""
+        estimate = self.fact(model).estimate
+        return estimate if self.start else replace(estimate, se=None, low=None, high=None)
+
+
+@dataclass(frozen=True)
+class Overview(Section[Curves]):
+    """A row per model: pass@k over k, what further attempts gain, pass^k at the largest k.
+
+    grid : the k's asked for.  levels : of each interval by itself in simultaneous bands; none of
+    pointwise intervals.  drawn : the curves to draw.
+    """
+
+    grid: Grid
+    levels: Sequence[float] = ()
+    drawn: Sequence[Curves] = ()
+    columns = (
+        MODEL,
+        GROUPS,
+        Column(
+            "{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.places,
+            cell=lambda model, place: place.value(model),
+            units=lambda section, place: section.unit(place.name),
+        ),
+        Column(
+            "passed every attempt", "share", shown=FULL, cell=lambda model: model.always.estimate,
+            meaning="Share of tasks that passed every attempt: more attempts gain nothing there.",
+        ),
+        Column(
+            "failed every attempt", "share", shown=FULL, cell=lambda model: model.never.estimate,
+            meaning="Share of tasks that failed every attempt.",
+        ),
+        data_field("pointwise_level", "Level of the interval at each k by itself, in a band."),
+        data_field("at_most", "The most that Δ_k or the deficit could be at this mean."),
+    )  # fmt: skip
+
+    def unit(self, name: str) -> str:
+        """Kind of the numbers of a curve."""
+        points = (model.points[name][0] for model in self.records)
+        return "share" if all(point.estimate.share for point in points) else "score"
+
+    @property
+    def ks(self) -> list[int]:
+        """The k's that all models share; of many, round ones."""
+        every = [set(model.ks) for model in self.records]
+        shared = sorted(set.intersection(*every) or set.union(*every))
+        if self.grid.ks:
+            return shared
+        ks = [k for k in telling(shared[-1]) if k in shared]
+        return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
+
+    @property
+    def places(self) -> list[Place]:
+        """The main curve over k, its gain, and the other curves at the last k."""
+        main, *others = self.records[0].measured
+        over_k = [Place(main, k) for k in self.ks]
+        return [*over_k, *self.gain, *(Place(name, self.ks[-1]) for name in others)]
+
+    @property
+    def gain(self) -> list[Place]:
+        """The gain from the first to the last k; none of one k, or of ranges."""
+        first, last = self.ks[0], self.ks[-1]
+        gain = Place(self.records[0].main, last, first)
+        return [] if first == last or self.study.bounded else [gain]
+
+    def facts(self) -> list[Fact]:
+        """All numbers: curves, then gains, then success rates."""
+        every = self.records
+        return [
+            *(point for model in every for points in model.points.values() for point in points),
+            *(fact for model in every for climb in model.climbs for fact in climb[1:]),
+            *(fact for m in every for fact in (*m.moments, m.never, m.always)),
+        ]
+
+    def answer(self) -> Iterator[Sentence]:
+        """The gain from further attempts: of one model, or of the models with most and least.
+
+        Where numbers are ranges, or one k is asked for, it is about the numbers at the last k.
+        """
+        groups = self.study.counts.group_names
+        if len(self.records) == 1:
+            yield _of_one(self.records[0], groups)
+            return
+        if not self.gain:
+            last = Place(self.records[0].main, self.ks[-1])
+            yield range_of([last.fact(model) for model in self.records], groups)
+            return
+        [gain] = self.gain
+        facts = [gain.fact(model) for model in self.records]
+        sizes = [abs(fact.estimate.value or 0.0) for fact in facts]
+        step = f"from {gain.start} to {gain.k} attempts"
+        verb = "gain" if gain.name == AT else "change"
+        most, least = (
+            [fact for fact, size in zip(facts, sizes, strict=True) if abs(size - end) <= _EQUAL]
+            for end in (max(sizes), min(sizes))
+        )
+        if len(most) == len(facts):
+            alike = f"All {len(facts)} models {verb} the same {step}: {gain.name} "
+            yield alike, bare(facts[0].estimate), "."
+            return
+        yield (
+            f"{_counted(most)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
+            _plain(most[0]), f"), {_counted(least)} least (", _plain(least[0]), ").",
+        )  # fmt: skip
+
+    def context(self) -> Iterator[str]:
+        """Tasks and attempts, how certain numbers are, and where intervals are."""
+        if self.records[0].exact:
+            sizes = sorted(model.never.size.tasks or 0 for model in self.records)
+            families = "family" if len(self.records) == 1 else "families"
+            tasks = f"{span(sizes[0], sizes[-1])} task{'s' * (sizes[-1] != 1)}"
+            yield f"{len(self.records)} {families} of {tasks}"
+            yield "exact success rates, so no intervals"
+            return
+        confidence = self.study.confidence
+        yield self.study.sizes(self.points)
+        if not self.levels:
+            yield confidence.words()
+        else:
+            levels = [f"{100 * level:.3g}" for level in (min(self.levels), max(self.levels))]
+            yield f"{confidence.words()}, simultaneous"
+            yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
+        if confidence.method != "none":
+            yield "intervals: --full"
+
+    def details(self) -> Iterator[str]:
+        """Whether intervals hold at each k or together."""
+        if self.levels:
+            yield "simultaneous: for both curves of a model at all k"
+        elif not self.records[0].exact and self.study.confidence.method != "none":
+            yield "pointwise intervals"
+
+    @property
+    def points(self) -> list[Fact]:
+        """The points of all curves that are no difference from others."""
+        return [p for model in self.records for name in model.measured for p in model.points[name]]
+
+    def messages(self) -> Iterator[Said]:
+        """How far curves go, and why gains, Δ_k and moments are missing."""
+        if self.records[0].exact:
+            return
+        if self.study.bounded:
+            yield NO_GAINS()
+        ends: dict[tuple[Message, int, int], list[str]] = {}
+        most = self.grid.max_k
+        for model in self.records:
+            name, size, last = series_name(model.series), model.never.size, model.ks[-1]
+            low, high = size.n_min or 0, size.n_max or 0
+            if most is not None and last < most:
+                ends.setdefault((CURVE_ENDS, last, most), []).append(name)
+            if low < high and (most is None or most > low):
+                drop = self.study.short_tasks == "drop"
+                message = CHANGING_TASKS if drop else UNEQUAL_ATTEMPTS
+                ends.setdefault((message, low, high), []).append(name)
+        for (message, k, other), names in ends.items():
+            yield message(models=names, k=k, most=other)
+        missing: dict[str, int] = {}
+        moments: dict[tuple[str, str], list[str]] = {}
+        for model in self.records:
+            for point in (point for name in UNEVEN for point in model.points.get(name, ())):
+                if point.note:
+                    missing[point.note] = min(point.k or 0, missing.get(point.note, point.k or 0))
+            for moment in (moment for moment in model.moments if moment.note):
+                name = series_name(model.series)
+                moments.setdefault((moment.name, moment.note), []).append(name)
+        for reason, k in missing.items():
+            yield MISSING_UNEVEN(k=k, reason=reason)
+        for (shape, reason), names in moments.items():
+            yield MISSING_MOMENT(moment=shape, models=names, reason=reason)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """pass@k dashed and pass^k solid; then other curves, and Δ_k, where there are."""
+        every = self.drawn or self.records
+        names = every[0].measured
+        main, others = ([n for n in names if (n in CURVES) == of] for of in (True, False))
+        subtitle = " · ".join(list(self.context())[:2])
+        rows = _chart_rows(every, main)
+        low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
+        draw = partial(
+            curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
+            subtitle=subtitle,
+        )  # fmt: skip
+        titles = {AT: "Coverage", HAT: "Reliability"}
+        title = " and ".join(titles[n] for n in main).capitalize()
+        pictures = [draw(rows, dash="curve", title=title, y_title="probability")]
+        if others:
+            domain = (0.0, 1.0) if all(self.unit(n) == "share" for n in others) else None
+            more = _chart_rows(every, others)
+            pictures.append(
+                draw(more, facet="curve", title="Further curves", y_title="value", y_domain=domain)
+            )
+        rows = _chart_rows(every, [DELTA])
+        if any(row["value"] is not None for row in rows):
+            how = " · ".join(Uneven(self.study, rows_of_k(every, UNEVEN)).details())
+            pictures.append(draw(
+                rows, title=_ADDED, y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
+                subtitle=how,
+            ))  # fmt: skip
+        return tuple(pictures)
+
+
+K = Column(
+    "k", "count", meaning="Number of attempts.",
+    cell=lambda row: next(iter(row.numbers.values())).k,
+)  # fmt: skip
+
+
+def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[Row]:
+    """A row per model and k of the tables.  names : of curves; those measured where empty."""
+    return [
+        Row(model.series, {name: model.at(name, k) for name in names or model.measured})
+        for model in models
+        for k in model.shown
+        if not names or (names[0] in model.points and k > 1)
+    ]
+
+
+@dataclass(frozen=True)
+class Points(Numbers):
+    """A row per model and k: every curve with its interval."""
+
+    title = "Every k"
+    shown = FULL
+    columns = (MODEL, GROUPS, K, *Numbers.columns[2:])
+
+    @property
+    def numbers(self) -> list[Number]:
+        """The curves."""
+        every = super().numbers
+        return [each._replace(meaning=f"{each.name} at the k of the row.") for each in every]
+
+
+@dataclass(frozen=True)
+class Gains(Section[Climb]):
+    """A row per model and step of k: what pass@k gains, and would gain of equally hard tasks."""
+
+    title = "Gains of pass@k"
+    shown = FULL
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("attempts", meaning="The step of k.",
+               cell=lambda climb: f"{climb.start} → {climb.gain.k}"),
+        Column("gain", "share", meaning="What pass@k gains from this step.",
+               cell=lambda climb: climb.gain.estimate),
+        Column(
+            "if all tasks were equally hard", "share", cell=lambda climb: climb.even.estimate.value,
+            meaning="What it would gain if every task had the mean success rate; uneven tasks gain"
+            " less.",
+        ),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Uneven(Section[Row]):
+    """A row per model and k: Δ_k and the coverage deficit."""
+
+    title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
+    columns = (
+        MODEL,
+        GROUPS,
+        K,
+        Column("Δ_k", "share", cell=lambda row: row.numbers[DELTA].estimate,
+               meaning="How much of pass^k exists only because tasks differ."),
+        Column("at most", "share", True, cell=lambda row: row.numbers[DELTA].more["at_most"],
+               meaning="The most that the number before it could be, at this mean success rate."),
+        Column("deficit", "share", cell=lambda row: row.numbers[DEFICIT].estimate,
+               meaning="How much pass@k lacks because tasks differ."),
+        Column("at most", "share", True, cell=lambda row: row.numbers[DEFICIT].more["at_most"],
+               meaning="The most that the number before it could be, at this mean success rate."),
+    )  # fmt: skip
+
+    def details(self) -> Iterator[str]:
+        """The estimator of μ^k, and the intervals of Δ_k."""
+        confidence = self.study.confidence
+        if not self.records or self.records[0].numbers[DELTA].flaw == EXACT:
+            return
+        words = f"Δ_k, deficit, sd: μ^k from {EVEN_FROM[confidence.population]}"
+        if confidence.method != "none":
+            words += f", pointwise {LIMITS[confidence.population]} intervals"
+        yield words
+
+
+@dataclass(frozen=True)
+class Moments(Section[Curves]):
+    """A row per model: mean, spread and skewness of the success rates."""
+
+    title = _RATES
+    columns = (
+        MODEL,
+        GROUPS,
+        *(
+            Column(name, kind, meaning=meaning, cell=lambda m, at=at: m.moments[at].estimate)
+            for at, (name, kind, meaning) in enumerate((
+                ("mean", "share", "Mean success rate of the tasks."),
+                ("sd", "share", "Standard deviation of the success rates, without attempt noise."),
+                ("skewness", "number", "Their skewness: above 0, few tasks have high rates."),
+            ))
+        ),
+        Column("at 0", "share", cell=lambda model: model.never.estimate,
+               meaning="Share of tasks whose success rate is 0, or that failed every attempt."),
+        Column("at 1", "share", cell=lambda model: model.always.estimate,
+               meaning="Share of tasks whose success rate is 1, or that passed every attempt."),
+    )  # fmt: skip
+
+
+SECTIONS = (Overview, Points, Gains, Uneven, Moments)
+
+
+def details(study: Study, every: Sequence[Curves]) -> list[Section[Any]]:
+    """The sections of these curves besides their overview."""
+    return [
+        Points(study, rows_of_k(every)),
+        Gains(study, [climb for model in every for climb in model.climbs]),
+        Uneven(study, rows_of_k(every, UNEVEN)),
+        Moments(study, [model for model in every if model.moments]),
+    ]
+
+
+def uneven_alone(report: Report) -> Report:
+    """What `delta` adds to a report on curves: it stands beside one without."""
+    return replace(
+        report, answer=(),
+        tables=tuple(t for t in report.tables if t.title in (Uneven.title, Moments.title)),
+        draw=lambda: tuple(plot for plot in report.plots if plot.title == _ADDED),
+    )  # fmt: skip
+
+
+def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
+    """How the curves of one model go on."""
+    name = model.main
+    first, last, hat = model.points[name][0], model.points[name][-1], model.points.get(HAT)
+    whom = named(model.series, groups)
+    if last.k == first.k:
+        single = "attempt" if last.k == 1 else "k"
+        return (f"{first.name} of {whom} is ", bare(first.estimate),
+                f"; one {single} makes no curve.")  # fmt: skip
+    both = len([name for name in model.measured if name in CURVES]) == len(CURVES)
+    lower = hat[-1] if hat else last
+    rises, falls = (
+        (fact.estimate.value or 0.0) - (first.estimate.value or 0.0) for fact in (last, lower)
+    )
+    if max(abs(rises), abs(falls)) <= _EQUAL and last.estimate.upper is None:
+        subject = f"pass@k and pass^k of {whom} are" if both else f"{name} of {whom} is"
+        return (f"{subject} ", _plain(first), f" at every k from {first.k} to {last.k}:"
+                " no task passes only sometimes.")  # fmt: skip
+    begin = f"From {first.k} to {last.k} attempts of {whom}, {name} {_verb(rises)} from "
+    further = (f", and pass^k {_verb(falls)} to ", _plain(lower)) if both else ()
+    return (begin, _plain(first), " to ", _plain(last), *further, ".")
+
+
+def _counted(facts: Sequence[Fact]) -> str:
+    """The models of these numbers: two, or the first and how many more."""
+    names = [series_name(fact.series) for fact in facts]
+    return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _verb(change: float) -> str:
+    """Without short tasks, pass@k may fall and pass^k rise: they are of other tasks."""
+    return "rises" if change > _EQUAL else "falls" if change < -_EQUAL else "stays"
+
+
+def _plain(fact: Fact) -> Estimate:
+    """Without an interval."""
+    estimate = fact.estimate
+    return Estimate(estimate.value, upper=estimate.upper, signed=estimate.signed)
+
+
+def _chart_rows(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str, object]]:
+    """The points of a chart, at no more k's than it can show."""
+    ks = np.unique([k for model in every for k in model.ks])
+    chart_ks = set(spread_out(ks, _MOST_DRAWN).tolist())
+    return [
+        {
+            "model": series_name(model.series), "curve": name, "k": point.k,
+            "value": point.estimate.value, "low": point.estimate.low, "high": point.estimate.high,
+        }
+        for model in every
+        for name in names
+        for point in model.points.get(name, ())
+        if point.k in chart_ks
+    ]  # fmt: skip

@@ -1,0 +1,488 @@
+"""The curves of every model: from counts, with intervals, or from exact success rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
+from passk_cli.inference.heterogeneity import Setting, Spread, both_gains, gains, spread_of_rates
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.limits import MOST_CURVE
+from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
+from passk_cli.metrics.pass_k import at_pairs, curve_blocks
+from passk_cli.metrics.polynomials import Expectation, Polynomial
+from passk_cli.metrics.registry import USUAL_K, Metric
+from passk_cli.report.model import Cell, Estimate
+from passk_cli.study.fact import Fact, Size, across
+from passk_cli.study.values import Series, TaskValues, require_monotone
+from passk_cli.text import plural
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from passk_cli.files.rates import Family
+    from passk_cli.study.study import Study
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+CURVES = (AT, HAT) = ("pass@k", "pass^k")
+UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
+# The gain of a model all of whose tasks have its pass@1.
+EVEN = " if all tasks were equally hard"
+# How Δ_k, the deficit and the moments get their limits; the skewness of these tasks, otherwise.
+LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
+_SKEWNESS = "jackknife"
+# The flaw of a number that has no sampling error.
+EXACT = "exact"
+# All k's up to here can be asked for.
+_MOST_POINTS = 100_000
+# Models whose curves are resampled at once, and k's (tasks × k's without draws) at which Δ_k is
+# computed at once: they bound the memory.
+_BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
+
+
+class Climb(NamedTuple):
+    """The gain of pass@k from one k to another, and that of equally hard tasks."""
+
+    start: int
+    gain: Fact
+    even: Fact
+
+    @property
+    def series(self) -> Series:
+        """Whose gain it is."""
+        return self.gain.series
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The curves of one series, what further attempts gain, and the success rates of its tasks.
+
+    points : curve → its numbers, by k; a DELTA or DEFICIT has the most that it could be.
+    never, always : shares of tasks that no, every attempt passes.
+    moments : mean, sd and skewness of the success rates, where asked for.
+    shown : the k's of tables.
+    """
+
+    series: Series
+    points: Mapping[str, Sequence[Fact]]
+    climbs: Sequence[Climb]
+    never: Fact
+    always: Fact
+    moments: Sequence[Fact] = ()
+    shown: Sequence[int] = ()
+
+    def across(self, other: Curves) -> Curves:
+        """Ranges from these curves to others of the same series at the same k's, without gains."""
+        points = {
+            name: [across(*both) for both in zip(ends, other.points[name], strict=True)]
+            for name, ends in self.points.items()
+        }
+        never, always = across(self.never, other.never), across(self.always, other.always)
+        return replace(self, points=points, climbs=(), never=never, always=always)
+
+    @property
+    def exact(self) -> bool:
+        """Whether they are of known success rates, so that nothing has an interval."""
+        return self.never.flaw == EXACT
+
+    @property
+    def measured(self) -> list[str]:
+        """Its curves that are no difference from those of equally hard tasks."""
+        return [name for name in self.points if name not in UNEVEN]
+
+    @property
+    def main(self) -> str:
+        """pass@k, or pass^k where it stands alone."""
+        return self.measured[0]
+
+    @property
+    def ks(self) -> list[int]:
+        """The k's of its curves, increasing."""
+        return [point.k or 0 for point in self.points[self.main]]
+
+    def at(self, name: str, k: int) -> Fact:
+        """A curve's number at one of its k's."""
+        return next(point for point in self.points[name] if point.k == k)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The k's at which curves are computed.
+
+    points : about so many, every one where there are no more; None for every k.
+    max_k : the largest; None for the largest that the data supports.
+    ks : these and no others, where there are any.
+    """
+
+    points: int | None = 40
+    max_k: int | None = None
+    ks: tuple[int, ...] = ()
+
+    def up_to(self, last: int) -> Ints:
+        """The k's from 1 to the last, or to max_k.
+
+        >>> Grid(points=4).up_to(100).tolist()
+        [1, 2, 5, 10, 22, 100]
+        """
+        last = last if self.max_k is None else min(self.max_k, last)
+        if self.ks:
+            return np.array([k for k in sorted(self.ks) if k <= last] or [last])
+        if self.points is None and last > _MOST_POINTS:
+            raise ParameterError(
+                f"--points all: {last:,} k's are too many; name a number, or a --max-k"
+            )
+        if self.points is None or last <= self.points:
+            return np.arange(1, last + 1)
+        spread = np.rint(np.geomspace(1, last, self.points)).astype(np.int64)
+        return np.union1d(spread, telling(last))
+
+    def shown(self, ks: Sequence[int]) -> list[int]:
+        """Those of these k's that a table shows."""
+        return [k for k in ks if self.ks or k in telling(ks[-1])]
+
+
+def telling(last: int) -> list[int]:
+    """The k's of a table: 1, 2, 5, 10, 100, 1000, … and the last.
+
+    >>> telling(30), telling(2000)
+    ([1, 2, 5, 10, 30], [1, 2, 5, 10, 100, 1000, 2000])
+    """
+    round_ones = (1, 2, 5, *(10**d for d in range(1, len(str(last)))))
+    return [*(k for k in round_ones if k < last), last]
+
+
+def steps(ks: Sequence[int]) -> list[tuple[int, int]]:
+    """The k's between which gains are measured: 1 → 10 → 100 as far as a curve goes, or to its
+    end; and from its first to its last.
+
+    >>> steps([1, 2, 250]), steps([1, 7]), steps([1])
+    ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [])
+    """
+    within = [k for k in USUAL_K if k <= ks[-1]]
+    usual = within if len(within) > 1 else sorted({1, ks[-1]})
+    return list(dict.fromkeys([*pairwise(usual), *pairwise(sorted({ks[0], ks[-1]}))]))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """k's at which one series has values on the same tasks.
+
+    rates : pass@1 of these tasks.  level : of each interval by itself.
+    """
+
+    rates: TaskValues
+    ks: Ints
+    level: float
+
+    @property
+    def size(self) -> Size:
+        """Tasks, fewest and most attempts."""
+        n = self.rates.n
+        return Size(len(n), int(n.min()), int(n.max()))
+
+
+@dataclass(frozen=True)
+class Growth(Metric):
+    """How much pass@k exceeds pass@start in each task."""
+
+    start: int = 1
+
+    @property
+    def name(self) -> str:
+        """As the tidy rows call it."""
+        return f"pass@{self.k}-pass@{self.start}"
+
+    def values(self, n: Ints, c: Ints) -> Floats:
+        """Its values at each (n, c) pair, in [0, 1]; NaN where n < k."""
+        return at_pairs(n, c, self.k) - at_pairs(n, c, self.start)
+
+    @property
+    def expectation(self) -> Expectation | None:
+        """(1 − p)^start − (1 − p)^k, at any k."""
+        return Polynomial(((0.0, 1.0, 0, self.start), (0.0, -1.0, 0, self.k))), False
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The curves of a study.
+
+    further : curves of other metrics, each as the metric at k = 1.  names : which of CURVES.
+    together : whether intervals hold for both curves of a model at all k's at once.
+    delta : whether what uneven tasks do is computed as well.
+    """
+
+    study: Study
+    grid: Grid
+    further: Sequence[Metric] = ()
+    names: Sequence[str] = CURVES
+    together: bool = False
+    delta: bool = False
+
+    def curves(self) -> tuple[list[Curves], list[Curves], list[float]]:
+        """Curves of each series, best first; those to draw; the levels of intervals in bands.
+
+        Where outcomes are missing that may pass or fail, curves are ranges; their ends are drawn.
+        Errors: ParameterError for a k beyond what tasks have attempts for or curves are computed
+        to, and for intervals or metrics that may lie outside such a range.
+        """
+        study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
+        if (last := min(grid.max_k or most, most)) > MOST_CURVE:
+            raise ParameterError(
+                f"k up to {last:,} is too far for a curve of counts; name --max-k, at most"
+                f" {MOST_CURVE:,}"
+            )
+        if grid.max_k is not None and grid.max_k > most:
+            option = "-k" if grid.ks else "--max-k"
+            raise ParameterError(
+                f"{option} {grid.max_k} needs {plural(grid.max_k, 'attempt')} per task;"
+                f" the most any task has is {most}; extrapolate predicts what lies beyond"
+            )
+        order = study.best_first
+        if study.bounded:
+            study.confidence.required_steady()
+            require_monotone(self.further)
+            ends = [replace(self, study=end) for end in study.ends]
+            failing, passing = ([end._curves(end._stretches(s)) for s in order] for end in ends)
+            drawn = [
+                replace(model, series=(f"{model.series[0]} (missing {word})", *model.series[1:]))
+                for word, models in (("fail", failing), ("pass", passing))
+                for model in models
+            ]
+            both = zip(failing, passing, strict=True)
+            return [low.across(high) for low, high in both], drawn, []
+        stretches = [self._stretches(s) for s in order]
+        if self.together:
+            stretches = [[one] for one in self._banded([alone for [alone] in stretches])]
+        every = [self._curves(some) for some in stretches]
+        return every, every, [some[0].level for some in stretches] if self.together else []
+
+    def _stretches(self, s: int) -> list[Stretch]:
+        """The stretches of a series: one, or one per number of tasks left with `drop`."""
+        study = self.study
+        [rates] = study.values([Metric("pass@", 1)], [s])
+        drop = study.short_tasks == "drop"
+        ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
+        ks = self.grid.up_to(ends[-1])
+        return [
+            Stretch(rates.on(rates.tasks[rates.n >= until]), here, study.confidence.level)
+            for after, until in pairwise([0, *ends])
+            if len(here := ks[(ks > after) & (ks <= until)])
+        ]
+
+    def _banded(self, alone: Sequence[Stretch]) -> list[Stretch]:
+        """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
+        how = self.study.confidence
+        draws: dict[str, Any] = {"resamples": how.resamples, "seed": how.seed}
+        cells = [(one.rates.n, one.rates.c, spread_out(one.ks)) for one in alone]
+        levels = [0.0] * len(alone)
+        if how.population == THESE_TASKS:
+            levels = [band_level_these_tasks(*one, how.level, **draws) for one in cells]
+            return [replace(one, level=at) for one, at in zip(alone, levels, strict=True)]
+
+        def sizes(i: int) -> tuple[int, bytes]:
+            codes = alone[i].rates.clusters
+            return len(alone[i].rates.tasks), b"" if codes is None else codes.tobytes()
+
+        # Models with the same number of tasks (and clusters) share the resampled tasks.
+        for _, members in groupby(sorted(range(len(alone)), key=sizes), sizes):
+            places = list(members)
+            for batch in (places[i : i + _BATCH] for i in range(0, len(places), _BATCH)):
+                clusters = alone[batch[0]].rates.clusters
+                curves = [cells[i] for i in batch]
+                some = band_levels_new_tasks(curves, how.level, clusters=clusters, **draws)
+                for i, level in zip(batch, some, strict=True):
+                    levels[i] = level
+        return [replace(one, level=at) for one, at in zip(alone, levels, strict=True)]
+
+    def _curves(self, stretches: Sequence[Stretch]) -> Curves:
+        """The curves of one series."""
+        first, study = stretches[0], self.study
+        points: dict[str, list[Fact]] = {name: [] for name in self.names}
+        for stretch in stretches:
+            for name, facts in self._points(stretch):
+                points[name] += facts
+        ks = [k for stretch in stretches for k in stretch.ks.tolist()]
+        s = study.counts.series.index(first.rates.series)
+        for metric in self.further:
+            name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
+            facts = study.facts([replace(metric, k=k) for k in ks], [s])
+            points[name] = [self._pointwise(fact) for fact in facts]
+        if self.delta:
+            points |= {name: [] for name in UNEVEN}
+            for stretch in stretches:
+                for name, point in self._uneven(stretch):
+                    points[name].append(point)
+        pairs = steps(ks) if AT in self.names else ()
+        last = {k: next(one for one in stretches if one.ks[-1] >= k) for _, k in pairs}
+        return Curves(
+            first.rates.series,
+            points,
+            [self._climb(last[k], start, k) for start, k in pairs],
+            self._share(first, "never", first.rates.c == 0),
+            self._share(first, "always", first.rates.c == first.rates.n),
+            list(self._moments(first)) if self.delta else (),
+            self.grid.shown(ks),
+        )
+
+    def _pointwise(self, fact: Fact, **more: Cell) -> Fact:
+        """The fact beside the level of its interval by itself, which in a band is another; without
+        the values: those of a long curve would fill the memory."""
+        if fact.level is not None:
+            more = {"pointwise_level": fact.level, **more}
+        level = self.study.confidence.interval_level
+        return replace(fact, level=level, values=None, more=more)
+
+    def _points(self, stretch: Stretch) -> Iterator[tuple[str, list[Fact]]]:
+        """pass@k and pass^k at each k of a stretch, as `passk estimate` gives them at its level."""
+        rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
+        bare = confidence.method == "none" and self._new and rates.clusters is None
+        for here, *both in curve_blocks(rates.n, rates.c, stretch.ks):
+            ks = stretch.ks[here].tolist()
+            for name, values in zip(CURVES, both, strict=True):
+                family = name[:-1]
+                if name not in self.names:
+                    continue
+                if bare:
+                    yield name, list(_without_intervals(stretch, family, ks, values))
+                    continue
+                of_ks = [
+                    replace(rates, metric=Metric(family, k), values=v)
+                    for k, v in zip(ks, values, strict=True)
+                ]
+                facts = self.study.facts_of(of_ks, confidence)
+                yield name, [self._pointwise(fact) for fact in facts]
+
+    @property
+    def _new(self) -> bool:
+        return self.study.confidence.population == NEW_TASKS
+
+    def _setting(self, stretch: Stretch) -> Setting:
+        how = self.study.confidence
+        clusters = stretch.rates.clusters if self._new else None
+        return Setting(how.population, how.interval_level, clusters, how.resamples, how.seed)
+
+    def _uneven(self, stretch: Stretch) -> Iterator[tuple[str, Fact]]:
+        """(curve, Δ_k or the coverage deficit) at each k of a stretch."""
+        setting, rates = self._setting(stretch), stretch.rates
+        units = f"tasks; there are {len(rates.n)}"
+        if setting.clusters is not None:
+            units = f"clusters; there are {int(setting.clusters.max()) + 1}"
+        size = _BLOCK_KS if setting.level else max(_BLOCK_KS, _BLOCK_CELLS // len(rates.n))
+        for start in range(0, len(stretch.ks), size):
+            ks = stretch.ks[start : start + size]
+            both = both_gains(rates.n, rates.c, ks, setting)
+            for name, family, gain in zip(UNEVEN, ("delta_", "deficit_"), both, strict=True):
+                columns = (gain.estimate, gain.se, gain.low, gain.high, gain.bound)
+                for k, *row in zip(ks.tolist(), *(each.tolist() for each in columns), strict=True):
+                    value, se, low, high, bound = (None if math.isnan(v) else v for v in row)
+                    reason = f"μ^k needs k different {units}" if value is None else ""
+                    spread = Spread(value, se, low, high, reason)
+                    fact = self._corrected(stretch, f"{family}{k}", k, spread)
+                    yield name, self._pointwise(fact, at_most=bound)
+
+    def _corrected(self, stretch: Stretch, name: str, k: int | None, spread: Spread) -> Fact:
+        """A number corrected for what attempts add to it, with its limits."""
+        how, share, series = self.study.confidence, name != "skewness", stretch.rates.series
+        level = how.interval_level
+        estimate = Estimate(
+            spread.value, spread.se if level is None else None, spread.low, spread.high,
+            spread.reason, signed=not share, share=share,
+        )  # fmt: skip
+        method = LIMITS[how.population] if share or self._new else _SKEWNESS
+        method = "none" if level is None else method
+        return Fact(series, name, k, estimate, spread.se, stretch.size, method, level)
+
+    def _climb(self, stretch: Stretch, start: int, k: int) -> Climb:
+        """The gain of pass@k from one k to another."""
+        rates, growth = stretch.rates, Growth("pass@", k, start=start)
+        n, c = rates.n, rates.c
+        gain = self.study.fact(replace(rates, metric=growth, values=growth.values(n, c)))
+        # Equally hard tasks would lose no coverage: their growth is larger by what is lost more.
+        setting = replace(self._setting(stretch), level=None)
+        lost = gains(n, n - c, np.array([start, k]), setting).estimate
+        even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
+        if math.isnan(even.value or 0.0):
+            even = Estimate(None, reason="no estimate: fewer tasks than k")
+        alike = Fact(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
+        return Climb(start, self._pointwise(gain), alike)
+
+    def _moments(self, stretch: Stretch) -> Iterator[Fact]:
+        """Mean, standard deviation and skewness of the success rates."""
+        rates = stretch.rates
+        yield self._pointwise(replace(self.study.fact(rates), name="mean", k=None))
+        shapes = spread_of_rates(rates.n, rates.c, self._setting(stretch))
+        for name, spread in zip(("sd", "skewness"), shapes, strict=True):
+            yield self._pointwise(self._corrected(stretch, name, None, spread))
+
+    def _share(self, stretch: Stretch, name: str, mask: NDArray[np.bool_]) -> Fact:
+        """A share of tasks, which has an interval where the tasks are a sample."""
+        rates = stretch.rates
+        fact = self.study.mean(
+            rates.series, name, mask.astype(np.float64), rates.tasks, rates.n,
+            fixed="a count of these tasks as they were attempted",
+        )  # fmt: skip
+        return self._pointwise(fact if self._new else replace(fact, method="none"))
+
+
+def _without_intervals(
+    stretch: Stretch, family: str, ks: Sequence[int], values: Floats
+) -> Iterator[Fact]:
+    """As `Study.fact`, for thousands of k's at once.  values : (k's × tasks)."""
+    tasks, series, size = values.shape[1], stretch.rates.series, stretch.size
+    means = values.mean(axis=1).tolist()
+    errors: list[float | None] = [None] * len(ks)
+    if tasks > 1:
+        errors = (values.std(axis=1, ddof=1) / math.sqrt(tasks)).tolist()
+    for k, mean, se in zip(ks, means, errors, strict=True):
+        yield Fact(series, f"{family}{k}", k, Estimate(mean, se), se, size)
+
+
+def exact_curves(
+    family: Family, grid: Grid, last: int, names: Sequence[str] = CURVES, *, delta: bool = False
+) -> Curves:
+    """The curves of tasks whose success rates are known: plug-in values, no intervals.
+
+    last : the largest k.  names, delta : as of `Measurement`.
+    """
+    rates, ks = family.rates, grid.up_to(last)
+
+    def fact(name: str, value: float | Estimate, k: int | None = None, **more: Cell) -> Fact:
+        estimate = value if isinstance(value, Estimate) else Estimate(value)
+        size = Size(len(rates))
+        return Fact((family.name,), name, k, estimate, size=size, flaw=EXACT, more=more)
+
+    def curve(name: str, values: Floats, bounds: Floats | None = None) -> Iterable[Fact]:
+        most = [{}] * len(ks) if bounds is None else [{"at_most": b} for b in bounds.tolist()]
+        for k, value, more in zip(ks.tolist(), values.tolist(), most, strict=True):
+            yield fact(f"{name}{k}", value, k, **more)
+
+    exact, moments = rate_curves(rates, ks), moments_of_rates(rates)
+    points = {AT: list(curve("pass@", exact.at)), HAT: list(curve("pass^", exact.hat))}
+    points = {name: points[name] for name in names}
+    shapes: tuple[Fact, ...] = ()
+    if delta:
+        points[DELTA] = list(curve("delta_", exact.delta, exact.delta_bound))
+        points[DEFICIT] = list(curve("deficit_", exact.deficit, exact.deficit_bound))
+        skewness = moments.skewness if moments.variance > 0 else None
+        skew = Estimate(skewness, signed=True, share=False)
+        shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)
+    climbs, mean = [], float(rates.mean())
+    for start, k in steps(ks.tolist()) if AT in names else ():
+        two = np.array([start, k])
+        low, high = rate_curves(rates, two).at.tolist()
+        even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)
+        name = f"pass@{k}-pass@{start}"
+        alike = fact(f"{name}{EVEN}", float(even[1] - even[0]), k)
+        climbs.append(Climb(start, fact(name, high - low, k), alike))
+    never, always = (fact(w, float((rates == p).mean())) for w, p in (("never", 0), ("always", 1)))
+    shown = grid.shown(ks.tolist())
+    return Curves((family.name,), points, climbs, never, always, shapes, shown)
