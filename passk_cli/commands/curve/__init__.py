@@ -161,7 +161,7 @@ class Curve(Question):
 
     def of_rates(self, families: Sequence[Family]) -> Report:
         """The curves of tasks whose success rates are known."""
-        from passk_cli.commands.curve.view import Overview, details
+        from passk_cli.commands.curve.view import AcrossK, details
         from passk_cli.outcomes.counts import Counts
         from passk_cli.study.curves import exact_curves
         from passk_cli.study.fact import tidy
@@ -173,13 +173,14 @@ class Curve(Question):
         every = [exact_curves(f, grid, last, self.shown, delta=self.delta) for f in families]
         counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
         study = Study(counts, confidence=Confidence("none"))
-        overview = Overview(study, every, grid)
+        overview = AcrossK(study, every, grid)
         report = view(study, [overview, *details(study, every)])
         signature = {
             "passk": __version__, "curves": ",".join(self.shown), "max-k": last,
             "points": self.points_text, "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
-        return replace(report, data=tidy(overview.facts(), (), ""), signature=signature)
+        data = tidy(overview.facts(), (), "")
+        return replace(report, data=data, signature=signature, methods=None)
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
@@ -220,7 +221,7 @@ class Curve(Question):
 
     def report(self, study: Study) -> Report:
         """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""
-        from passk_cli.commands.curve.view import EVEN_FROM, Overview, details
+        from passk_cli.commands.curve.view import EVEN_FROM, AcrossK, details
         from passk_cli.study.curves import Measurement
         from passk_cli.study.section import view
 
@@ -229,7 +230,7 @@ class Curve(Question):
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
         every, drawn, levels = measurement.curves()
-        overview = Overview(study, every, grid, levels, drawn)
+        overview = AcrossK(study, every, grid, levels, drawn)
         ends = [model.ks[-1] for model in every]
         decided: dict[str, Any] = {
             "curves": ",".join(every[0].measured),

@@ -131,7 +131,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Overview(Section[Curves]):
+class AcrossK(Section[Curves]):
     """A row per model: pass@k over k, what further attempts gain, pass^k at the largest k.
 
     grid : the k's asked for.  levels : of each interval by itself in simultaneous bands; none of
@@ -318,7 +318,7 @@ class Overview(Section[Curves]):
             )
         rows = _chart_rows(every, [DELTA])
         if any(row["value"] is not None for row in rows):
-            how = " · ".join(Uneven(self.study, rows_of_k(every, UNEVEN)).details())
+            how = " · ".join(UnevenTasks(self.study, rows_of_k(every, UNEVEN)).details())
             pictures.append(draw(
                 rows, title=_ADDED, y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
                 subtitle=how,
@@ -343,7 +343,7 @@ def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[Row]:
 
 
 @dataclass(frozen=True)
-class Points(Numbers):
+class EveryK(Numbers):
     """A row per model and k: every curve with its interval."""
 
     title = "Every k"
@@ -358,7 +358,7 @@ class Points(Numbers):
 
 
 @dataclass(frozen=True)
-class Gains(Section[Climb]):
+class Climbs(Section[Climb]):
     """A row per model and step of k: what pass@k gains, and would gain of equally hard tasks."""
 
     title = "Gains of pass@k"
@@ -379,7 +379,7 @@ class Gains(Section[Climb]):
 
 
 @dataclass(frozen=True)
-class Uneven(Section[Row]):
+class UnevenTasks(Section[Row]):
     """A row per model and k: Δ_k and the coverage deficit."""
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
@@ -409,7 +409,7 @@ class Uneven(Section[Row]):
 
 
 @dataclass(frozen=True)
-class Moments(Section[Curves]):
+class RateMoments(Section[Curves]):
     """A row per model: mean, spread and skewness of the success rates."""
 
     title = _RATES
@@ -431,16 +431,16 @@ class Moments(Section[Curves]):
     )  # fmt: skip
 
 
-SECTIONS = (Overview, Points, Gains, Uneven, Moments)
+SECTIONS = (AcrossK, EveryK, Climbs, UnevenTasks, RateMoments)
 
 
 def details(study: Study, every: Sequence[Curves]) -> list[Section[Any]]:
     """The sections of these curves besides their overview."""
     return [
-        Points(study, rows_of_k(every)),
-        Gains(study, [climb for model in every for climb in model.climbs]),
-        Uneven(study, rows_of_k(every, UNEVEN)),
-        Moments(study, [model for model in every if model.moments]),
+        EveryK(study, rows_of_k(every)),
+        Climbs(study, [climb for model in every for climb in model.climbs]),
+        UnevenTasks(study, rows_of_k(every, UNEVEN)),
+        RateMoments(study, [model for model in every if model.moments]),
     ]
 
 
@@ -448,7 +448,7 @@ def uneven_alone(report: Report) -> Report:
     """What `delta` adds to a report on curves: it stands beside one without."""
     return replace(
         report, answer=(),
-        tables=tuple(t for t in report.tables if t.title in (Uneven.title, Moments.title)),
+        tables=tuple(t for t in report.tables if t.title in (UnevenTasks.title, RateMoments.title)),
         draw=lambda: tuple(plot for plot in report.plots if plot.title == _ADDED),
     )  # fmt: skip
 
