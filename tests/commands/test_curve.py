@@ -122,7 +122,7 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     report = report_of(counts, Confidence(), Curve())
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
     [said] = report.messages
-    assert (said.name, said.fields["k"], said.fields["most"]) == ("unequal-attempts", 3, 5)
+    assert (said.name, said.fields["k"], said.fields["most"]) == ("short-curve", 3, 5)
     report = report_of(counts, Confidence(), Curve(delta=True), "drop")
     found = of(report, "m", "pass@")
     assert [(r["k"], r["tasks"]) for r in found] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]

@@ -50,8 +50,8 @@ CURVE_ENDS = Message(
     meaning="A curve goes up to the fewest attempts at a task of its model; beyond that, pass@k of"
     " that task is undefined.",
 )  # fmt: skip
-UNEQUAL_ATTEMPTS = Message(
-    "unequal-attempts", NOTE,
+SHORT_CURVE = Message(
+    "short-curve", NOTE,
     "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
     " {most}", "--short-tasks drop goes on with those",
     "A curve goes as far as every task has attempts, so that each of its points is about the same"
@@ -277,7 +277,7 @@ class AcrossK(Section[Curves]):
                 ends.setdefault((CURVE_ENDS, last, most), []).append(name)
             if low < high and (most is None or most > low):
                 drop = self.study.short_tasks == "drop"
-                message = CHANGING_TASKS if drop else UNEQUAL_ATTEMPTS
+                message = CHANGING_TASKS if drop else SHORT_CURVE
                 ends.setdefault((message, low, high), []).append(name)
         for (message, k, other), names in ends.items():
             yield message(models=names, k=k, most=other)
