@@ -209,6 +209,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return share(float(cell), replace(style, digits=style.decimals + 2)), ""
     if column.kind == "amount":
         return f"{cell:,.2f}", ""
+    if column.kind == "points":
+        return points(float(cell)), ""
     if column.kind == "p":
         return p_text(cell), ""
     if column.kind == "number":
@@ -233,6 +235,16 @@ def _range(low: float, high: float | None, style: Style, *, signed: bool) -> str
     """One number, or two: "0.535–0.585", "−0.020 to +0.031"; one where both look the same."""
     ends = dict.fromkeys(share(v, style, signed=signed) for v in (low, high) if v is not None)
     return (" to " if signed else "–").join(ends)
+
+
+def points(difference: float) -> str:
+    """A difference of shares in percentage points, to two digits.
+
+    >>> points(0.1706), points(0.01), points(0.9999)
+    ('17 points', '1 point', '100 points')
+    """
+    amount = f"{100 * difference:.2g}" if difference < 0.995 else "100"
+    return f"{amount} point{'s' * (amount != '1')}"
 
 
 def significant(value: float) -> str:

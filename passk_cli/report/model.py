@@ -86,8 +86,9 @@ class Column:
     kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
         share of which small values matter: two decimals more), "given" (a share that was asked for,
         in as many digits as it has), "score" (a number of no known unit), "amount" (money or a
-        ratio: two decimals), "number" (of any size: four significant digits), "p" (a p-value) or
-        "strip" (attempts in their order, "+" passed and "-" failed).
+        ratio: two decimals), "number" (of any size: four significant digits), "points" (a
+        difference of shares, in percentage points), "p" (a p-value) or "strip" (attempts in their
+        order, "+" passed and "-" failed).
     joined : belongs to the column before it; the two are never shown apart.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
     name : its name in csv, json and Python; "" where it is in none.

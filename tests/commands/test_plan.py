@@ -17,9 +17,8 @@ import pytest
 import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
-from passk_cli.commands.plan import Plan
-from passk_cli.commands.plan.aims import parse_attempts, parse_tasks
-from passk_cli.commands.plan.report import assumed_report, pilot_report
+from passk_cli.commands.plan import Plan, parse_attempts, parse_tasks
+from passk_cli.commands.plan.view import assumed_report, pilot_report
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.intervals import Sample, interval
@@ -29,6 +28,7 @@ from passk_cli.metrics.registry import parse, parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import renderer
 from passk_cli.render.style import Style
+from passk_cli.render.style import answer as said_in_words
 from passk_cli.report.model import Report
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Golden, Passk
@@ -45,12 +45,26 @@ def rows(report: Report, **wanted: object) -> list[Row]:
     return [row for row in every if all(row[k] == v for k, v in wanted.items())]
 
 
-def said(report: Report) -> str:
-    return "\n".join(f"{note.severity}: {note.text}" for note in report.messages)
+def said(report: Report) -> dict[str, str]:
+    """The names of the messages and their words."""
+    return {message.name: message.text for message in report.messages}
+
+
+def table(report: Report, title: str) -> list[Row]:
+    """The rows of a table."""
+    shown = next(table for table in report.tables if table.title == title)
+    names = [column.header for column in shown.columns]
+    return [dict(zip(names, row, strict=True)) for row in shown.rows]
+
+
+def remarks(report: Report, title: str = "") -> dict[str, str]:
+    """The designs of a table and what is remarked of them."""
+    return {str(row["design"]): str(row["remark"]) for row in table(report, title)}
 
 
 def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> Report:
-    return assumed_report(parse_list(metrics), rates, Plan(**aims))
+    plan = Plan(mean=rates.mean, spread=rates.spread, **aims)
+    return assumed_report(parse_list(metrics), plan)
 
 
 def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: Any) -> Report:
@@ -134,7 +148,8 @@ def test_one_attempt_at_as_many_tasks_as_there_are_is_best() -> None:
     report = assumed("pass@1,pass@10", budget=3000)
     best = {str(r["best_for"]): (r["tasks"], r["n_min"]) for r in rows(report, fact="split")}
     assert best == {"pass@1": (3000, 1), "pass@10, all": (300, 10)}
-    assert "k = 1: an attempt at a new task narrows the interval more" in said(report)
+    assert "more-tasks-first" in said(report)
+    assert "more-tasks-first" not in said(assumed("pass@10,pass@1", budget=3000))
     limited = rows(assumed(budget=3000, max_tasks="100"), fact="split")
     assert limited[0]["tasks"] == 100
     assert limited[0]["se"] == pytest.approx(math.sqrt((0.09 + 0.15 / 30) / 100), rel=0.01)
@@ -163,23 +178,24 @@ def test_a_budget_in_money() -> None:
     assert [(r["tasks"], r["n_min"]) for r in money] == [(50, 5)]
     assert [(r["tasks"], r["n_min"]) for r in attempts] == [(50, 5)]
     assert money[0]["cost"] == pytest.approx(12.5)
-    table = assumed("pass@5", budget=12.5, cost_per_attempt=0.05).tables[2]
-    assert table.title.startswith("Best split of 12.50: 250 attempts")
+    shown = table(assumed("pass@5", budget=12.5, cost_per_attempt=0.05), "")
+    best = next(row for row in shown if row["remark"] == "best split")
+    assert (best["design"], best["attempts"], best["cost"]) == ("50 × 5", 250, 12.5)
+    assert "cost" not in table(assumed("pass@5", budget=250), "")[0]
 
 
 def test_a_budget_that_reaches_for_nothing() -> None:
     report = assumed("pass@1,pass@5", budget=9)
     assert {r["metric"] for r in rows(report, fact="split")} == {"pass@1", "pass@5"}
     assert {r["best_for"] for r in rows(report, fact="split")} == {"pass@1"}
-    assert "warning: pass@5: 9 attempts are too few for 2 tasks × k" in said(report)
+    assert said(report)["small-budget"] == "pass@5: 9 attempts are too few for 2 tasks × k attempts"
     assert not rows(assumed("pass@5", budget=9), fact="split")
 
 
 def test_what_k_costs() -> None:
-    table = assumed("pass@1,pass@10").tables[0]
-    ratio = table.rows[1][4]
+    planned = table(assumed("pass@1,pass@10"), "Planned for")
+    ratio = planned[1]["tasks needed, relative to pass@1"]
     one, ten = (Assumed(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
-    assert table.columns[4].name == "tasks, × pass@1"
     assert ratio == pytest.approx(ten / one)
 
 
@@ -208,7 +224,7 @@ def test_nothing_varies() -> None:
     # All splits are as good: of these, the one with the most tasks.
     splits = rows(report, fact="split", metric="pass@100")
     assert [r["tasks"] for r in splits if "pass@100" in str(r["best_for"])] == [200]
-    assert "cannot differ" in said(report)
+    assert remarks(report)["50 × 100"].endswith("two models around 1 cannot differ")
 
 
 def test_pilot_of_one_model() -> None:
@@ -227,10 +243,12 @@ def test_pilot_of_one_model() -> None:
     assert single["se"] == pytest.approx(math.sqrt(Piloted(parse("pass@1"), n, c).variance(8) / 50))
     assert {r["tasks"] for r in rows(report, fact="design")} == {12, 50, 200}
     text = said(report)
-    assert "note: pass@4: the pilot has 4 attempts per task; for more, Beta rates" in text
-    assert "the correlation of their true values is assumed to be 0.5" in text
-    assert "with 50 pilot tasks, these standard errors are uncertain by ±6.6 % (pass@1), ±" in text
-    assert "gpt-4o is like --mean 0.42 --spread 0.3157" in report.context
+    assert "modelled-pilot" not in text
+    assert "modelled-pilot" in said(piloted(counts, "pass@4,pass@1"))
+    assert "correlation 0.5 (assumed)" in report.context
+    assert "standard errors uncertain by ±6.6 % (50 tasks)" in report.details
+    assert "partly by Beta rates: pass@4" in report.details
+    assert "gpt-4o: mean 0.42, standard deviation 0.32" in report.details
     assert rows(report, fact="split", metric="pass@4")[-1]["tasks"] == 50
 
 
@@ -251,9 +269,9 @@ def test_pilot_of_two_models() -> None:
     test = PairedTest(float(d.var(ddof=1)))
     assert test.power(detects, 800) == pytest.approx(0.8, abs=2e-3)
     assert row["correlation"] == pytest.approx(0.25, abs=0.01)
-    text = said(report)
-    assert "equal otherwise" not in text
-    assert "the model whose values vary most" in text
+    assert said(report)["pilot-models"].startswith("intervals are for codellama-7b")
+    assert "correlation 0.25 (measured)" in report.context
+    assert "in pass@5 between codellama-7b and gpt-4-0613" in answer(report)
     assert report.signature["correlation"] == "measured"
     with pytest.raises(ParameterError, match="--correlation is for a pilot of one model"):
         piloted(counts, "pass@5", correlation=0.3)
@@ -267,17 +285,16 @@ def test_plan_is_for_the_model_and_pair_that_vary_most() -> None:
             p = min(max(0.5 + spread * rng.choice([-1, 1]), 0), 1)
             cells.append((model, f"t{t:02d}", 6, int(rng.binomial(6, p))))
     report = piloted(Counts.from_cells(cells), "pass@1")
-    table = report.tables[0]
-    row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
+    (row,) = table(report, "Planned for")
     assert row["model"] == "wild"
     names = sorted({cell[0] for cell in cells})
     c = np.array([[cell[3] / 6 for cell in cells if cell[0] == name] for name in names])
     spreads = {f"{a} − {b}": (c[names.index(a)] - c[names.index(b)]).var()
                for a, b in itertools.combinations(names, 2)}  # fmt: skip
     assert max(spreads, key=lambda pair: spreads[pair]) == "calm − wild"
-    assert row["pair"] == "two like wild"
-    assert "pass@1: the correlation of calm and wild cannot be measured: the tasks of calm" in said(
-        report
+    assert row["pair"] == "two similar to it"
+    assert said(report)["unmeasured-correlation"].startswith(
+        "pass@1: the correlation of calm and wild cannot be measured: the tasks of calm do not"
     )
 
 
@@ -294,42 +311,44 @@ def test_a_pilot_that_cannot_tell() -> None:
     assert two["se"] is None
     for row in (one, two, *rows(single, fact="detect")):
         assert str(row["note"]).startswith("the pilot has one attempt per task")
-    assert "designs with more attempts stay empty" in said(single)
-    assert "more than the pilot" not in said(single)
+    assert "one-attempt-pilot" in said(single)
+    assert "modelled-pilot" not in said(single)
 
 
 def test_models_that_never_differ_say_nothing_of_differences() -> None:
     cells = [(m, f"t{t}", 2, t % 3) for m in ("one", "copy") for t in range(6)]
     report = piloted(Counts.from_cells(cells), "pass@1")
-    assert "equal otherwise" in said(report)
+    assert "correlation 0.5 (assumed)" in report.context
     assert all(row["difference"] for row in rows(report, fact="design", tasks=24))
 
 
 def test_a_best_split_for_each_goal_shows_its_own_metric() -> None:
     report = assumed("pass@1,pass@10,pass^10", budget=2000)
-    table = report.tables[2]
-    assert [row[0] for row in table.rows] == ["pass@1", "pass@10", "pass^10", "all"]
-    for row in table.rows[:3]:
-        (line,) = [r for r in rows(report, fact="split", metric=row[0])
-                   if row[0] in str(r["best_for"]).split(", ")]  # fmt: skip
-        assert row[3:] == (line["se"], line["width"], line["difference"])
+    for metric in ("pass@1", "pass@10", "pass^10"):
+        best = next(row for row in table(report, f"Designs for {metric}")
+                    if row["remark"] == "best split")  # fmt: skip
+        (line,) = [r for r in rows(report, fact="split", metric=metric)
+                   if metric in str(r["best_for"]).split(", ")]  # fmt: skip
+        assert best["design"] == f"{line['tasks']:,} × {line['n_min']}"
+        assert (best["standard error"], best["interval width"]) == (line["se"], line["width"])
+    assert "best split for all metrics" in remarks(report).values()
 
 
 def test_what_is_left_out_is_said() -> None:
     cells = [("m", f"t{t}", 4, 1 + t % 3) for t in range(12)]
     report = piloted(Counts.from_cells(cells), "pass@1,pass@4")
-    assert "warning: left out of every table: pass@4, for the reason given" in said(report)
+    assert said(report)["unplanned-metrics"].startswith("pass@4 of m left out: every task has")
     counts = Counts.from_cells([("m", f"t{t}", 3, t % 4) for t in range(60)])
     few = passk_cli.plan(counts).report
     assert {r["metric"] for r in rows(few)} == {"pass@1", "pass@3", "pass^3"}
-    assert "note: planned for k = 1 and 3; k=(1, 2, 3) plans" in said(few)
-    assert re.search(r"note: empty cells: .*n=1 < k=3 \(pass@3, pass\^3\)", said(few))
+    assert "planned for k = 1 and 3 of 1, 2, 3" in few.details
+    assert remarks(few, "Designs for pass@3")["60 × 1"] == "n=1 < k=3"
 
 
 def test_pictures_say_what_they_rest_on_and_show_nothing_impossible() -> None:
     report = assumed(tasks=(3, 100), attempts=(1,))
     for plot in report.plots:
-        assert "success rates Beta with mean 0.6 and spread 0.3" in plot.subtitle
+        assert "Beta success rates: mean 0.6, standard deviation 0.3" in plot.subtitle
         assert [point["x"] for point in plot.points] == [3, 100]
         assert all(row["y"] is None or row["y"] <= 1 for row in (*plot.rows, *plot.points))
     assert "guard interval, new tasks" in report.plots[0].subtitle
@@ -342,7 +361,7 @@ def test_short_tasks() -> None:
     )
     empty = piloted(counts, "pass@1,pass@4")
     assert {r["metric"] for r in rows(empty)} == {"pass@1"}
-    assert "pass@4 of m: n=2 < k=4 on 1 of 4 tasks; --short-tasks drop" in said(empty)
+    assert "n=2 < k=4 on 1 of 4 tasks; --short-tasks drop" in said(empty)["unplanned-metrics"]
     dropped = piloted(counts, "pass@1,pass@4", "drop", tasks=(10,), attempts=(4,))
     assert (dropped.signature["short-tasks"], "short-tasks" in empty.signature) == ("drop", False)
     found = {str(r["metric"]): r["se"] for r in rows(dropped, fact="design")}
@@ -352,14 +371,16 @@ def test_short_tasks() -> None:
 def test_tasks_that_differ_no_more_than_luck() -> None:
     counts = Counts.from_cells([("m", t, 4, 2 if t < "d" else 1) for t in "abcd"])
     report = piloted(counts, "pass@1")
-    assert "warning: pass@1: the pilot's tasks differ no more than chance explains" in said(report)
+    assert said(report)["no-spread"].startswith("pass@1: the pilot's tasks differ no more than")
 
 
 def test_rough_predictions_are_called_so() -> None:
     report = assumed("pass@1,pass@10", tasks=(20, 400), attempts=(10,))
-    text = said(report)
-    assert "rough below 50 tasks and for pass@10, expected near 0 or 1" in text
-    assert "rough" not in said(assumed(tasks=(400,), attempts=(10,)))
+    assert said(report)["rough-power"].endswith("rough below 50 tasks")
+    assert "power is rough: pass@10 near 0 or 1" in report.details
+    near = said(assumed("pass@10,pass@1", tasks=(400,), attempts=(10,)))
+    assert near["rough-power"].endswith("rough where pass@10 is near 0 or 1")
+    assert "rough-power" not in said(assumed(tasks=(400,), attempts=(10,)))
 
 
 def test_charts_show_both_questions() -> None:
@@ -419,16 +440,14 @@ def test_no_impossible_correlation_or_spread(seed: int) -> None:
         assert -1.0 <= float(str(correlation)) <= 1.0
         assert source in ("measured", "assumed")
         assert source == "measured" or correlation == 0.5
-    assert (": the correlation of a and b cannot be measured: " in said(report)) == any(
+    assert ("unmeasured-correlation" in said(report)) == any(
         source == "assumed" for _, source in used.values()
     )
     assert ("measured" in str(report.signature["correlation"])) == any(
         source == "measured" for _, source in used.values()
     )
-    names = [column.header for column in report.tables[0].columns]
-    for cells in report.tables[0].rows:
-        row = dict(zip(names, cells, strict=True))
-        m, spread = float(str(row["expected"])), float(str(row["true spread"]))
+    for row in table(report, "Planned for"):
+        m, spread = float(str(row["mean"])), float(str(row["standard deviation"]))
         assert spread <= math.sqrt(m * (1 - m)) + 1e-12
 
 
@@ -440,16 +459,17 @@ def test_what_is_used_for_which_metric_is_in_the_signature() -> None:
     cells += [("b", f"t{t:02d}", 6, 3 if t % 4 < 2 else 6) for t in range(60)]
     report = piloted(Counts.from_cells(cells), "pass@1,pass@3")
     assert report.signature["correlation"] == "measured; assumed 0.5 for pass@3"
-    assert "differences in pass@3: for two models that differ" in said(report)
+    assert said(report)["unmeasured-correlation"].startswith("pass@3: the correlation of a and b")
 
 
 def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
     """The unbiased estimate is T/(T − 1) · ¼, which no true values have."""
     counts = Counts.from_cells([("m", f"t{t:02d}", 4, 4 * (t % 2)) for t in range(20)])
     report = piloted(counts, "pass@1")
-    assert report.tables[0].rows[0][:3] == ("pass@1", 0.5, 0.5)
-    assert "--mean 0.5 --spread 0.5" in report.context
-    assert "warning: pass@1: the pilot's tasks differ as much as this mean allows" in said(report)
+    (row,) = table(report, "Planned for")
+    assert (row["mean"], row["standard deviation"]) == (0.5, 0.5)
+    assert "mean 0.5, standard deviation 0.5" in report.details
+    assert "largest-spread" in said(report)
 
 
 def test_one_attempt_of_two_models_knows_differences_without_a_correlation() -> None:
@@ -458,31 +478,35 @@ def test_one_attempt_of_two_models_knows_differences_without_a_correlation() -> 
     (row,) = rows(report, fact="design")
     assert (row["correlation"], row["correlation_source"]) == (None, "unknown")
     assert row["difference"] is not None
-    assert "cannot be measured with one attempt per task" in said(report)
+    assert said(report)["unmeasured-correlation"].endswith("measured: one attempt per task")
     assert report.signature["correlation"] == "unknown"
 
 
 def answer(report: Report) -> str:
-    return " ".join(str(piece) for sentence in report.answer for piece in sentence)
+    return said_in_words(report, Style())
 
 
 def test_the_answer_is_a_design_and_what_the_difference_needs() -> None:
     counts = read(TAU)
-    said_first = answer(piloted(counts, "pass@1,pass@4"))
-    assert said_first == (
-        "50 tasks × 4 attempts detect a difference of 17 points in pass@1 with power 0.8."
-        " For 5 points: 554 tasks × 4 attempts."
+    assert answer(piloted(counts, "pass@1,pass@4")) == (
+        "To detect 5 points in pass@1 (power 0.8): 554 tasks × 4 attempts per model."
+    )
+    assert answer(piloted(counts, "pass@1", tasks=(200,))) == (
+        "200 tasks × 4 attempts detect 8.4 points in pass@1 (power 0.8)."
+        " To detect 5 points: 554 tasks × 4 attempts per model."
     )
     best = answer(assumed("pass@10,pass@1", budget=2000))
-    assert best.startswith("Best split of the budget: 200 tasks × 10 attempts detect a")
+    assert best.startswith("Best split of 2,000 attempts per model: 200 tasks × 10 attempts detect")
     assert "too few for pass@5" in answer(assumed("pass@5", budget=9))
-    assert "3 tasks × 1 attempt are too few to detect any" in answer(
+    assert "3 tasks × 1 attempt detect no difference in pass@1" in answer(
         assumed(tasks=(3,), attempts=(1,), power=0.99)
     )
-    assert "no design (two models around 0.9375 cannot" in answer(
+    assert "No design detects 30 points in pass@10: two models around 0.9375 cannot" in answer(
         assumed("pass@10", detect=0.3, attempts=(10,))
     )
-    assert answer(assumed("pass@10", attempts=(1,))) == "No design has a standard error of pass@10."
+    assert answer(assumed("pass@10", attempts=(1,))) == (
+        "No design has a standard error of pass@10: n=1 < k=10."
+    )
     single = piloted(Counts.from_cells([("m", t, 1, t > "b") for t in "abcd"]), "pass@1")
     assert "give pass@1 a standard error of" in answer(single)
     assert "Differences cannot be planned from this pilot." in answer(single)
@@ -506,21 +530,21 @@ def test_golden(golden: Golden, name: str) -> None:
 
 
 def test_tables_show_the_rows(passk: Passk) -> None:
-    table = passk(*ASSUMED).out
+    printed = passk(*ASSUMED, "--full").out
     for row in csv.DictReader(io.StringIO(passk(*ASSUMED, "-f", "csv").out)):
         if row["fact"] == "design" and row["difference"]:
-            shown = " +".join(f"{float(row[n]):.3f}" for n in ("se", "width", "difference"))
-            assert re.search(shown, table)
+            se, width = (f"{float(row[name]):.3f}" for name in ("se", "width"))
+            size = f"{int(row['tasks']):,} × {row['n_min']}"
+            assert re.search(f"^{size} .* {se} .* points +{width}", printed, flags=re.M)
 
 
-def test_names_of_pairs_fit_a_terminal() -> None:
+def test_a_pilot_of_several_models_fits_a_terminal() -> None:
     report = passk_cli.plan(CRUX, where="temperature < 0.5").report
     for width in (80, 200):
-        table = renderer("table")(report, Style(width=width))
-        assert max(len(line) for line in table.splitlines() if "passk=" not in line) <= width
-        assert "…" not in table
-        assert len(re.findall(r"^$", table, flags=re.M)) <= 8
-        assert "deepseek-base-6.7b − gpt-4-0613" in table
+        printed = renderer("table")(report, Style(width=width))
+        assert max(len(line) for line in printed.splitlines()) <= width
+        assert "…" not in printed
+    assert "deepseek-base-6.7b − gpt-4-0613" in renderer("table")(report, Style(full=True))
 
 
 @pytest.mark.parametrize(
@@ -558,7 +582,7 @@ def test_a_pilot_from_python() -> None:
     findings = passk_cli.plan(TAU, "pass@1", budget=100)
     assert findings.signature["budget"] == 100
     assert findings.frame.query("fact == 'split'").tasks.tolist() == [100]
-    assert "gpt-4o is like mean=0.42 spread=0.3157" in str(findings)
+    assert "gpt-4o: mean 0.42, standard deviation 0.32" in findings.report.details
 
 
 def test_without_a_pilot_from_python(passk: Passk) -> None:
@@ -600,10 +624,8 @@ def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
     planned = frame[(frame["tasks"] == 60) & (frame["n_min"] == 4)]["se"].iloc[0]
     assert planned == pytest.approx(own["se"].iloc[0], rel=1e-9)
     assert plan.signature["cluster"] == "repo"
-    assert "standard error, clustered by repo" in str(plan)
-    notes = " ".join(plan.notes)
-    assert "clusters of repo: at the pilot's attempts, " in notes
-    assert "with 20 pilot clusters, these standard errors are uncertain" in notes
+    assert said(plan.report)["clustered-pilot"].startswith("related tasks (cluster")
+    assert re.search(r"uncertain by ±.* \(20 clusters\)", plan.report.details)
 
 
 def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk: Passk) -> None:
@@ -621,7 +643,8 @@ def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None
     pilot = {"task": list("abcdefghijklmnop"), "n": [4] * 16, "c": [0, 1, 2, 4] * 4}
     limited = passk_cli.plan(pilot, k=[1], budget=640, max_tasks="pilot")
     assert limited.signature["max-tasks"] == 16
-    assert "over at most 16 tasks" in str(limited)
+    best = [size for size, remark in remarks(limited.report).items() if remark == "best split"]
+    assert [size.split(" × ")[0] for size in best] == ["16"]
     split = limited.frame[limited.frame["fact"] == "split"]
     assert split["tasks"].tolist() == [16]
     assert str(passk_cli.plan(pilot, k=[1], budget=640, max_tasks=16)) == str(limited)

@@ -3,43 +3,95 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from passk_cli.commands.plan.aims import PILOT, Aims
-from passk_cli.commands.plan.outlook import Outlook
-from passk_cli.inference.budget import splits
+from passk_cli.commands.plan import PILOT, Plan
+from passk_cli.inference.budget import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
+from passk_cli.inference.outlook import ASSUMED, MEASURED, Outlook
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.model import Estimate
+from passk_cli.report.words import plural
 from passk_cli.study.fact import Fact, Size
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
 _USUAL_TASKS = (50, 200, 800)
-# A split this close to the best counts as good, and the one with the most tasks is taken.
-_AS_GOOD = 1.01
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A design with the numbers of one metric.
+
+    fact : of that design; its tasks are None where no number of tasks is enough.
+    remarks : what distinguishes the design.  cost : of its attempts; None where it is not known.
+    """
+
+    fact: Fact
+    remarks: tuple[str, ...]
+    cost: float | None
+
+    @property
+    def attempts(self) -> int | None:
+        """Attempts of one model."""
+        tasks, n, _ = self.fact.size
+        return None if tasks is None else tasks * (n or 0)
+
+    @property
+    def design(self) -> str:
+        """Tasks × attempts per task."""
+        tasks, n, _ = self.fact.size
+        return f"{'–' if tasks is None else f'{tasks:,}'} × {n:,}"
 
 
 @dataclass(frozen=True, eq=False)
 class Designs:
     """Every metric in the designs asked for, in the best splits, and in those that detect.
 
-    outlooks : one per metric.  aims : with the usual designs and budget where none are asked for.
-    start : what is planned from.  several : whether a pilot of several models.
+    outlooks : one per metric.  asked : what was asked for.  several : whether the pilot has several
+    models.
     """
 
     outlooks: Sequence[Outlook]
-    aims: Aims
-    start: str
+    asked: Plan
     several: bool = False
 
     @cached_property
-    def asked(self) -> list[Fact]:
+    def aims(self) -> Plan:
+        """The plan asked for, with the usual designs and budget where none are asked for.
+
+        Around a pilot: a quarter of its tasks, as many, and four times as many; 1, k, its own and
+        twice its attempts; what it spent on a model.  Never more tasks than there are.
+        """
+        asked, pilots = self.asked, [o.pilot for o in self.outlooks if o.pilot is not None]
+        ks = [outlook.metric.k for outlook in self.outlooks]
+        tasks: tuple[int, ...] = _USUAL_TASKS
+        attempts, spent, most = 2 * max(ks), _USUAL_TASKS[1] * max(ks), asked.max_tasks
+        if pilots:
+            own = max(len(pilot.n) for pilot in pilots)
+            tasks = tuple(sorted({max(own // 4, 2), own, 4 * own}))
+            attempts = min(pilot.fewest for pilot in pilots)
+            spent = max(int(pilot.n.sum()) for pilot in pilots)
+            most = str(own) if most == PILOT else most
+        if most is not None:
+            tasks = tuple(sorted({min(each, int(most)) for each in tasks}))
+        usual = {min(ks), max(ks), attempts, 2 * attempts}
+        return replace(
+            asked,
+            tasks=asked.tasks or tasks,
+            attempts=asked.attempts or tuple(sorted(usual)),
+            budget=spent * (asked.cost_per_attempt or 1.0)
+            if asked.budget is None else asked.budget,
+            max_tasks=most,
+        )  # fmt: skip
+
+    @cached_property
+    def designs(self) -> list[Fact]:
         """Each design asked for, with all metrics."""
         aims = self.aims
         return [
-            in_design(DESIGN, outlook, aims, tasks, n)
+            self.in_design(DESIGN, outlook, tasks, n)
             for tasks in aims.tasks
             for n in aims.attempts
             for outlook in self.outlooks
@@ -48,112 +100,162 @@ class Designs:
     @cached_property
     def splits(self) -> list[Fact]:
         """Each best split of the budget, with all metrics."""
-        return best_splits(self.outlooks, self.aims)
+        aims, outlooks = self.aims, self.outlooks
+        ks = sorted({outlook.metric.k for outlook in outlooks})
+        options = sorted({s for k in ks for s in splits(aims.spend, k, aims.most_tasks)})
+        errors = {o.metric.name: [_error(o, *option) for option in options] for o in outlooks}
+        goals: dict[tuple[int, int], list[str]] = {}
+        for name, split in best_splits(options, errors).items():
+            goals.setdefault(split, []).append(name)
+        return [
+            self.in_design(SPLIT, outlook, tasks, n, ", ".join(names))
+            for (tasks, n), names in goals.items()
+            for outlook in outlooks
+        ]
 
     @cached_property
     def detecting(self) -> list[Fact]:
         """For each number of attempts the tasks that detect the difference, with all metrics."""
-        aims = self.aims
-        return [needed(outlook, aims, n) for n in aims.attempts for outlook in self.outlooks]
+        return [self.needed(outlook, n) for n in self.aims.attempts for outlook in self.outlooks]
 
     @property
     def facts(self) -> list[Fact]:
         """All of them."""
-        return [*self.asked, *self.splits, *self.detecting]
+        return [*self.designs, *self.splits, *self.detecting]
 
+    @property
+    def reference(self) -> int:
+        """The attempts per task that the answer is about: the pilot's, else the largest k; of those
+        asked for, the most."""
+        first, ks = self.outlooks[0], [outlook.metric.k for outlook in self.outlooks]
+        own = max(first.pilot.fewest, first.metric.k) if first.pilot else max(ks)
+        return own if own in self.aims.attempts else self.aims.attempts[-1]
 
-def with_usual(aims: Aims, outlooks: Sequence[Outlook]) -> Aims:
-    """The aims with the usual designs and budget where none are asked for.
+    @property
+    def correlations(self) -> str:
+        """The correlation of each metric: "measured; assumed 0.5 for pass@4"."""
+        metrics: dict[str, list[str]] = {}
+        for outlook in self.outlooks:
+            source = outlook.correlation_source
+            amount = f" {outlook.correlation:g}" if source == ASSUMED else ""
+            metrics.setdefault(source + amount, []).append(outlook.metric.name)
+        if len(metrics) == 1:
+            return next(iter(metrics))
+        return "; ".join(
+            words if words == MEASURED else f"{words} for {', '.join(names)}"
+            for words, names in metrics.items()
+        )
 
-    Around a pilot: a quarter of its tasks, as many, and four times as many; 1, k, its own and twice
-    its attempts; what it spent on a model.  Never more tasks than there are.
-    """
-    pilots = [outlook.pilot for outlook in outlooks if outlook.pilot is not None]
-    ks = [outlook.metric.k for outlook in outlooks]
-    tasks: tuple[int, ...] = _USUAL_TASKS
-    attempts, spent, most = 2 * max(ks), _USUAL_TASKS[1] * max(ks), aims.max_tasks
-    if pilots:
-        own = max(len(pilot.n) for pilot in pilots)
-        tasks = tuple(sorted({max(own // 4, 2), own, 4 * own}))
-        attempts = min(pilot.fewest for pilot in pilots)
-        spent = max(int(pilot.n.sum()) for pilot in pilots)
-        most = str(own) if most == PILOT else most
-    if most is not None:
-        tasks = tuple(sorted({min(each, int(most)) for each in tasks}))
-    usual = {min(ks), max(ks), attempts, 2 * attempts}
-    return replace(
-        aims,
-        tasks=aims.tasks or tasks,
-        attempts=aims.attempts or tuple(sorted(usual)),
-        budget=spent * (aims.cost_per_attempt or 1.0) if aims.budget is None else aims.budget,
-        max_tasks=most,
-    )
+    @property
+    def chosen(self) -> list[Choice]:
+        """The designs of the first metric that change a decision.
 
+        Those asked for, or of the usual ones those not smaller than the pilot and with its
+        attempts; the best splits of a budget asked for; those that detect the difference.
+        """
+        first, asked = self.outlooks[0], self.asked
+        least = len(first.pilot.n) if first.pilot else 0
 
-def in_design(
-    kind: str, outlook: Outlook, aims: Aims, tasks: int, n: int, best_for: str = ""
-) -> Fact:
-    """A metric in a design: its standard error and the smallest difference it detects."""
-    difference, reason = smallest_difference(outlook, aims, tasks, n)
-    return _fact(kind, outlook, aims, tasks, n, difference, reason, best_for)
+        def decisive(fact: Fact) -> bool:
+            tasks, n, _ = fact.size
+            if fact.more["fact"] == DESIGN:
+                usual = n == self.reference and (tasks or 0) >= least
+                return usual or bool(asked.tasks or asked.attempts)
+            if fact.more["fact"] == SPLIT:
+                return asked.budget is not None and bool({fact.name, "all"} & {*goals(fact)})
+            return tasks is not None
 
+        return self.choices(first.metric.name, decisive)
 
-def smallest_difference(
-    outlook: Outlook, aims: Aims, tasks: int, n: int
-) -> tuple[float | None, str]:
-    """That a design detects; None where there is none, and why."""
-    if reason := outlook.unknown_difference(n):
-        return None, reason
-    if not outlook.can_differ:
-        return None, f"two models around {outlook.values.expected:.4g} cannot differ"
-    difference = outlook.test(n, aims.level).detectable(tasks, aims.power)
-    if difference > outlook.largest_difference:
-        return None, "too few tasks to detect any difference"
-    return difference, ""
+    def choices(
+        self, metric: str, kept: Callable[[Fact], bool] = lambda fact: True
+    ) -> list[Choice]:
+        """The designs with the numbers of a metric, by tasks and attempts, each once."""
+        aims, pilot = self.aims, self.outlooks[0].pilot
+        own = (len(pilot.n), pilot.fewest) if pilot else None
+        sizes: dict[tuple[float, int], list[Fact]] = {}
+        for fact in self.facts:
+            if fact.name == metric and kept(fact):
+                size = fact.size.tasks or math.inf, fact.size.n_min or 0
+                sizes.setdefault(size, []).append(fact)
+        detecting = [
+            size for size, facts in sizes.items()
+            if size[0] < math.inf and any(fact.more["fact"] == DETECT for fact in facts)
+        ]  # fmt: skip
+        fewest = min(detecting, key=lambda size: size[0] * size[1], default=None)
+        split = "best split"
+        if self.asked.budget is None:
+            split += f" of {plural(aims.spend, 'attempt')}"
+        records = []
+        for size in sorted(sizes):
+            fact, best = sizes[size][0], [goal for each in sizes[size] for goal in goals(each)]
+            remarks = {
+                "pilot": size == own,
+                split: metric in best,
+                f"{split} for all metrics": metric not in best and "all" in best,
+                "fewest attempts": size == fewest and len(detecting) > 1,
+                "fewest tasks": detecting and size == min(detecting) != fewest,
+                "too many tasks": aims.most_tasks is not None and size[0] > aims.most_tasks,
+                fact.note: bool(fact.note),
+            }
+            cost = None if fact.size.tasks is None else aims.cost(fact.size.tasks * size[1])
+            records.append(Choice(fact, tuple(w for w, holds in remarks.items() if holds), cost))
+        return records
 
+    def smallest_difference(self, outlook: Outlook, tasks: int, n: int) -> tuple[float | None, str]:
+        """The smallest difference that a design detects; None where there is none, and why."""
+        if reason := outlook.unknown_difference(n):
+            return None, reason
+        if not outlook.can_differ:
+            return None, f"two models around {outlook.values.expected:.4g} cannot differ"
+        difference = outlook.test(n, self.aims.level).detectable(tasks, self.aims.power)
+        if difference > outlook.largest_difference:
+            return None, "too few tasks to detect any difference"
+        return difference, ""
 
-def needed(outlook: Outlook, aims: Aims, n: int) -> Fact:
-    """The tasks that detect the difference asked for, with n attempts of either model."""
-    tasks, reason = None, outlook.unknown_difference(n)
-    if not reason and aims.detect > outlook.largest_difference:
-        reason = f"two models around {outlook.values.expected:.4g} cannot differ so much"
-    if not reason:
-        tasks = outlook.test(n, aims.level).tasks_needed(aims.detect, aims.power)
-        reason = "" if tasks else "more than a billion tasks"
-    return _fact(DETECT, outlook, aims, tasks, n, aims.detect, reason)
+    def in_design(
+        self, kind: str, outlook: Outlook, tasks: int, n: int, best_for: str = ""
+    ) -> Fact:
+        """A metric in a design: its standard error and the smallest difference it detects."""
+        difference, reason = self.smallest_difference(outlook, tasks, n)
+        return self._fact(kind, outlook, tasks, n, difference, reason, best_for)
 
+    def needed(self, outlook: Outlook, n: int) -> Fact:
+        """The tasks that detect the difference asked for, with n attempts of either model."""
+        aims, tasks, reason = self.aims, None, outlook.unknown_difference(n)
+        if not reason and aims.detect > outlook.largest_difference:
+            reason = f"two models around {outlook.values.expected:.4g} cannot differ so much"
+        if not reason:
+            tasks = outlook.test(n, aims.level).tasks_needed(aims.detect, aims.power)
+            reason = "" if tasks else "more than a billion tasks"
+        return self._fact(DETECT, outlook, tasks, n, aims.detect, reason)
 
-def _fact(
-    kind: str,
-    outlook: Outlook,
-    aims: Aims,
-    tasks: int | None,
-    n: int,
-    difference: float | None,
-    reason: str,
-    best_for: str = "",
-) -> Fact:
-    """A metric in a design, where it has one: no number of tasks may be enough.
+    def _fact(
+        self, kind: str, outlook: Outlook, tasks: int | None, n: int, difference: float | None,
+        reason: str, best_for: str = "",
+    ) -> Fact:  # fmt: skip
+        """A metric in a design, where it has one: no number of tasks may be enough.
 
-    difference : the smallest one detected, or the one asked for.  reason : why a number is missing.
-    best_for : what a split is best for.
-    """
-    metric, se = outlook.metric, None
-    if tasks is not None and not outlook.unknown(n):
-        se = math.sqrt(outlook.variances(n)[0] / tasks)
-    models = 2 if kind == DETECT else 1
-    total = None if tasks is None else models * tasks * n
-    return Fact(
-        outlook.series, metric.name, metric.k, Estimate(outlook.values.expected, reason=reason),
-        se=se, size=Size(tasks, n, n), method=DEFAULT[NEW_TASKS], level=aims.level,
-        more={
-            "fact": kind, "best_for": best_for, "attempts_in_all": total, "cost": aims.cost(total),
-            "width": None if tasks is None else outlook.widths(n, [tasks], aims.level)[0],
-            "difference": difference,
-            "power": aims.power, "correlation": outlook.correlation,
-            "correlation_source": outlook.correlation_source, "source": outlook.source(n),
-        },
-    )  # fmt: skip
+        difference : the smallest one detected, or the one asked for.  reason : why a number is
+        missing.  best_for : the metrics, or "all", that a split is best for.
+        """
+        metric, aims, se = outlook.metric, self.aims, None
+        if tasks is not None and not outlook.unknown(n):
+            se = math.sqrt(outlook.variances(n)[0] / tasks)
+        models = 2 if kind == DETECT else 1
+        total = None if tasks is None else models * tasks * n
+        return Fact(
+            outlook.series, metric.name, metric.k,
+            Estimate(outlook.values.expected, reason=reason), se=se, size=Size(tasks, n, n),
+            method=DEFAULT[NEW_TASKS], level=aims.level,
+            more={
+                "fact": kind, "best_for": best_for, "attempts_in_all": total,
+                "cost": aims.cost(total),
+                "width": None if tasks is None else outlook.widths(n, [tasks], aims.level)[0],
+                "difference": difference, "power": aims.power, "correlation": outlook.correlation,
+                "correlation_source": outlook.correlation_source, "source": outlook.source(n),
+            },
+        )  # fmt: skip
 
 
 def goals(split: Fact) -> list[str]:
@@ -161,41 +263,7 @@ def goals(split: Fact) -> list[str]:
     return str(split.more["best_for"]).split(", ")
 
 
-def best_splits(outlooks: Sequence[Outlook], aims: Aims) -> list[Fact]:
-    """For each metric, and for all at once, the tasks × attempts that spend the budget best.
-
-    Best is the smallest standard error; of splits within 1 % of it the one with the most tasks,
-    then the fewest attempts.  For all at once, the smallest excess of any metric over its own best.
-    Every split that is best for something comes with all metrics; none that cannot be afforded.
-    """
-    ks = sorted({outlook.metric.k for outlook in outlooks})
-    options = sorted({s for k in ks for s in splits(aims.spend, k, aims.most_tasks)})
-    best: dict[tuple[int, int], list[str]] = {}
-    excess = [0.0] * len(options)
-    for outlook in outlooks:
-        errors = [_error(outlook, *option) for option in options]
-        least = min(errors, default=math.inf)
-        if math.isfinite(least):
-            best.setdefault(_as_good(options, errors), []).append(outlook.metric.name)
-            excess = [max(e, error / least) for e, error in zip(excess, errors, strict=True)]
-        else:
-            excess = [math.inf] * len(options)
-    if len(outlooks) > 1 and math.isfinite(min(excess, default=math.inf)):
-        best.setdefault(_as_good(options, excess), []).append("all")
-    return [
-        in_design(SPLIT, outlook, aims, tasks, n, ", ".join(names))
-        for (tasks, n), names in best.items()
-        for outlook in outlooks
-    ]
-
-
 def _error(outlook: Outlook, tasks: int, n: int) -> float:
     """The standard error; infinite where there is none."""
     error = math.sqrt(outlook.variances(n)[0] / tasks)
     return math.inf if math.isnan(error) else max(error, 1e-300)
-
-
-def _as_good(options: Sequence[tuple[int, int]], errors: Sequence[float]) -> tuple[int, int]:
-    least = min(errors)
-    good = [o for o, e in zip(options, errors, strict=True) if e <= _AS_GOOD * least]
-    return min(good, key=lambda option: (-option[0], option[1]))

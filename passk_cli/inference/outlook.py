@@ -1,4 +1,5 @@
-"""What is to be expected of a metric in a run not yet made: assumed, or as a pilot shows it."""
+"""How a metric will vary in a run not yet made, and so the difference of two models: assumed, or
+estimated from a pilot."""
 
 from __future__ import annotations
 
@@ -9,18 +10,20 @@ from functools import cached_property
 
 import numpy as np
 
-from passk_cli.inference.design import Assumed, Difference, Piloted
+from passk_cli.inference.design import Assumed, Difference, Piloted, relative_error
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.weights import unit_values
 from passk_cli.inference.widths import guard_widths
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.words import series_name
-from passk_cli.study.values import Series
+from passk_cli.report.words import plural, series_name
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
 # Families whose values are numbers of subsets over C(n, k).
 _COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
+# Predicted powers are rough nearer to 0 or 1 than this: benchmarks/plan.md.
+_ROUGH = 0.1
 # A variance of values between 0 and 1 below this is rounding.
 _NO_VARIANCE = 1e-15
 _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance from spread"
@@ -30,7 +33,7 @@ _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance
 class Outlook:
     """One metric: how a task's value will vary, and how the difference of two models will.
 
-    series : whose values they are; of several, the one whose values vary most.
+    series : the model and its groups; of several models, the one whose values vary most.
     pair : the two models whose difference varies most; None when a second model like the first,
         with the assumed correlation, stands for all.
     excess : variance that clusters of tasks add, of a task's value and of its difference.
@@ -43,7 +46,7 @@ class Outlook:
     values: Assumed | Piloted
     difference: Difference
     correlation: float | None
-    series: Series = ("",)
+    series: tuple[str, ...] = ("",)
     pair: tuple[str, str] | None = None
     excess: tuple[float, float] = (0.0, 0.0)
     cluster_size: float = 1.0
@@ -61,13 +64,45 @@ class Outlook:
 
     @property
     def correlation_source(self) -> str:
-        """Where the correlation comes from: "measured", "assumed"; "unknown" where it is not."""
+        """Origin of the correlation: "measured", "assumed", or "unknown" where there is none."""
         if self.correlation is None:
             return UNKNOWN
         return ASSUMED if self.pair is None else MEASURED
 
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation of the true values over tasks; None where it is not known."""
+        return None if math.isnan(self.values.between) else math.sqrt(self.values.between)
+
+    @property
+    def extreme(self) -> bool:
+        """Whether a mean is so near to 0 or 1 that predicted powers are rough."""
+        means = (self.difference.first.expected, self.difference.second.expected)
+        return not all(_ROUGH <= mean <= 1.0 - _ROUGH for mean in means)
+
+    @property
+    def uncertainty(self) -> tuple[str, float]:
+        """The units that a pilot drew independently, in words, and the relative standard error of
+        the standard errors planned from them.
+
+        Units are tasks with their values, or clusters with what each adds.
+        """
+        if self.pilot is None:
+            return "", 0.0
+        clusters = np.array(self.clusters) if self.clusters else None
+        values = unit_values(self.pilot.values[:, None], clusters)[:, 0]
+        noun = "task" if clusters is None else "cluster"
+        return plural(len(values), noun), relative_error(values)
+
+    def modelled(self, attempts: Sequence[int]) -> bool:
+        """Whether designs with so many attempts rest on Beta rates beside the pilot's values."""
+        if self.pilot is None or self.pilot.rates is None:
+            return False
+        beyond = any(not self.pilot.measured(n) for n in attempts)
+        return beyond or (self.pair is None and not self.pilot.measures_between)
+
     def source(self, n: int) -> str:
-        """Where the standard error at n attempts comes from."""
+        """Origin of the standard error at n attempts: "assumed", "pilot" or "pilot and model"."""
         if self.pilot is None:
             return ASSUMED
         return "pilot" if self.pilot.measured(n) else "pilot and model"
@@ -79,12 +114,12 @@ class Outlook:
         return _ONE_ATTEMPT if math.isnan(self.variances(n)[0]) else ""
 
     def unknown_difference(self, n: int) -> str:
-        """Why nothing can be said of differences at n attempts; empty when it can."""
+        """Why there is no standard error of a difference at n attempts; empty when there is one."""
         return self.unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
 
     @property
     def largest_difference(self) -> float:
-        """That two models can have: around the expected value, or at all."""
+        """The largest difference that two models can have, around the expected value or at all."""
         expected = self.values.expected
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
 
@@ -101,7 +136,7 @@ class Outlook:
         return PairedTest(self.variances(n)[1], level, step, bend)
 
     def variances(self, n: int) -> tuple[float, float]:
-        """Of a task's value and of its difference, at n attempts; computed once.
+        """Variances of a task's value and of its difference, at n attempts; computed once.
 
         T times the variance of a mean over T tasks, so with what clusters add to it: what the tasks
         of a cluster share are true values, so more attempts do not make it smaller.  0 where it is
@@ -117,7 +152,7 @@ class Outlook:
         return self._variances[n]
 
     def widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
-        """Of the default interval for new tasks; None where there is no standard error.
+        """Widths of the default interval for new tasks; None where there is no standard error.
 
         tasks : of each design.
         """
@@ -139,24 +174,9 @@ def alike(
     metric: Metric,
     values: Assumed | Piloted,
     correlation: float | None = None,
-    series: Series = ("",),
+    series: tuple[str, ...] = ("",),
 ) -> Outlook:
-    """With a second model like the first; with the usual correlation where none is given."""
+    """A model and a second one similar to it; with the usual correlation where none is given."""
     correlation = USUAL_CORRELATION if correlation is None else correlation
     difference = Difference(values, values, correlation * values.between)
     return Outlook(metric, values, difference, correlation, series)
-
-
-def correlation_words(outlooks: Sequence[Outlook]) -> str:
-    """Which correlation is used for which metric: "measured; assumed 0.5 for pass@4"."""
-    metrics: dict[str, list[str]] = {}
-    for outlook in outlooks:
-        source = outlook.correlation_source
-        amount = f" {outlook.correlation:g}" if source == ASSUMED else ""
-        metrics.setdefault(source + amount, []).append(outlook.metric.name)
-    if len(metrics) == 1:
-        return next(iter(metrics))
-    return "; ".join(
-        words if words == MEASURED else f"{words} for {', '.join(names)}"
-        for words, names in metrics.items()
-    )

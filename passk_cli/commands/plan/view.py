@@ -1,0 +1,401 @@
+"""The designs of a plan: the answer, the table, what it assumes, and the charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from passk_cli.commands.plan import Plan
+from passk_cli.commands.plan.designs import Choice, Designs, goals
+from passk_cli.inference.design import Assumed, BetaRates
+from passk_cli.inference.outlook import Outlook, alike
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import FULL, Column, Report, Sentence, Table
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import listed, plural, span
+from passk_cli.study.fact import Fact
+from passk_cli.study.pilot import pilot_outlooks
+from passk_cli.study.section import Section, data_field, view
+from passk_cli.study.signature import short_names, stated
+from passk_cli.study.study import Study
+from passk_cli.version import __version__
+
+# Predicted powers are rough with fewer tasks: benchmarks/plan.md.
+_FEW_TASKS = 50
+# Standard errors more uncertain than this are worth a warning.
+_UNSURE = 0.2
+_CURVE_POINTS = 20
+_POINTS = Column("", "points")
+
+ONE_ATTEMPT = Message(
+    "one-attempt-pilot", WARNING,
+    "the pilot has one attempt per task, so designs with more attempts are empty",
+    "make two attempts per task",
+    "One attempt per task does not separate chance from differences between tasks. Only designs of"
+    " one attempt per task can be planned from it.",
+)  # fmt: skip
+MODELLED = Message(
+    "modelled-pilot", NOTE,
+    "{n:attempt} per pilot task do not show all that is planned for {metric}; Beta rates fill in",
+    meaning="Designs with more attempts than the pilot's, and differences where it has fewer than"
+    " 2k attempts per task, rest on Beta-distributed success rates with the pilot's mean and"
+    " standard deviation. The column source says which numbers do.",
+)  # fmt: skip
+NO_SPREAD = Message(
+    "no-spread", WARNING,
+    "{metrics}: the pilot's tasks differ no more than chance explains; planned as equally hard",
+    meaning="The estimated variance of true values over tasks is below 0, and the plan takes 0. If"
+    " tasks do differ, more of them are needed than it says.",
+)  # fmt: skip
+LARGEST_SPREAD = Message(
+    "largest-spread", WARNING,
+    "{metrics}: the pilot's tasks differ as much as their mean allows; planned with that spread",
+    meaning="The estimated variance of true values over tasks is above the largest possible one,"
+    " m (1 − m) at a mean m, where each task always passes or always fails; the plan takes that.",
+)  # fmt: skip
+UNSURE = Message(
+    "uncertain-plan", WARNING,
+    "with {units} in the pilot, planned standard errors are uncertain by ±{error} %",
+    meaning="A pilot estimates how much values vary, from few tasks only roughly: this is the"
+    " relative standard error of a planned standard error. Tasks needed are uncertain by twice as"
+    " much.",
+)  # fmt: skip
+ROUGH = Message(
+    "rough-power", NOTE, "power and detected differences are rough {where}",
+    meaning="Predicted powers rest on a normal approximation. In simulations they were off below"
+    " 50 tasks, and where a mean is within 0.1 of 0 or 1.",
+)  # fmt: skip
+PILOT_MODELS = Message(
+    "pilot-models", NOTE, "intervals are for {model}, which varies most", "--model chooses others",
+    "Of a pilot of several models, intervals are planned for the model whose values vary most, and"
+    " differences for the pair whose differences vary most, metric by metric: other models and"
+    " pairs need no more tasks.",
+)  # fmt: skip
+SMALL_BUDGET = Message(
+    "small-budget", WARNING, "{metrics}: {attempts:attempt} are too few for 2 tasks × k attempts",
+    meaning="A split needs at least two tasks, each with as many attempts as the metric's k.",
+)  # fmt: skip
+NEW_TASKS_FIRST = Message(
+    "more-tasks-first", NOTE, "at k = 1 a new task narrows intervals more than another attempt",
+    "--max-tasks limits the tasks",
+    "Where tasks are unlimited, one attempt at each of as many tasks as the budget allows is best"
+    " at k = 1. With --max-tasks the rest of the budget goes to further attempts.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choices(Section[Choice]):
+    """The designs to choose from, for the first metric."""
+
+    designs: Designs
+
+    columns = (
+        Column(
+            "design", meaning="Tasks × attempts per task.",
+            cell=lambda choice: choice.design,
+        ),
+        Column(
+            "attempts", "count", meaning="Attempts of one model in all.",
+            cell=lambda choice: choice.attempts,
+        ),
+        Column(
+            "cost", "amount", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
+            where=lambda section: section.designs.aims.cost_per_attempt is not None,
+        ),
+        Column(
+            "standard error", "share", shown=FULL, meaning="Standard error of the metric.",
+            cell=lambda choice: choice.fact.se,
+        ),
+        Column(
+            "detects", "points", name="difference",
+            meaning="Smallest difference of two models that a two-sided paired test detects with"
+            " the power asked for; the models differ by it and are equal otherwise.",
+            cell=lambda choice: choice.fact.more["difference"],
+        ),
+        Column(
+            "interval width", "share", name="width",
+            meaning="Width of the confidence interval for new tasks (guard).",
+            cell=lambda choice: choice.fact.more["width"],
+        ),
+        Column(
+            "source", shown=FULL, name="source",
+            meaning="Origin of the standard error: assumed, pilot, or pilot and model (Beta rates"
+            " beyond what the pilot shows).",
+            cell=lambda choice: choice.fact.more["source"],
+        ),
+        Column(
+            "remark", meaning="What distinguishes the design, or why a number is missing.",
+            cell=lambda choice: ", ".join(choice.remarks),
+        ),
+        data_field("fact", "Kind of row: design, split (best of the budget), or detect (the tasks"
+                   " that detect the difference asked for)."),
+        data_field("best_for", "The metrics that a split is best for; all: for all at once."),
+        data_field("attempts_in_all", "Attempts of one model; of detect, of both models."),
+        data_field("cost", "Cost of these attempts."),
+        data_field("power", "Power of the test."),
+        data_field("correlation_source", "Origin of the correlation: measured, assumed, unknown."),
+    )  # fmt: skip
+
+    @property
+    def outlook(self) -> Outlook:
+        """The first metric as it is expected to vary."""
+        return self.designs.outlooks[0]
+
+    def facts(self) -> list[Fact]:
+        """The designs asked for, the best splits, the designs that detect; every metric."""
+        return self.designs.facts
+
+    def tables(self) -> Iterator[Table]:
+        """The designs to choose from; with --full, every design of each metric."""
+        yield self.table(self.records)
+        for outlook in self.designs.outlooks:
+            name = outlook.metric.name
+            table = self.table(self.designs.choices(name), f"Designs for {name}")
+            yield replace(table, shown=FULL)
+
+    def answer(self) -> Iterator[Sentence]:
+        """The best split of a budget or the largest design asked for; the tasks that --detect
+        needs."""
+        designs, outlook, name = self.designs, self.outlook, self.outlook.metric.name
+        aims, n, begin = designs.aims, designs.reference, ""
+        own = next(
+            (f for f in reversed(designs.designs) if f.name == name and f.size.n_min == n), None
+        )
+        if designs.asked.budget is not None:
+            own = next((f for f in designs.splits if f.name == name and name in goals(f)), None)
+            spend = plural(aims.spend, "attempt")
+            if own is None:
+                least = plural(outlook.metric.k, "attempt")
+                yield (f"{spend}: too few for {name}, which needs 2 tasks × {least}.",)
+                return
+            begin, n = f"Best split of {spend} per model: ", own.size.n_min or n
+        if reason := outlook.unknown(n):
+            yield (f"No design has a standard error of {name}: {reason}.",)
+            return
+        if own is not None and outlook.unknown_difference(n):
+            yield (f"{begin}{_words(own)} give {name} a standard error of ", own.se, ".")
+            yield ("Differences cannot be planned from this pilot.",)
+            return
+        needed, wanted = designs.needed(outlook, n), (aims.detect, _POINTS)
+        between = f" between {listed(outlook.pair)}" if outlook.pair else ""
+        of = f" in {name}{between} (power {aims.power:g})"
+        if own is not None and (designs.asked.tasks or designs.asked.budget is not None):
+            difference = own.more["difference"]
+            size = "no difference" if difference is None else (difference, _POINTS)
+            yield (f"{begin}{_words(own)} detect ", size, f"{of}.")
+            of = ""
+        if needed.size.tasks is None:
+            yield ("No design detects ", wanted, f" in {name}: {needed.estimate.reason}.")
+            return
+        most = aims.most_tasks
+        beyond = most is not None and needed.size.tasks > most
+        more = ", more tasks than there are" if beyond else ""
+        yield ("To detect ", wanted, f"{of}: {_words(needed)} per model{more}.")
+
+    def context(self) -> Iterator[str]:
+        """What the numbers rest on."""
+        aims, outlook = self.designs.aims, self.outlook
+        if outlook.pilot is None:
+            yield f"{_rates(aims)}, correlation {outlook.correlation:g}"
+        elif outlook.correlation is not None:
+            yield f"correlation {outlook.correlation:.2g} ({outlook.correlation_source})"
+        yield f"test at {100 * (1 - aims.level):.3g} %"
+        if len(self.designs.outlooks) > 1:
+            yield "all metrics: --full"
+
+    def details(self) -> Iterator[str]:
+        """The pilot, and how well it knows what is planned."""
+        yield _start(self.designs)
+        if (pilot := self.outlook.pilot) is not None:
+            if pilot.rates is not None:
+                yield f"{self.outlook.name}: {_rates(pilot.rates)}"
+            units, error = self.outlook.uncertainty
+            yield f"standard errors uncertain by ±{100 * error:.2g} % ({units})"
+        outlooks, aims = self.designs.outlooks, self.designs.aims
+        if names := [o.metric.name for o in outlooks if o.modelled(aims.attempts)]:
+            yield f"partly by Beta rates: {', '.join(names)}"
+        if names := [o.metric.name for o in outlooks if o.extreme]:
+            yield f"power is rough: {', '.join(names)} near 0 or 1"
+        yield f"{100 * aims.level:g} % guard intervals for new tasks"
+        yield self.study.hint
+
+    def messages(self) -> Iterator[Said]:
+        """What the pilot does not show, and which approximations are off."""
+        designs, outlooks, aims = self.designs, self.designs.outlooks, self.designs.aims
+        first, pilot = self.outlook, self.outlook.pilot
+        pilots = [(o.metric.name, o.pilot) for o in outlooks if o.pilot is not None]
+        if designs.several:
+            yield PILOT_MODELS(model=first.name)
+        if any(pilot.rates is None for _, pilot in pilots):
+            yield ONE_ATTEMPT()
+        if pilot is not None and first.modelled(aims.attempts):
+            yield MODELLED(metric=first.metric.name, n=pilot.fewest)
+        if names := [name for name, pilot in pilots if pilot.raw_between < 0]:
+            yield NO_SPREAD(metrics=names)
+        if names := [name for name, pilot in pilots if pilot.raw_between > pilot.largest]:
+            yield LARGEST_SPREAD(metrics=names)
+        if pilots:
+            units, error = max((o.uncertainty for o in outlooks), key=lambda pair: pair[1])
+            if error > _UNSURE:
+                yield UNSURE(units=units, error=f"{100 * error:.2g}")
+        few = any((choice.fact.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
+        if few or first.extreme:
+            places = [f"below {_FEW_TASKS} tasks"] * few
+            places += [f"where {first.metric.name} is near 0 or 1"] * first.extreme
+            yield ROUGH(where=" and ".join(places))
+        served = {goal for split in designs.splits for goal in goals(split)}
+        if names := [o.metric.name for o in outlooks if o.metric.name not in served]:
+            yield SMALL_BUDGET(metrics=names, attempts=aims.spend)
+        if designs.asked.budget is not None and any(
+            first.metric.name in goals(fact) and fact.size.n_min == 1 for fact in designs.splits
+        ):
+            yield NEW_TASKS_FIRST()
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Width and smallest difference against tasks, a line per number of attempts.
+
+        The designs asked for are marked.
+        """
+        outlooks, aims = self.designs.outlooks, self.designs.aims
+        low, high = min(aims.tasks), max(aims.tasks)
+        if low == high:
+            low, high = max(low // 4, 2), 4 * high
+        between = np.geomspace(low, high, _CURVE_POINTS).round().astype(int).tolist()
+        rows = self._points(sorted({*between, *aims.tasks}))
+        lone = f"{outlooks[0].metric.name}: " if len(outlooks) == 1 else ""
+        return tuple(
+            curves(
+                rows, x="tasks", y=y, colour="attempts", facet="" if lone else "metric",
+                x_title="tasks", log_x=True, y_title=y, y_domain=None, title=lone + title,
+                points=[row for row in rows if row["tasks"] in aims.tasks],
+                subtitle=f"{_start(self.designs)} · {qualifier}",
+            )
+            for y, title, qualifier in (
+                ("width", f"Width of the {100 * aims.level:g} % interval",
+                 "guard interval, new tasks"),
+                ("difference", f"Smallest difference detected with power {aims.power:g}",
+                 f"two-sided test at {100 * (1 - aims.level):.3g} %"
+                 f" · correlation {self.designs.correlations}"),
+            )
+        )  # fmt: skip
+
+    def _points(self, sizes: Sequence[int]) -> list[dict[str, Any]]:
+        """A point per metric, number of attempts and of tasks, where there is a standard error."""
+        aims = self.designs.aims
+        return [
+            {
+                "tasks": tasks, "width": width, "attempts": plural(n, "attempt"),
+                "difference": self.designs.smallest_difference(outlook, tasks, n)[0],
+                "metric": outlook.metric.name,
+            }
+            for outlook in self.designs.outlooks
+            for n in aims.attempts
+            for tasks, width in zip(sizes, outlook.widths(n, sizes, aims.level), strict=True)
+            if width is not None
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outlooks(Section[Outlook]):
+    """What is planned for: how each metric is expected to vary."""
+
+    title = "Planned for"
+    shown = FULL
+    columns = (
+        Column("metric", meaning="The metric.", cell=lambda outlook: outlook.metric.name),
+        Column("mean", "share", meaning="Expected value of the metric.",
+               cell=lambda outlook: outlook.values.expected),
+        Column("standard deviation", "share", meaning="Standard deviation of true values over"
+               " tasks, chance taken out.", cell=lambda outlook: outlook.deviation),
+        Column("correlation", "amount", name="correlation", meaning="Correlation of the true"
+               " values of two models over tasks; --correlation or a pilot of two models sets it.",
+               cell=lambda outlook: outlook.correlation),
+        Column("tasks needed, relative to {0[0]}", "amount",
+               meaning="Tasks that give the standard error that one task gives {0[0]}, at {0[1]}"
+               " attempts per task.",
+               across=lambda section: section.relative,
+               cell=lambda outlook, first: outlook.variances(first[1])[0] / first[2]),
+        Column("model", meaning="The model whose values vary most.",
+               where=lambda section: bool(section.records[0].name),
+               cell=lambda outlook: outlook.name),
+        Column("pair", meaning="The models whose differences are planned.",
+               where=lambda section: bool(section.records[0].name),
+               cell=lambda outlook: " − ".join(outlook.pair or ("two similar to it",))),
+    )  # fmt: skip
+
+    @property
+    def relative(self) -> list[tuple[str, int, float]]:
+        """The first of several metrics, the largest k, and its variance at as many attempts."""
+        first, n = self.records[0], max(outlook.metric.k for outlook in self.records)
+        variance = first.variances(n)[0]
+        return [(first.metric.name, n, variance)] * (len(self.records) > 1 and variance > 0)
+
+
+SECTIONS = (Choices, Outlooks)
+
+
+def assumed_report(metrics: Sequence[Metric], plan: Plan) -> Report:
+    """The plan for a model, and a second one similar to it, with Beta success rates."""
+    rates = BetaRates(plan.mean or 0.0, plan.spread or 0.0)
+    outlooks = [alike(metric, Assumed(metric, rates), plan.correlation) for metric in metrics]
+    nothing = Study(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
+    signature = {
+        "passk": __version__, "metrics": short_names(metrics), "mean": rates.mean,
+        "spread": rates.spread,
+    }  # fmt: skip
+    designs = Designs(outlooks, plan)
+    report = _report(nothing, designs)
+    return replace(report, signature=stated({**signature, **_decisions(designs)}))
+
+
+def pilot_report(study: Study, plan: Plan) -> Report:
+    """The plan for the model and the pair of models that vary most in a pilot.
+
+    Errors: ParameterError when the pilot says nothing about any metric.
+    """
+    outlooks, messages = pilot_outlooks(study, plan.correlation)
+    study = replace(study, metrics=tuple(outlook.metric for outlook in outlooks))
+    designs = Designs(outlooks, plan, several=len(study.counts.series) > 1)
+    return _report(study, designs, (*study.messages(()), *messages))
+
+
+def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:
+    sections = Choices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
+    return view(study, sections, messages=messages, interval=None, **_decisions(designs))
+
+
+def _decisions(designs: Designs) -> dict[str, Any]:
+    """Entries of the signature."""
+    aims = designs.aims
+    return {
+        "level": aims.level, "power": aims.power, "difference": aims.detect,
+        "correlation": designs.correlations, "budget": aims.spend,
+        "max_tasks": aims.most_tasks, "cluster": aims.cluster, "cost": aims.cost_per_attempt,
+    }  # fmt: skip
+
+
+def _start(designs: Designs) -> str:
+    """What is planned from, in words."""
+    pilots = [outlook.pilot for outlook in designs.outlooks if outlook.pilot is not None]
+    if not pilots:
+        return f"Beta success rates: {_rates(designs.aims)}"
+    tasks, n = [len(pilot.n) for pilot in pilots], np.concatenate([pilot.n for pilot in pilots])
+    attempts = span(int(n.min()), int(n.max()))
+    return (
+        f"pilot of {span(min(tasks), max(tasks))} tasks × {attempts}"
+        f" attempt{'s' * (attempts != '1')}"
+    )
+
+
+def _rates(rates: BetaRates | Plan) -> str:
+    return f"mean {rates.mean:.3g}, standard deviation {rates.spread:.2g}"
+
+
+def _words(fact: Fact) -> str:
+    """A design in a sentence."""
+    return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
