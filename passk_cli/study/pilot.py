@@ -13,10 +13,10 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.correlation import tells_apart, true_correlation
 from passk_cli.inference.design import Difference, Piloted, cluster_excess
 from passk_cli.inference.intervals import Sample
-from passk_cli.inference.outlook import Outlook, alike
 from passk_cli.inference.rounding import constant
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.study.outlook import Outlook, alike
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 

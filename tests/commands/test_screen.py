@@ -19,6 +19,9 @@ CASES = [
     ("curve of exact rates", "curve sample_data/toy_families.csv"),
     ("diversity", f"diversity {COLD}"),
     ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
+    ("plan", f"plan {COLD}"),
+    ("plan of a budget", "plan sample_data/tau_airline.csv --budget 5000"),
+    ("plan without a pilot", "plan --mean 0.6 --spread 0.3"),
 ]
 LINES, COLUMNS = 24, 100
 

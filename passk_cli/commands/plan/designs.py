@@ -10,11 +10,11 @@ from functools import cached_property
 from passk_cli.commands.plan import PILOT, Plan
 from passk_cli.inference.budget import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
-from passk_cli.inference.outlook import ASSUMED, MEASURED, Outlook
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
 from passk_cli.study.fact import Fact, Size
+from passk_cli.study.outlook import ASSUMED, MEASURED, Outlook
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
 _USUAL_TASKS = (50, 200, 800)

@@ -11,7 +11,6 @@ import numpy as np
 from passk_cli.commands.plan import Plan
 from passk_cli.commands.plan.designs import Choice, Designs, goals
 from passk_cli.inference.design import Assumed, BetaRates
-from passk_cli.inference.outlook import Outlook, alike
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -19,11 +18,14 @@ from passk_cli.report.model import FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, plural, span
 from passk_cli.study.fact import Fact
-from passk_cli.study.pilot import pilot_outlooks
+from passk_cli.study.outlook import Outlook, alike
+from passk_cli.study.pilot import CLUSTERED, LEFT_OUT, UNMEASURED, pilot_outlooks
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import short_names, stated
 from passk_cli.study.study import Study
 from passk_cli.version import __version__
+
+__all__ = ["CLUSTERED", "LEFT_OUT", "SECTIONS", "UNMEASURED", "assumed_report", "pilot_report"]
 
 # Predicted powers are rough with fewer tasks: benchmarks/plan.md.
 _FEW_TASKS = 50
@@ -182,7 +184,8 @@ class Choices(Section[Choice]):
             yield ("Differences cannot be planned from this pilot.",)
             return
         needed, wanted = designs.needed(outlook, n), (aims.detect, _POINTS)
-        between = f" between {listed(outlook.pair)}" if outlook.pair else ""
+        pair = listed(outlook.pair) if outlook.pair else f"models similar to {outlook.name}"
+        between = f" between {pair}" * designs.several
         of = f" in {name}{between} (power {aims.power:g})"
         if own is not None and (designs.asked.tasks or designs.asked.budget is not None):
             difference = own.more["difference"]
@@ -202,7 +205,9 @@ class Choices(Section[Choice]):
         aims, outlook = self.designs.aims, self.outlook
         if outlook.pilot is None:
             yield f"{_rates(aims)}, correlation {outlook.correlation:g}"
-        elif outlook.correlation is not None:
+        elif not self.designs.several:
+            yield f"pilot: {outlook.name}"
+        if outlook.pilot is not None and outlook.correlation is not None:
             yield f"correlation {outlook.correlation:.2g} ({outlook.correlation_source})"
         yield f"test at {100 * (1 - aims.level):.3g} %"
         if len(self.designs.outlooks) > 1:
@@ -318,7 +323,7 @@ class Outlooks(Section[Outlook]):
         Column("tasks needed, relative to {0[0]}", "amount",
                meaning="Tasks that give the standard error that one task gives {0[0]}, at {0[1]}"
                " attempts per task.",
-               across=lambda section: section.relative,
+               across=lambda section: section.relative, example=("the first metric", "k"),
                cell=lambda outlook, first: outlook.variances(first[1])[0] / first[2]),
         Column("model", meaning="The model whose values vary most.",
                where=lambda section: bool(section.records[0].name),
