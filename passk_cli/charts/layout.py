@@ -19,6 +19,7 @@ WHOLE, PANEL = (480, 300), (220, 190)
 WIDE = 640
 # Letters of a subtitle that fit on a line, and what its parts are joined by.
 _LETTERS, _LETTERS_A_PANEL, _BETWEEN = 92, 44, " · "
+_TITLE_TO_SUBTITLE = 2 / 3
 _COLUMNS = 3
 # Lines of these kinds look the same in every chart; others take what is left, in their order.
 _KINDS = {"pass^k": (1, 0), "pass@k": (6, 4)}
@@ -40,11 +41,21 @@ def columns(plot: Plot) -> int:
     return 2 if count == 4 else min(count, _COLUMNS)
 
 
+def title(plot: Plot) -> list[str]:
+    """The title in lines; its letters are larger than a subtitle's."""
+    return textwrap.wrap(plot.title, round(_letters(plot) * _TITLE_TO_SUBTITLE))
+
+
+def _letters(plot: Plot) -> int:
+    """As many letters of a subtitle as a line may have."""
+    if plot.width is None:
+        return max(columns(plot) * _LETTERS_A_PANEL, _LETTERS)
+    return max(round(plot.width * columns(plot) * _LETTERS / WHOLE[0]), _LETTERS_A_PANEL)
+
+
 def subtitle(plot: Plot) -> list[str]:
     """The subtitle in lines, broken between its parts where that is possible."""
-    letters = max(columns(plot) * _LETTERS_A_PANEL, _LETTERS)
-    if plot.width is not None:
-        letters = max(round(plot.width * columns(plot) * _LETTERS / WHOLE[0]), _LETTERS_A_PANEL)
+    letters = _letters(plot)
     lines = [""]
     for part in plot.subtitle.split(_BETWEEN):
         longer = f"{lines[-1]}{_BETWEEN}{part}" if lines[-1] else part

@@ -104,7 +104,7 @@ def picture(plots: Sequence[Plot], look: Theme, percent: bool) -> str:
 def _whole(plot: Plot, look: Theme, percent: bool) -> Fragment:
     """A plot under its title and its legend."""
     legend, panels = drawings(plot, look, percent, still=True)
-    head = [(plot.title, _TITLE, look.text, "bold")] if plot.title else []
+    head = [(line, _TITLE, look.text, "bold") for line in layout.title(plot)]
     head += [(line, _SMALL, look.faint, "") for line in layout.subtitle(plot)]
     blocks = [
         Fragment(

@@ -132,13 +132,16 @@ class Charting:
                 "--chart: there is nothing to draw, as no value could be computed", name="no-chart"
             )
         from passk_cli.charts.look import Look, shown
+        from passk_cli.render.style import with_words
 
         look = Look(self.chart_width, self.chart_height, not self.no_title, not self.no_bands)
-        report = shown(report, look)
         if self.in_terminal:
             from passk_cli.charts.terminal import drawing
 
-            _to_stdout(f"\n{drawing(report.plots, style.width, style.colour, style.percent)}")
+            plots = shown(report, look).plots
+            _to_stdout(f"\n{drawing(plots, style.width, style.colour, style.percent)}")
+        # In a file the answer stands nowhere else.
+        report = shown(with_words(report, style), look)
         for file in self.files:
             from passk_cli.charts.picture import picture
 
@@ -354,8 +357,6 @@ class Output:
                 print(f"passk: {line}", file=sys.stderr)
 
     def _write(self, report: Report, charting: Charting | None) -> None:
-        from passk_cli.render.style import with_words
-
         printed, contents, page_files = "", dict[Path, str | bytes](), list[Path]()
         for target in self._targets:
             name = self._format(target, paged=report.page is not None)
@@ -372,8 +373,7 @@ class Output:
             _to_stdout(printed)
         self._say_written(page_files)
         if charting is not None:
-            style = self._style(sys.stdout.isatty(), sys.stdout.isatty())
-            charting.write(with_words(report, style), style)
+            charting.write(report, self._style(sys.stdout.isatty(), sys.stdout.isatty()))
         if report.checks and (summary := self._summary):
             self.append(report, "markdown", summary)
 

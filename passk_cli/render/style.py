@@ -21,6 +21,7 @@ from passk_cli.report.model import (
     Table,
     signature_line,
 )
+from passk_cli.report.plot import Plot
 from passk_cli.report.words import p_text
 from passk_cli.text import cells_of, printable
 
@@ -148,9 +149,20 @@ def labelled(message: Said, style: Style) -> str:
 
 
 def with_words(report: Report, style: Style) -> Report:
-    """The report with its messages as words, for what cannot round."""
+    """The report with its messages as words, and its answer as the title of its first picture, for
+    what cannot round."""
     words = tuple(message.spelled(spoken(message, style)) for message in report.messages)
-    return replace(report, messages=words)
+    return replace(report, messages=words, draw=lambda: _titled(report, style))
+
+
+def _titled(report: Report, style: Style) -> tuple[Plot, ...]:
+    """The pictures; what the first was titled begins its subtitle."""
+    title = answer(report, style.typeset)
+    if not (report.plots and title):
+        return report.plots
+    first, *others = report.plots
+    subtitle = " · ".join(filter(None, (first.title, first.subtitle)))
+    return (replace(first, title=title, subtitle=subtitle), *others)
 
 
 def _is_empty(cell: Cell) -> bool:

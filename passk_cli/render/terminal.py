@@ -1,9 +1,15 @@
-"""Tables for a terminal: as wide as it is, the interval dimmer than the estimate."""
+"""Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
+
+A table that is too wide loses a decimal, then has intervals below their estimates, then long names
+in several lines; only then it is split into blocks of columns.
+"""
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -19,12 +25,17 @@ from passk_cli.render.style import (
     shown_tables,
     signed,
 )
-from passk_cli.report.model import Estimate, Report, Table
+from passk_cli.report.model import Cell, Estimate, Report, Table
 from passk_cli.text import cells_of, printable
 
 # What joins a number to its percent sign: one cell wide, and no space to the code that breaks
 # lines, which takes a no-break space for one.
 _UNBREAKABLE = "\u2800%"
+# Word → its colour; the word itself says as much.
+_VERDICTS = {
+    "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
+    "worse": "red",
+}  # fmt: skip
 # The least that is left for names in a narrow terminal, in columns.
 _NARROWEST = 8
 
@@ -42,13 +53,15 @@ def table(report: Report, style: Style) -> str:
         markup=False,
     )
     if report.answer:
-        console.print(_unbreakable(answer(report, style)))
+        found = Text(_unbreakable(answer(report, style)))
+        found.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
+        console.print(found)
         console.print()
     for item in shown_tables(report, style):
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
-        for places in _blocks(item, style, width):
-            console.print(_grid(item, style, places, width))
+        for grid in _grids(item, style, width):
+            console.print(grid)
             console.print()
     if text := context(report, style):
         console.print(Text(_unbreakable(text), style="dim"), soft_wrap=False)
@@ -67,15 +80,59 @@ def _unbreakable(text: str) -> str:
     return text.replace(" %", _UNBREAKABLE)
 
 
+Cells = list[tuple[str, list[tuple[str, str]]]]
+
+
+def _grids(table: Table, style: Style, width: int) -> Iterator[RichTable]:
+    """The table, in the first shape that fits; else in blocks of columns."""
+    fewer = replace(style, digits=style.decimals - 1)
+    # Decimals that were asked for stay.
+    looks = (style,) if style.digits is not None or not style.decimals else (style, fewer)
+    every = list(range(len(table.columns)))
+    for look, stacked in ((looks[0], False), (looks[-1], False), (looks[-1], True)):
+        columns = aligned(table, look)
+        if stacked:
+            columns = _stacked(columns)
+        if _widths(columns, every) > width and not stacked:
+            continue
+        _narrowed(columns, table, every, width)
+        if _widths(columns, every) <= width:
+            yield _grid(table, columns, every)
+            return
+    for places in _blocks(table, style, width):
+        columns = aligned(table, style)
+        _narrowed(columns, table, places, width)
+        yield _grid(table, columns, places)
+
+
+def _stacked(columns: Cells) -> Cells:
+    """What says how sure a number is below the number."""
+    return [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
+                    for value, error in cells]) for name, cells in columns]  # fmt: skip
+
+
+def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
+    """The columns that a column takes."""
+    lines = (line for cell in cells for line in joined(cell).split("\n"))
+    return max(cells_of(name), *map(cells_of, lines), 0)
+
+
+def _widths(columns: Cells, places: Sequence[int]) -> int:
+    """The columns that these columns take together."""
+    return sum(_width(*columns[i]) + 2 for i in places) - 2
+
+
 def _blocks(table: Table, style: Style, width: int) -> list[list[int]]:
-    """Column numbers of each block: leading text columns again in each, the rest while it fits."""
-    columns = aligned(table, style)
-    widths = [max([cells_of(n), *(cells_of(joined(c)) for c in cs)]) + 2 for n, cs in columns]
+    """Column numbers of each block: leading text columns again in each, the rest while it fits.
+
+    A verdict, as every column that is joined, stays with the column before it.
+    """
+    widths = [_width(*column) + 2 for column in aligned(table, style)]
     keys = [i for i, column in enumerate(table.columns) if column.kind == "text"]
     keys = keys[: next((at for at, i in enumerate(keys) if at != i), len(keys))]
     together: list[list[int]] = []
-    for i in range(len(widths)):
-        if table.columns[i].joined and together:
+    for i, column in enumerate(table.columns):
+        if (column.joined or column.header == "verdict") and together:
             together[-1].append(i)
         elif i not in keys:
             together.append([i])
@@ -88,18 +145,14 @@ def _blocks(table: Table, style: Style, width: int) -> list[list[int]]:
     return [[*keys, *block] for block in blocks]
 
 
-def _narrowed(
-    columns: list[tuple[str, list[tuple[str, str]]]], table: Table, places: list[int], width: int
-) -> None:
+def _narrowed(columns: Cells, table: Table, places: Sequence[int], width: int) -> None:
     """Break the names of the widest text column so that these columns fit."""
-    widths = {i: max(cells_of(joined(cell)) for cell in [(columns[i][0], ""), *columns[i][1]])
-              for i in places}  # fmt: skip
     texts = [i for i in places if table.columns[i].kind == "text"]
-    over = sum(widths.values()) + 2 * (len(places) - 1) - width
+    over = _widths(columns, places) - width
     if texts and over > 0:
-        widest = max(texts, key=widths.__getitem__)
+        widest = max(texts, key=lambda i: _width(*columns[i]))
         name, cells = columns[widest]
-        room = max(widths[widest] - over, _NARROWEST)
+        room = max(_width(name, cells) - over, _NARROWEST)
         columns[widest] = (
             name,
             [(broken(_unbreakable(value), room), error) for value, error in cells],
@@ -122,9 +175,7 @@ def broken(name: str, width: int) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _grid(table: Table, style: Style, places: list[int], width: int) -> RichTable:
-    columns = aligned(table, style)
-    _narrowed(columns, table, places, width)
+def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
     grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for i in places:
         prose = table.columns[i].kind == "text"
@@ -133,9 +184,23 @@ def _grid(table: Table, style: Style, places: list[int], width: int) -> RichTabl
         texts = []
         for i in places:
             value, error = columns[i][1][row]
-            cell = cells[i]
-            bold = isinstance(cell, Estimate) and cell.marked
-            text = Text(_unbreakable(value), style="bold" if bold else "")
+            number, line, below = value.partition("\n")
+            stacked = table.columns[i].kind != "text"
+            text = Text(_unbreakable(number if stacked else value), style=_look(cells[i]))
+            if stacked and line:
+                text.append(f"\n{below}", style="dim")
             texts.append(text.append(f" {error}", style="dim") if error else text)
         grid.add_row(*texts)
     return grid
+
+
+def _look(cell: Cell) -> str:
+    """Bold where it stands out; green where better or held, red where worse or failed."""
+    if isinstance(cell, str):
+        return _VERDICTS.get(cell.partition(" ")[0], "")
+    if not isinstance(cell, Estimate):
+        return ""
+    looks = ["bold"] if cell.marked else []
+    if cell.signed and not cell.verdict and cell.low is not None and cell.high is not None:
+        looks += ["green"] * (cell.low > 0) + ["red"] * (cell.high < 0)
+    return " ".join(looks)

@@ -131,3 +131,15 @@ def test_draws_that_differ_by_rounding_alone(passk: Passk) -> None:
     assert done.code == 0, done.err
     assert "⣿" in done.out
     assert "1.000" in done.out
+
+
+def test_the_answer_is_the_title_of_the_first_picture(passk: Passk, tmp_path: Path) -> None:
+    svg, bare = tmp_path / "chart.svg", tmp_path / "bare.svg"
+    done = passk("estimate", TAU, "-k", "1", "--chart", svg, "--chart", "terminal")
+    answer = done.out.splitlines()[0]
+    assert answer.startswith("gpt-4o: pass@1 0.420 [")
+    assert f">{answer}<" in svg.read_text()
+    # On a terminal it stands above the table already.
+    assert done.out.count(answer) == 1
+    passk("estimate", TAU, "-k", "1", "--chart", bare, "--no-title")
+    assert answer not in bare.read_text()

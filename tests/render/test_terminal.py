@@ -1,0 +1,99 @@
+"""Tables for a terminal: what gives way where it is narrow, and what colour says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from passk_cli.render.style import Style
+from passk_cli.render.terminal import table
+from passk_cli.report.model import Column, Estimate, Report, Table
+
+MODELS = ("gpt-3.5-turbo-0613", "codellama-7b")
+METRICS = Table(
+    (Column("model"), *(Column(name, "share") for name in ("pass@1", "pass@10", "pass^10"))),
+    tuple((name, *3 * (Estimate(0.4896, low=0.4567, high=0.5242),)) for name in MODELS),
+)
+GATE = Table(
+    (Column("model"), Column("rule"), Column("evidence", "share"), Column("verdict")),
+    (
+        ("agent-b", "pass@1 drop ≤ 0.05", Estimate(-0.14, low=-0.249, high=-0.031, signed=True),
+         "fail"),
+        ("agent-a", "pass@1 drop ≤ 0.05", Estimate(0.01, low=-0.052, high=0.071, signed=True),
+         "undecided (about 900 tasks would decide)"),
+        ("agent-c", "pass@1 drop ≤ 0.05", Estimate(0.1, low=0.05, high=0.15, signed=True), "pass"),
+    ),
+)  # fmt: skip
+
+
+def shown(item: Table, width: int, **style: object) -> str:
+    style = {"width": width, **style}
+    return table(Report((item,), item), Style(**style))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (120, ["gpt-3.5-turbo-0613  0.490 [0.457, 0.524]  0.490 [0.457, 0.524]  0.490 "]),
+        (100, ["gpt-3.5-turbo-0613  0.490 [0.457, 0.524]  0.490 [0.457, 0.524]  0.490 "]),
+        (80, ["gpt-3.5-turbo-0613  0.49 [0.46, 0.52]  0.49 [0.46, 0.52]  0.49 [0.46, 0.52]"]),
+        (60, ["gpt-3.5-turbo-0613  0.49          0.49          0.49",
+              "                    [0.46, 0.52]  [0.46, 0.52]  [0.46, 0.52]"]),
+        (54, ["gpt-3.5-", "turbo-0613"]),
+    ],
+)  # fmt: skip
+def test_a_narrow_table_loses_a_decimal_then_stacks_then_breaks_names(
+    width: int, lines: list[str]
+) -> None:
+    text = shown(METRICS, width)
+    assert max(map(len, text.splitlines())) <= width
+    for line in lines:
+        assert re.search(rf"^{re.escape(line)}", text, re.M), text
+    # One block: its headings stand once.
+    assert text.count("pass^10") == 1
+
+
+def test_decimals_that_were_asked_for_stay() -> None:
+    text = shown(METRICS, 80, digits=3)
+    assert "0.490 " in text
+    assert "[0.457, 0.524]" in text
+
+
+def test_blocks_have_the_names_again_when_nothing_else_helps() -> None:
+    text = shown(METRICS, 36)
+    assert text.count("gpt-3.5-turbo-") == 3
+    assert max(map(len, text.splitlines())) <= 36
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_a_verdict_stands_beside_its_evidence(width: int) -> None:
+    text = shown(GATE, width)
+    heads = [line for line in text.splitlines() if "verdict" in line]
+    assert len(heads) == 1
+    assert "evidence" in heads[0]
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_colours_say_better_and_worse_pass_and_fail_and_dim_the_interval() -> None:
+    text = shown(GATE, 120, colour=True)
+    green, red = (rf"\x1b\[{code}m" for code in (32, 31))
+    assert re.search(rf"{red}−0.140", text)
+    assert re.search(rf"{green}\+0.100", text)
+    assert not re.search(r"m\+0.010", text)
+    assert re.search(rf"{red}fail", text)
+    assert re.search(rf"{green}pass *\x1b", text)
+    assert re.search(r"\x1b\[2;31m ?\[−0.249", text)
+    assert "\x1b" not in shown(GATE, 120)
+
+
+def test_a_difference_that_is_not_significant_has_no_colour() -> None:
+    pair = Estimate(0.03, low=0.01, high=0.05, signed=True, verdict="~")
+    item = Table((Column("pair"), Column("difference", "share")), (("a − b", pair),))
+    assert "\x1b[32m" not in shown(item, 80, colour=True)
+
+
+def test_a_verdict_at_the_beginning_of_the_answer_is_coloured() -> None:
+    report = Report((), Table((), ()), answer=(("FAIL: agent-b lost ", 0.14, "."),))
+    assert table(report, Style(width=80, colour=True)).startswith("\x1b[31mFAIL\x1b[0m:")
+    assert table(report, Style(width=80)).startswith("FAIL: agent-b")
