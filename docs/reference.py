@@ -77,26 +77,34 @@ def line(declared: DeclaredOption) -> str:
     return f"- {flags}: {text}" + (f" In Python: `{field}=`." if spelt_otherwise else "")
 
 
-def _shared(_: str) -> str:
-    """Every shared option in full, by group, and who takes the group."""
+def shared_options() -> dict[str, list[DeclaredOption]]:
+    """Title → the options of each group that several commands take."""
     options: dict[str, dict[str, DeclaredOption]] = {}
-    users: dict[str, list[str]] = {}
     for name in COMMANDS:
         for title, group in sections(name):
             if title not in command_of(name).own_titles:
-                users.setdefault(title, []).append(name)
                 for each in group:
                     known = options.setdefault(title, {}).setdefault(each[0], each)
                     # Of an option that commands have with fewer choices, the one with all.
                     if len(each[1].values) > len(known[1].values):
                         options[title][each[0]] = each
+    return {title: list(group.values()) for title, group in options.items()}
+
+
+def _shared(_: str) -> str:
+    """Every shared option in full, by group, and who takes the group."""
+    users: dict[str, list[str]] = {}
+    for name in COMMANDS:
+        for title, _ in sections(name):
+            if title not in command_of(name).own_titles:
+                users.setdefault(title, []).append(name)
     lines = []
-    for title, group in options.items():
+    for title, group in shared_options().items():
         names = ", ".join(f"[{name}](commands/{name}.md)" for name in users[title])
         who = "every command" if users[title] == list(COMMANDS) else names
         lines += ["", f"## {title}", "", f"Taken by {who}.", ""]
         lines += [f"- `FILE...`: {FILES}"] if title == "Input" else []
-        lines += map(line, group.values())
+        lines += map(line, group)
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 """Renew what README and docs show, by running it.
 
-    python -m docs.renew                         sessions and generated parts of every page
+    python -m docs.renew                         sessions and generated parts of every page, passk.1
     python -m docs.renew README.md docs/json.md  of these
     python -m docs.renew --figures               the pictures as well
 
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs import reference, sessions
+from docs import man, reference, sessions
 
 
 def renew(page: Path) -> bool:
@@ -33,6 +33,9 @@ def main(arguments: Sequence[str]) -> None:
         from docs.figures import draw
 
         draw()
+    if not named and man.PAGE.read_text() != man.page():
+        man.PAGE.write_text(man.page())
+        print(man.PAGE.relative_to(sessions.ROOT))
     for page in named or sessions.pages():
         if renew(page):
             print(page.relative_to(sessions.ROOT))

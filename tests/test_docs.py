@@ -6,12 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
-from docs import reference, sessions
+from docs import man, reference, sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
 from tests.conftest import ROOT, assert_same_text
@@ -38,6 +39,23 @@ def test_sessions_are_as_printed(page: Path) -> None:
 def test_generated_parts_are_as_declared(page: Path) -> None:
     text = page.read_text()
     assert reference.renewed(text) == text, RENEW
+
+
+def test_the_manual_page_is_as_declared() -> None:
+    assert man.PAGE.read_text() == man.page(), RENEW
+    assert r".SS gate" in man.page()
+    shared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    installed = shared["targets"]["wheel"]["shared-data"]
+    assert installed == {"docs/passk.1": "share/man/man1/passk.1"}
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_the_manual_page_is_roff() -> None:
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Kutf8", "-Tutf8", str(man.PAGE)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

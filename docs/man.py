@@ -1,0 +1,85 @@
+"""The manual page passk(1), made from the declarations: `python -m docs.renew`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from docs.reference import sections, shared_options
+from passk_cli.cli.manual import ABOUT, FILES, row, usage
+from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands.catalogue import messages
+from passk_cli.option import DeclaredOption
+from passk_cli.version import __version__
+
+PAGE = Path(__file__).parent / "passk.1"
+EXITS = {
+    "0": "done", "1": "a check failed", "2": "usage: an option or a value that makes no sense",
+    "3": "data that cannot be used, or a message that --error made an error",
+    "4": "an error of passk itself",
+}  # fmt: skip
+VARIABLES = {
+    "NO_COLOR": "Colours are left out where it is set.",
+    "COLUMNS": "Width of tables and help.",
+    "PASSK_DEBUG": "An internal error shows its traceback.",
+}
+
+
+def page() -> str:
+    """The page in roff."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield f'.TH PASSK 1 "" "passk {__version__}" "User Commands"'
+    yield from (".SH NAME", r"passk \- pass@k and pass^k from evaluation results")
+    yield from (".SH SYNOPSIS", r"\fBpassk\fR \fICOMMAND\fR \fIFILE\fR... [\fIOPTIONS\fR]")
+    yield from (".br", r"\fBpassk help\fR [\fICOMMAND\fR|\fIMESSAGE\fR|messages]")
+    yield from (".SH DESCRIPTION", _text(ABOUT))
+    yield ".SH COMMANDS"
+    for name in COMMANDS:
+        declaration = command_of(name)
+        first, *others = declaration.meaning
+        yield from (f".SS {name}", _bold(usage(name, declaration)), ".PP", _text(first))
+        for paragraph in others:
+            yield from (".PP", _text(paragraph))
+        for title, options in sections(name):
+            if title in declaration.own_titles:
+                yield from _options(options)
+        yield from (".PP", "Examples:", ".EX", *map(_text, declaration.examples), ".EE")
+    yield from (".SH SHARED OPTIONS", "Options that several commands take.")
+    for title, options in shared_options().items():
+        yield f".SS {title}"
+        yield from _entry("FILE...", FILES) if title == "Input" else ()
+        yield from _options(options)
+    yield ".SH MESSAGES"
+    yield r"\fBpassk help\fR \fINAME\fR says more of each."
+    for name, message in messages().items():
+        yield from _entry(name, f"{message.severity}: {message.pattern}")
+    yield ".SH EXIT STATUS"
+    for code, meaning in EXITS.items():
+        yield from _entry(code, meaning)
+    yield ".SH ENVIRONMENT"
+    for name, meaning in VARIABLES.items():
+        yield from _entry(name, meaning)
+
+
+def _options(options: Iterable[DeclaredOption]) -> Iterator[str]:
+    for _, option, kind, default in options:
+        yield from _entry(*row(option, kind, default, full=True))
+
+
+def _entry(left: str, right: str) -> Iterator[str]:
+    yield from (".TP", _bold(left), _text(right))
+
+
+def _bold(text: str) -> str:
+    return rf"\fB{_text(text)}\fR"
+
+
+def _text(text: str) -> str:
+    """Text in which nothing is a command of roff."""
+    text = text.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(ga")
+    text = text.replace("^", r"\(ha").replace("~", r"\(ti").replace("'", r"\(aq")
+    return re.sub(r"^\.", r"\\&.", text)
