@@ -61,9 +61,8 @@ def with_numbering(
     The files are read once more for it, so ask only where it may matter: see `numbers_matter`.
     """
     con.register("cells_", _cell_columns(counts))
-    statement.attempts_as = "VARCHAR"
     rows: dict[str, Any] = con.execute(
-        _values_sql(statement, "attempt", policy(statement, repeated))
+        _values_sql(statement.exact, "attempt", policy(statement, repeated))
         + """
 SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
        coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
@@ -119,8 +118,7 @@ def _attempts(
     in_order = role == "line" or keep is not None
     con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
     # Numbers are read as such for the check of repeats; a time is none.
-    statement.attempts_as = "VARCHAR"
-    rows: dict[str, Any] = con.execute(_sql(statement, role, keep)).fetchnumpy()
+    rows: dict[str, Any] = con.execute(_sql(statement.exact, role, keep)).fetchnumpy()
     value, empty = np.ma.getdata(rows["value"]), np.ma.getmaskarray(rows["value"])
     cell, count, passed = (np.ma.getdata(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
     values = VALUES[role]

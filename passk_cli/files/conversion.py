@@ -39,13 +39,12 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     request, batches = statement.request, statement.batches
     conversion = request.conversion
     assert conversion is not None
-    statement.carried = _carried(batches, request)
+    statement = statement.exact.having(carried=_carried(batches, request))
     _require_names(request, statement.carried)
     if conversion.form == "csv":
         _require_no_empty_names(batches, tally)
     if conversion.form == EVERY_EVAL_EVER.name:
         _require_verdicts(batches, request, tally)
-    statement.attempts_as = "VARCHAR"
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
     columns = _Columns(statement, conversion.form, graded=bool(tally.cells["graded"].any()))

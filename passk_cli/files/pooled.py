@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -56,9 +56,7 @@ def _repeated(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
     """Whether attempts come more than once, also where they are kept and so were not counted."""
     if statement.request.duplicates != "keep" or tally.every["unrepeated"].all():
         return bool(tally.repeats)
-    own = copy(statement)
-    own.attempts_as = "VARCHAR"
-    ((attempts, *_),) = con.execute(own.repeats()).fetchall()
+    ((attempts, *_),) = con.execute(statement.exact.repeats()).fetchall()
     return bool(attempts)
 
 
@@ -121,10 +119,10 @@ def _doubtful(batch: Batch) -> list[str]:
 
 def _count(con: duckdb.DuckDBPyConnection, statement: Statement, columns: list[str]) -> None:
     """The table splits_: rows of each model, group, task and value of each column."""
+    # Of files, whichever engine has counted them.
     own = Statement(statement.batches, statement.names, statement.request, statement.where)
-    own.attempts_as, own.careful = "VARCHAR", True
-    own.numbers, own.object_bytes = statement.numbers, statement.object_bytes
-    own.carried = tuple(columns)
+    care = replace(statement.care, careful=True, numeric=False)
+    own = own.having(care=care, carried=tuple(columns))
     cell = ", ".join(["name", *own.groups, "task"])
     carried = [f"carried{i}" for i in range(len(columns))]
     sets = ", ".join(f"({cell}, {column})" for column in carried)

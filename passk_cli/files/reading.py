@@ -29,11 +29,10 @@ from passk_cli.files.head import (
 from passk_cli.files.intake import Spooled
 from passk_cli.files.layout import Layout
 from passk_cli.files.memory import READABLE, column_names, file_of_rows, register, rows_of
-from passk_cli.files.records import object_bytes
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import Roles, find, reached
 from passk_cli.files.source import Source, mentions
-from passk_cli.files.statement import LATE, Batch, Statement, Tally, run
+from passk_cli.files.statement import Batch, LateColumn, Statement, Tally, run
 from passk_cli.report.words import first_few, plural
 from passk_cli.text import decoded
 
@@ -376,7 +375,7 @@ def _tallied(
             if request.where:
                 for sql in statement.compared(ordered(con, request.where)):
                     con.execute(sql)
-            tally = _run(con, statement, batches)
+            statement, tally = run(con, statement)
             if _renamed(con, statement, tally):
                 continue
             for batch in batches:
@@ -385,9 +384,9 @@ def _tallied(
                 if inputs.ledger is None:
                     require_sound(batch.layout, batch.sources, request)
             return statement, tally
+        except LateColumn:
+            continue
         except duckdb.Error as error:
-            if LATE in str(error) and not whole:
-                continue
             from passk_cli.files import diagnose
 
             raise diagnose.explain(error, batches, request) from None
@@ -421,19 +420,6 @@ def _statement(
     from passk_cli.files.spark.statement import SparkStatement
 
     return SparkStatement(con, batches, names, request, where)
-
-
-def _run(con: duckdb.DuckDBPyConnection, statement: Statement, batches: Sequence[Batch]) -> Tally:
-    import duckdb
-
-    try:
-        return run(con, statement)
-    except duckdb.Error as error:
-        if "maximum_object_size" not in str(error):
-            raise
-        # A record longer than the default 16 MB: once more with room for the longest possible.
-        statement.object_bytes = max(object_bytes(b.sources) for b in batches)
-        return run(con, statement)
 
 
 def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> list[Source]:

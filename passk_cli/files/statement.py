@@ -15,7 +15,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from passk_cli.errors import DataError
 from passk_cli.files.columns import NUMBERS, list_sql, text_sql, where_sql
@@ -42,8 +42,31 @@ if TYPE_CHECKING:
     import duckdb
 
 
-# What the statement says when a column that matters first appears further down.
-LATE = "passk: a column first appears further down"
+class LateColumn(Exception):
+    """A column that matters first appears further down than a layout looked."""
+
+
+@dataclass(frozen=True)
+class Care:
+    """How rows are read: the quick way first, and with more care where a row does not fit.
+
+    careful : delimited texts from end to end.  Otherwise they are cut into pieces that are read at
+        the same time, which lines of more than 2 MB do not fit, nor a piece that begins inside
+        quotes.
+    numbers : how numbers of a condition are compared, a place in NUMBERS.
+    numeric : whether attempt numbers, and settings that are numbers, are read as DOUBLE.
+    object_bytes : the longest record to expect.
+    """
+
+    careful: bool
+    numbers: int = 0
+    numeric: bool = False
+    object_bytes: int = 1 << 24
+
+    @property
+    def attempts_as(self) -> str:
+        """The SQL type of an attempt's number."""
+        return "DOUBLE" if self.numeric else "VARCHAR"
 
 
 @dataclass(frozen=True)
@@ -151,35 +174,36 @@ class Statement:
         settings = dict.fromkeys((*SETTINGS, *named))
         self.settings = tuple(s for s in settings if s in columns and s not in grouping)
         self.carried: tuple[str, ...] = ()
-        self.object_bytes = 1 << 24
         files = [s.path for b in batches for s in b.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Also of the settings that are numbers everywhere.
-        self.attempts_as = "DOUBLE" if all(map(self._plain_numbers, batches)) else "VARCHAR"
         self.numeric = {s for s in self.settings if all(self._numeric(b, s) for b in batches)}
-        self.numbers = 0
-        self.truths = False
         # A label names one model, which is looked after.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
+        self.open = any(not b.layout.complete for b in batches)
         csv = any(b.layout.kind == "csv" for b in batches)
         # What is left out must be counted, and only careful reading finds all of it.
-        self.careful = not csv or request.skip_bad
+        careful = not csv or request.skip_bad
+        self.care = Care(careful, numeric=all(map(self._plain_numbers, batches)))
 
-    def widen(self) -> bool:
-        """Read with more care, as a row or a number did not fit; False when there is no more.
+    def having(self, **changes: Any) -> Self:
+        """The statement with another care, request, or other columns carried along."""
+        other = copy(self)
+        vars(other).update(changes)
+        return other
 
-        A delimited text is cut into pieces that are read at the same time, unless it holds lines of
-        more than 2 MB, or a piece may begin inside quotes; then it is read from end to end.
-        """
-        if not self.careful:
-            self.careful = True
-        elif self.where and self.numbers < len(NUMBERS) - 1:
-            self.numbers += 1
-        elif self.attempts_as == "DOUBLE":
-            self.attempts_as = "VARCHAR"
-        else:
-            return False
-        return True
+    def with_more_care(self) -> Self | None:
+        """The statement as it is run when a row or a number did not fit; None at the end."""
+        care = self.care
+        if not care.careful:
+            return self.having(care=replace(care, careful=True))
+        if self.where and care.numbers < len(NUMBERS) - 1:
+            return self.having(care=replace(care, numbers=care.numbers + 1))
+        return self.exact if care.numeric else None
+
+    @property
+    def exact(self) -> Self:
+        """The statement with attempt numbers as they are written."""
+        return self.having(care=replace(self.care, numeric=False)) if self.care.numeric else self
 
     def require_numbers(self) -> None:
         """Make sure that rows have the numbers of the attempts, as those of files always have."""
@@ -206,15 +230,15 @@ class Statement:
         spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
         wider = "".join(self._wider(column) for column in low_high)
         cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
-        of_truths = copy(self)
-        of_truths.truths = keep is None and all(map(self._holds_truths, self.batches))
+        truths = keep is None and all(map(self._holds_truths, self.batches))
         # Their texts are made of cells, not of rows.
-        as_text = " REPLACE (outcome::VARCHAR AS outcome)" if of_truths.truths else ""
+        as_text = " REPLACE (outcome::VARCHAR AS outcome)" if truths else ""
+        late = ", bool_or(late) AS late" if self.open else ""
         return f"""
-WITH {of_truths.rows(keep)},
+WITH {self.rows(keep, truths=truths)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{count_columns},
-         {self.tallies}{spans}
+         {self.tallies}{spans}{late}
   FROM rows GROUP BY {keys}{count_columns}),
 judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM cells)),
 totals AS (
@@ -222,11 +246,11 @@ totals AS (
          {self._sums()},
          {self._origin()},
          sum(numbered)::BIGINT AS numbered, sum(rows)::BIGINT AS attempts,
-         bit_xor(fingerprint) AS fingerprint{wider}
+         bit_xor(fingerprint) AS fingerprint{wider}{late}
   FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
 expected AS (
-  SELECT i + 1 AS count, bit_xor(hash(i::{self.attempts_as})) OVER (ORDER BY i) AS from_0,
-         bit_xor(hash((i + 1)::{self.attempts_as})) OVER (ORDER BY i) AS from_1
+  SELECT i + 1 AS count, bit_xor(hash(i::{self.care.attempts_as})) OVER (ORDER BY i) AS from_0,
+         bit_xor(hash((i + 1)::{self.care.attempts_as})) OVER (ORDER BY i) AS from_1
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR {self.unrepeated} AS unrepeated
@@ -289,11 +313,9 @@ SELECT DISTINCT coalesce(names.name, model) AS found
 FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDER BY found"""
 
     @property
-    def of_all_models(self) -> Statement:
-        """The same, whichever models are to be kept."""
-        every = copy(self)
-        every.request = self.request.of_all_models()
-        return every
+    def of_all_models(self) -> Self:
+        """The statement, whichever models are to be kept."""
+        return self.having(request=self.request.of_all_models())
 
     def _holds_truths(self, batch: Batch) -> bool:
         """Whether all outcomes are truth values by their type."""
@@ -319,11 +341,12 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         others = (*batch.roles.columns().values(), *self.where)
         return _has_types(batch) and kinds == {"number"} and setting not in others
 
-    def rows(self, keep: str | None, *, file_order: bool = False) -> str:
+    def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
 
-        keep : as in `tally`.  file_order : rows come in the order of the files and their lines,
-        which a connection must be set to preserve.
+        keep : as in `tally`.  truths : outcomes stay truth values.
+        file_order : rows come in the order of the files and their lines, which a connection must be
+        set to preserve.
         """
         names = (
             ", ".join(
@@ -332,7 +355,7 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
             or "(NULL, NULL)"
         )
         batches = in_order(self.batches) if file_order or keep is not None else self.batches
-        rows = " UNION ALL ".join(map(self._batch, batches))
+        rows = " UNION ALL ".join(self._batch(batch, truths) for batch in batches)
         both = f"names(file, name) AS (VALUES {names})"
         kept = models_kept("coalesce(names.name, model)", *self.request.patterns)
         condition = f"WHERE {kept}" if kept else ""
@@ -352,29 +375,25 @@ picked AS (SELECT {pick}(named, place) AS row FROM named
            coalesce('attempt ' || attempt, 'row ' || place)),
 rows AS (SELECT row.* FROM picked)"""
 
-    def _batch(self, batch: Batch) -> str:
+    def _batch(self, batch: Batch, truths: bool = False) -> str:
         layout, roles, request = batch.layout, batch.roles, self.request
         types, nested = self._types(batch)
         paths = [s.path for s in batch.sources]
         document = layout.kind == "json"
-        size = object_bytes(batch.sources) if document else self.object_bytes
+        size = object_bytes(batch.sources) if document else self.care.object_bytes
         late = self._late(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = layout.relation(
-            paths, read, skip_bad=request.skip_bad, object_bytes=size, careful=self.careful
+            paths, read, skip_bad=request.skip_bad, object_bytes=size, careful=self.care.careful
         )
 
         def text(column: str | None) -> str:
             return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
 
-        if late:
-            absent = f"coalesce({', '.join(map(quote_name, late))}) IS NULL"
-            row_check = f"CASE WHEN {absent} OR {text(roles.task)} IS NULL THEN true"
-            relation = f"(SELECT * FROM {relation} WHERE {row_check} ELSE error('{LATE}') END)"
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
-        if self.attempts_as == "DOUBLE" and layout.typed and roles.attempt in layout.kinds:
+        if self.care.numeric and layout.typed and roles.attempt in layout.kinds:
             attempt = quote_name(roles.attempt or "")
-        if self.truths:
+        if truths:
             outcome = quote_name(roles.outcome or "")
         roles_sql = {
             "file": (
@@ -385,16 +404,19 @@ rows AS (SELECT row.* FROM picked)"""
             "model": text(roles.model),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": f"({text('suite')} || '/' || {task})" if batch.suited else task,
-            "attempt": f"CAST({attempt} AS {self.attempts_as})",
+            "attempt": f"CAST({attempt} AS {self.care.attempts_as})",
             "outcome": outcome if roles.shape == "attempts" else "NULL::VARCHAR",
         }
+        if self.open:
+            seen = f"coalesce({', '.join(map(quote_name, late))}) IS NOT NULL" if late else "false"
+            roles_sql["late"] = f"{seen} AND {text(roles.task)} IS NOT NULL" if late else seen
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, setting in enumerate(self.settings):
             # An attempt without the setting was made under another one than those with it.
             there = setting in layout.kinds
             value = f"coalesce({text(setting if there else None)}, '')"
-            if setting in self.numeric and self.attempts_as == "DOUBLE":
+            if setting in self.numeric and self.care.numeric:
                 value = f"CAST({quote_name(setting) if there else 'NULL'} AS DOUBLE)"
             # Whether they differ is all that is asked, and numbers are compared faster than texts.
             roles_sql[f"setting{i}"] = f"hash({value})"
@@ -408,7 +430,7 @@ rows AS (SELECT row.* FROM picked)"""
                 "c_text": text(roles.c),
             }
             if is_count:
-                roles_sql["attempt"] = f"0::{self.attempts_as}"
+                roles_sql["attempt"] = f"0::{self.care.attempts_as}"
         attempt_columns = {
             role: column for role, column in roles.of_attempts if role in request.attempts
         }
@@ -423,7 +445,7 @@ rows AS (SELECT row.* FROM picked)"""
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
             inner.append(f'{list_sql(layout, roles.outcome or "", nested)} AS "#list"')
-        compared = {c: where_sql(layout, c, nested, NUMBERS[self.numbers]) for c in self.where}
+        compared = {c: where_sql(layout, c, nested, NUMBERS[self.care.numbers]) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
@@ -434,7 +456,7 @@ rows AS (SELECT row.* FROM picked)"""
             filled = 'CASE WHEN len("#list") > 0 THEN "#list" ELSE [NULL] END'
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
-            outer["attempt"] = f'unnest(range(len("#list")))::{self.attempts_as}'
+            outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempts_as}'
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested}
         if request.bar is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
@@ -450,7 +472,7 @@ rows AS (SELECT row.* FROM picked)"""
         )
 
     def _late(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
-        """Columns that would matter and have not been seen so far: a record with one is an error.
+        """Columns that would matter and have not been seen so far: a record with one is late.
 
         A model's and an attempt's usual names, where no column plays that role, and settings.  Each
         costs 2 % of the time to read rows of 100 bytes, and nothing that shows for rows of 1 kB.
@@ -491,7 +513,7 @@ rows AS (SELECT row.* FROM picked)"""
                 [source.path for source in batch.sources],
                 dict.fromkeys((column, *others), "VARCHAR"),
                 skip_bad=self.request.skip_bad,
-                object_bytes=self.object_bytes,
+                object_bytes=self.care.object_bytes,
             )
             yield (
                 f"SELECT 1 FROM {rows} WHERE {quote_name(column)} IS NULL"
@@ -524,7 +546,7 @@ rows AS (SELECT row.* FROM picked)"""
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 nested.add(name)
             is_number = column == roles.attempt or column in self.numeric
-            types[name] = self.attempts_as if is_number else "VARCHAR"
+            types[name] = self.care.attempts_as if is_number else "VARCHAR"
         folded: dict[str, str] = {}
         for name in types:
             other = folded.setdefault(name.lower(), name)
@@ -569,45 +591,57 @@ rows AS (SELECT row.* FROM picked)"""
         )
 
 
-def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> Tally:
+def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Execute the statement; when attempts may repeat, count the repeats exactly.
 
-    Errors: duckdb.Error as it comes; the caller finds the line.
+    Returns the statement with as much care as the files needed, and its answer.
+    Errors: LateColumn; duckdb.Error as it comes, for which the caller finds the line.
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
-    cells = every = _tally(con, statement, None)
+    statement, cells = _tally(con, statement, None)
+    if statement.open and cells["late"].any():
+        raise LateColumn
+    every = cells
     rejected = statement.rejected(con) if csv and statement.request.skip_bad else 0
     repeats = Repeats()
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
-        statement.attempts_as = "VARCHAR"
+        statement = statement.exact
         ((attempts, rows, *first),) = con.execute(statement.repeats()).fetchall()
         repeats = Repeats(int(attempts), int(rows), tuple(map(str, first)))
         if repeats and policy in ("first", "last"):
             con.execute("SET preserve_insertion_order = true")
-            cells = _tally(con, statement, policy)
+            statement, cells = _tally(con, statement, policy)
     kinds: dict[str, dict[str, int]] = {}
     if cells["worded"].any():
         keep = policy if repeats and policy in ("first", "last") else None
         for name, word, times in con.execute(statement.kinds_missing(keep)).fetchall():
             kinds.setdefault(name, {})[word] = int(times)
-    return Tally(cells, every, repeats, rejected, statement.settings, kinds)
+    return statement, Tally(cells, every, repeats, rejected, statement.settings, kinds)
 
 
 def _tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
-) -> dict[str, Any]:
+) -> tuple[Statement, dict[str, Any]]:
+    """The statement that stood, and its answer; each further one reads with more care."""
     import duckdb
 
     try:
         execute(con, f"CREATE OR REPLACE TEMP TABLE tally_ AS {statement.tally(keep)}")
-        return coded(con, "tally_", statement.texts, statement.keys)
+        return statement, coded(con, "tally_", statement.texts, statement.keys)
     except duckdb.Error as error:
-        # A number further down that does not fit, or another error once more.
-        if LATE in str(error) or not statement.widen():
+        longest = max(object_bytes(batch.sources) for batch in statement.batches)
+        if "maximum_object_size" in str(error) and statement.care.object_bytes < longest:
+            # A record longer than the default 16 MB: with room for the longest possible.
+            again: Statement | None = statement.having(
+                care=replace(statement.care, object_bytes=longest)
+            )
+        else:
+            again = statement.with_more_care()
+        if again is None:
             raise
-        return _tally(con, statement, keep)
+        return _tally(con, again, keep)
 
 
 def _has_types(batch: Batch) -> bool:

@@ -13,7 +13,6 @@ themselves are kept in a second table of the file.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.resume.ledger import Ledger
 from passk_cli.files.source import Source
 from passk_cli.files.sql import quote_text
-from passk_cli.files.statement import LATE, Batch, Statement
+from passk_cli.files.statement import Batch, Care, Statement
 from passk_cli.report.words import plural
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class ResumedStatement(Statement):
     ) -> None:
         super().__init__(batches, names, request, where)
         self.con, self.ledger = con, ledger
-        self.attempts_as, self.careful = "VARCHAR", True
+        self.care = Care(careful=True)
         self.numbers_apart = self.from_files = False
         # Shared by the copies that the statement makes of itself.
         self.rejects: dict[str, int] = {}
@@ -87,10 +86,9 @@ class ResumedStatement(Statement):
         """As of files; a table knows how many rows it lacks."""
         return sum(self.rejects.values())
 
-    def rows(self, keep: str | None, *, file_order: bool = False) -> str:
+    def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """As of files; what needs the order of rows reads the files."""
-        every = copy(self)
-        every.from_files = True
+        every = self.having(from_files=True)
         # What is wrong with columns is said before any file is read.
         sql = Statement.rows(every, keep, file_order=file_order)
         return sql if keep is not None or file_order else super().rows(keep)
@@ -99,7 +97,7 @@ class ResumedStatement(Statement):
         """Never, as tables hold texts."""
         return False
 
-    def _batch(self, batch: Batch) -> str:
+    def _batch(self, batch: Batch, truths: bool = False) -> str:
         if batch.layout.spool or self.from_files:
             return f"SELECT *, {_EACH_ROW} FROM ({super()._batch(batch)})"
         own = self._alone(batch)
@@ -117,9 +115,7 @@ class ResumedStatement(Statement):
     def _alone(self, batch: Batch) -> Statement:
         """The statement of one batch, which no other batch changes."""
         own = Statement([batch], {}, self.request, self.where)
-        own.attempts_as, own.careful, own.numbers = "VARCHAR", True, self.numbers
-        own.truths = own._holds_truths(batch)
-        return own
+        return own.having(care=Care(careful=True, numbers=self.care.numbers), open=self.open)
 
     def _grouped(self, batch: Batch) -> bool:
         """Whether groups say all that is asked of a batch so far; else its rows do, each."""
@@ -129,7 +125,7 @@ class ResumedStatement(Statement):
     def _columns(self, own: Statement) -> list[str]:
         """The columns of the rows, from a table of the batch."""
         (batch,) = own.batches
-        columns = ["model", *self.groups, "task", "attempt", "outcome"]
+        columns = ["model", *self.groups, "task", "attempt", "outcome", *["late"] * self.open]
         columns += ["cluster"] if self.request.cluster else []
         columns += [
             (f"setting{own.settings.index(s)}" if s in own.settings else "hash('')")
@@ -168,15 +164,15 @@ class ResumedStatement(Statement):
         before = self._all_rejected(own)
         # A delimited text is first tried in pieces, and lines are expected to be short.
         for careful, longest in ((False, 0), (True, 0), (True, object_bytes([source]))):
-            trial = copy(own)
-            trial.careful = careful or own.request.skip_bad
-            trial.object_bytes = longest or own.object_bytes
-            sql = self._sql(source, trial)
+            care = replace(own.care, careful=careful or own.request.skip_bad)
+            if longest:
+                care = replace(care, object_bytes=longest)
+            sql = self._sql(source, own.having(care=care))
             try:
                 self.con.execute(f"COPY ({sql}) TO {quote_text(str(self.ledger.table(key)))}"
                                  " (FORMAT parquet)")  # fmt: skip
-            except duckdb.Error as error:
-                if LATE in str(error) or longest:
+            except duckdb.Error:
+                if longest:
                     raise
             else:
                 break
@@ -204,7 +200,9 @@ class ResumedStatement(Statement):
             for name, values in batch.layout.constants.items()
         }
         layout = replace(batch.layout, constants=constants)
-        rows = own._batch(replace(batch, layout=layout, sources=(source,)))
+        rows = own._batch(
+            replace(batch, layout=layout, sources=(source,)), own._holds_truths(batch)
+        )
         if not self._grouped(batch):
             return f"SELECT * EXCLUDE (file) REPLACE (outcome::VARCHAR AS outcome) FROM ({rows})"
         return (

@@ -12,7 +12,7 @@ from passk_cli.files.source import Source
 from passk_cli.files.spark.paths import paths_by
 from passk_cli.files.spark.rows import DOUBTS, WEIGHT, Rows, span
 from passk_cli.files.sql import FILE_COLUMN
-from passk_cli.files.statement import LATE
+from passk_cli.files.statement import LateColumn
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
@@ -35,7 +35,7 @@ def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bo
     if read.batch.layout.kind == "csv":
         _require_rows(groups, faults, read)
     if "late" in faults:
-        raise duckdb.InvalidInputException(LATE)
+        raise LateColumn
     doubts = read.batch.layout.kind == "jsonl" and sum(groups.column(DOUBTS).to_pylist())
     if doubts and read.twice(session):
         raise _twice(read)

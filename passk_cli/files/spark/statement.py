@@ -39,7 +39,7 @@ from passk_cli.files.spark.rows import (
 )  # fmt: skip
 from passk_cli.files.spark.session import session, silent_warnings
 from passk_cli.files.sql import FILE_COLUMN, models_kept, quote_name
-from passk_cli.files.statement import Batch, Statement
+from passk_cli.files.statement import Batch, Care, Statement
 
 if TYPE_CHECKING:
     import duckdb
@@ -99,7 +99,7 @@ class SparkStatement(Statement):
         _require_possible(batches, request)
         self.con, self.spark = con, session(request.spark_master)
         self.carried = (WEIGHT, NUMBERED, FINGERPRINT)
-        self.attempts_as = "VARCHAR"
+        self.care, self.open = Care(careful=True), False
         self.numbers_here = "attempt" in request.attempts or request.order
         self.tables: list[HomeTable] = []
         self.uris: dict[str, str] = {}
@@ -111,7 +111,7 @@ class SparkStatement(Statement):
             self.numbers_here = True
             self._gather()
 
-    def rows(self, keep: str | None, *, file_order: bool = False) -> str:
+    def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """As of files; a policy that needs the order of rows is refused."""
         if keep is not None:
             raise ParameterError(
@@ -171,7 +171,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         )
         return f"coalesce(CASE {FILE} {cases} END, {model})" if cases else model
 
-    def _batch(self, batch: Batch) -> str:
+    def _batch(self, batch: Batch, truths: bool = False) -> str:
         place = next(i for i, each in enumerate(self.batches) if each is batch)
         counted = self._counted(batch)
         roles = replace(batch.roles, attempt=None) if counted else batch.roles
