@@ -131,8 +131,8 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
 
     if any(field == "metrics" for _, (field, *_) in _declared(declaration)):
         yield "Metrics by name", list(patterns().items())
-    if columns := declaration.columns():
-        yield "Columns", list(columns.items())
+    for title, columns in declaration.columns():
+        yield f"Columns of \"{title}\"" if title else "Columns", columns
     if fields := declaration.fields():
         yield "Fields of csv, json and Python", list(fields.items())
     if messages := declaration.said():

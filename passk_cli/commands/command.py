@@ -185,10 +185,15 @@ class Command:
         owner = next(c for c in self.question.__mro__ if field in inspect.get_annotations(c))
         return OWN if owner is self.question else getattr(owner, "title", OWN)
 
-    def columns(self) -> dict[str, str]:
-        """Header → meaning, of the columns of its tables in reading order."""
-        every = (column.stated for section in self.shown() for column in section.columns)
-        return {c.header: c.meaning for c in every if c.shown != DATA and c.meaning}
+    def columns(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Title of each table, and the header and meaning of its columns; each column once."""
+        known: set[tuple[str, str]] = set()
+        for section in self.shown():
+            columns = [column.stated for column in section.columns if column.shown != DATA]
+            rows = [(c.header, c.meaning) for c in columns if c.meaning]
+            if new := [row for row in dict.fromkeys(rows) if row not in known]:
+                yield section.title, new
+            known.update(rows)
 
     def fields(self) -> dict[str, str]:
         """Name → meaning, of the fields of its rows in csv, json and Python."""

@@ -116,7 +116,7 @@ class Column:
     @property
     def stated(self) -> Column:
         """The column as references have it: of a repeated one, that of its example."""
-        if self.across is None:
+        if self.across is None or self.example is None:
             return self
         header, meaning = (text.format(self.example) for text in (self.header, self.meaning))
         return replace(self, header=header, meaning=meaning)

@@ -147,7 +147,7 @@ class AcrossK(Section[Curves]):
         Column(
             "{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.places,
             cell=lambda model, place: place.value(model),
-            units=lambda section, place: section.unit(place.name),
+            units=lambda section, place: section.unit(place.name), example=Place("pass@k", 10),
         ),
         Column(
             "passed every attempt", "share", shown=FULL, cell=lambda model: model.always.estimate,
