@@ -1,6 +1,7 @@
 """The parts of pages that declarations make: a comment opens such a part, another one closes it.
 
 <!-- options estimate -->    the options of a command
+<!-- columns estimate -->    the columns of its tables, with what they mean
 <!-- shared options -->      the options that several commands share
 <!-- commands -->            every command with its question
 <!-- formats -->             the file formats
@@ -23,7 +24,8 @@ from passk_cli.option import DeclaredOption
 from passk_cli.render import data
 
 _PART = re.compile(
-    r"<!-- ((?:options|json) \w+|shared options|commands|formats|schemas) -->\n(.*?)<!-- /\1 -->",
+    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas) -->\n"
+    r"(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
 
@@ -37,6 +39,7 @@ def _part(match: re.Match[str]) -> str:
     what, _, name = match[1].partition(" ")
     makers: dict[str, Callable[[str], str]] = {
         "options": _options,
+        "columns": _columns,
         "shared": _shared,
         "commands": _commands,
         "formats": _formats,
@@ -75,6 +78,25 @@ def line(declared: DeclaredOption) -> str:
     flags = ", ".join(f"`{flag}{metavar}`" for flag in option.flags.split())
     spelt_otherwise = field.replace("_", "-") != option.name.lstrip("-")
     return f"- {flags}: {text}" + (f" In Python: `{field}=`." if spelt_otherwise else "")
+
+
+def _columns(name: str) -> str:
+    """The columns of each table of a command's answer, and what they mean."""
+    lines: list[str] = []
+    for title, columns in command_of(name).columns():
+        lines += [
+            "",
+            *([f"**{title}**", ""] if title else ()),
+            "| column | meaning |",
+            "| --- | --- |",
+        ]
+        lines += [f"| {_cell(header)} | {_cell(meaning)} |" for header, meaning in columns]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Text in a cell of a table, in which nothing is Markdown."""
+    return re.sub(r"([\\`*_|<>\[\]~^])", r"\\\1", text)
 
 
 def shared_options() -> dict[str, list[DeclaredOption]]:
@@ -155,7 +177,7 @@ _ASKED = {
 
 
 def _json(name: str) -> str:
-    """The keys of a command's JSON and of its rows, with their types, from what it prints."""
+    """The keys of a command's JSON and of its rows, with types as printed, and meanings."""
     document = json.loads(answer(f"passk {name} {_ASKED[name]} -f json -q"))
     rows = document.get("rows", [])
     types: dict[str, set[str]] = {}
@@ -163,8 +185,13 @@ def _json(name: str) -> str:
         for key, value in record.items():
             types.setdefault(key, set()).add(_type(value))
     keys = ", ".join(f"`{key}`" for key in document)
-    lines = [f"Keys of the document: {keys}.", "", "| field of a row | type |", "| --- | --- |"]
-    lines += [f"| `{key}` | {' or '.join(sorted(kinds))} |" for key, kinds in types.items()]
+    meanings = command_of(name).fields()
+    lines = [f"Keys of the document: {keys}.", "", "| field of a row | type | meaning |"]
+    lines += ["| --- | --- | --- |"]
+    lines += [
+        f"| `{key}` | {' or '.join(sorted(kinds))} | {_cell(meanings.get(key, ''))} |"
+        for key, kinds in types.items()
+    ]
     return "\n".join(lines)
 
 
