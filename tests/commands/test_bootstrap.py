@@ -1,10 +1,11 @@
-"""What a bootstrap says of the tasks it leaves out."""
+"""The intervals of a bootstrap side by side, and the tasks that it leaves out."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import Passk
+import passk_cli
+from tests.conftest import SAMPLES, Passk
 
 
 def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path) -> None:
@@ -13,9 +14,36 @@ def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path)
             for m, tasks in (("a", 12), ("b", 30)) for t in range(tasks)]  # fmt: skip
     path.write_text("model,task,kind,n,c\n" + "\n".join(rows) + "\n")
     base = ["bootstrap", path, "-m", "pass@1,pass@2", "--resamples", "200"]
-    said = "passk: warning: leads at pass@1, pass@2 rests on the 12 tasks that all models have"
+    said = (
+        "warning[first-on-shared-tasks]: first in resamples at pass@1, pass@2 rests on the 12 tasks"
+        " that all models have"
+    )
     assert f"{said}, of 30\n" in passk(*base).err
     assert f"{said} in easy, of 20\n" in passk(*base, "--by", "kind").err
     # Groups have tasks of their own, of which nothing is left out.
     alone = passk(*base, "--by", "kind", "--model", "b")
     assert "rests on" not in alone.err
+
+
+def test_one_metric_is_shown_and_the_widest_gap_of_all_is_named(passk: Passk) -> None:
+    tau = [SAMPLES / "tau_airline.csv", "--resamples", "200"]
+    done = passk("bootstrap", *tau)
+    assert done.out.startswith("The method changes a limit by at most 0.0")
+    assert [line for line in done.out.splitlines() if line.startswith("pass@")] == ["pass@1"]
+    assert "bias" not in done.out
+    full = passk("bootstrap", *tau, "--full").out.splitlines()
+    titles = ["pass@1", "pass@2", "pass@4", "pass^2", "pass^4"]
+    assert [line for line in full if line in titles] == titles
+    one = passk("bootstrap", *tau, "-k", "1", "--interval", "bca").out
+    assert one.startswith("pass@1 of gpt-4o is 0.420 [")
+    assert "all metrics: --full" not in one
+
+
+def test_scores_without_a_range_have_no_guard() -> None:
+    rows = {"task": list("abcdefgh"), "score": [3.0, 1.0, 2.5, 0.0, 4.0, 2.0, 1.5, 3.5]}
+    report = passk_cli.bootstrap(rows, "mean", threshold=1).report
+    said = {message.name: message.text for message in report.messages}
+    assert said["methods-without-bounds"].startswith("mean without guard, which need the range")
+    assert [column.header for column in report.tables[0].columns][4:] == [
+        "bca", "percentile", "t", "from tasks", "from attempts",
+    ]  # fmt: skip

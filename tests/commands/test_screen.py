@@ -22,6 +22,7 @@ CASES = [
     ("plan", f"plan {COLD}"),
     ("plan of a budget", "plan sample_data/tau_airline.csv --budget 5000"),
     ("plan without a pilot", "plan --mean 0.6 --spread 0.3"),
+    ("bootstrap", f"bootstrap {COLD}"),
 ]
 LINES, COLUMNS = 24, 100
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.commands.bootstrap.distribution import bootstrap_report
+from passk_cli.commands.bootstrap import Bootstrap
 from passk_cli.commands.compare.report import compare_report
 from passk_cli.files.reading import load
 from passk_cli.files.request import Request
@@ -49,7 +49,7 @@ def test_densities_hold_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = choose_metrics(counts, (1,))
     study = Study(counts, metrics, Confidence(resamples=2000))
-    report = bootstrap_report(study, ("percentile", "guard"))
+    report = Bootstrap(("percentile", "guard")).report(study)
     (plot,) = report.plots
     points = plot.rows
     rows = [r for r in records(report) if r["interval"] == "percentile"]
@@ -64,7 +64,7 @@ def test_densities_hold_estimates_and_intervals() -> None:
 
 def test_no_value_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
-    report = bootstrap_report(Study(counts, parse_list("pass@9")))
+    report = Bootstrap().report(Study(counts, parse_list("pass@9")))
     assert report.plots == ()
 
 

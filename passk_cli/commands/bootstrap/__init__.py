@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from passk_cli.commands.command import Command, Question
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class Bootstrap(Question):
     """Bias, standard errors, and intervals of every method.
 
-    Resamples the tasks, and shows for each metric what the choice of an interval changes, which
-    share of the variance comes from tasks and which from attempts, and how often each model leads.
+    Resamples the tasks, and shows for each metric what the choice of an interval changes. The full
+    tables add bias, standard errors, the shares of the variance from tasks and from attempts, and
+    how often each model comes first.
 
     Example: passk bootstrap sample_data/tau_airline.csv -k 1,2 --interval guard,percentile,bca
 
@@ -39,7 +40,7 @@ class Bootstrap(Question):
         Option(
             "--interval",
             "METHODS|all",
-            "Intervals side by side, as guard,bca,t.",
+            "Intervals side by side, e.g. guard,bca,t.",
             parse=split,
             detail="There are guard, percentile, bca, basic, gaffke, jeffreys and t; all: every"
             " one.",
@@ -59,10 +60,30 @@ class Bootstrap(Question):
     ] = None
 
     def report(self, study: Study) -> Report:
-        """Estimate, bias, standard error, intervals side by side, and who leads."""
-        from passk_cli.commands.bootstrap.distribution import bootstrap_report
+        """Estimates with intervals side by side, bias, standard error, and first in resamples."""
+        from passk_cli.commands.bootstrap.view import Distributions
+        from passk_cli.study.distribution import choose_methods, distributions, draw_columns
+        from passk_cli.study.section import view
 
-        return bootstrap_report(study, self.interval, self.weights, self.draws)
+        confidence = study.confidence
+        methods = choose_methods(study.counts, self.interval, confidence)
+        # The signature names all methods; a number by itself has none yet.
+        plain = replace(study, confidence=replace(confidence, interval="none"))
+        values = plain.values()
+        lines = [plain.fact(each) for each in values]
+        records = distributions(study, values, methods, self.weights)
+        used = dict.fromkeys(fact.method for d in records for fact in d.estimates)
+        report = view(
+            plain, [Distributions(study, records, lines, methods, self.weights)],
+            messages=plain.messages(lines), interval=None, intervals=",".join(used),
+            level=confidence.level, population=confidence.population, weights=self.weights,
+            cluster=confidence.cluster, bounds=confidence.bounds_text,
+            resamples=confidence.resamples, seed=confidence.seed,
+        )  # fmt: skip
+        columns = {} if self.draws is None else {self.draws: draw_columns(study.counts, records)}
+        return replace(report, exports=columns)
 
 
-COMMAND = Command(Bootstrap, (Request, Metrics, Confidence), charts=True)
+COMMAND = Command(
+    Bootstrap, (Request, Metrics, Confidence), charts=True, view="passk_cli.commands.bootstrap.view"
+)
