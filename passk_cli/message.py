@@ -125,6 +125,11 @@ def _named_field(field: re.Match[str]) -> str:
     return f"<{name}>{noun}"
 
 
+def refused(error: Any) -> Said:
+    """An error that stops nothing here, as a warning of its name: where data is only described."""
+    return Said(error.name, WARNING, "{text}", fields={"text": str(error)})
+
+
 def _piece(value: Any, form: str) -> Piece:
     if form.startswith("="):
         return (value, form[1:])

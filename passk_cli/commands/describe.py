@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.files.request import Request
+from passk_cli.message import NOTE
 from passk_cli.report.words import plural, span
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _about(counts: Counts) -> list[tuple[Cell, ...]]:
     facts, n = counts.facts, counts.n
     about = [row for file in facts.inputs for row in _about_input(file)]
     about += [
-        *(("read as", remark) for remark in facts.remarks),
+        *(("read as", said.text) for said in facts.messages if said.severity == NOTE),
         ("models", f"{len({model for model, *_ in counts.series}):,}"),
         ("tasks", f"{len(counts.tasks):,}"),
         ("attempts", f"{int(n.sum()):,} in all; per task {_spread(n)}"),

@@ -38,6 +38,7 @@ from passk_cli.files.statement import Batch, Repeats, Tally, in_order
 from passk_cli.files.texts import Texts
 from passk_cli.limits import MORE_MEMORY, MOST_ATTEMPTS
 from passk_cli.outcomes.counts import TOO_MANY
+from passk_cli.text import plural
 
 if TYPE_CHECKING:
     import duckdb
@@ -190,7 +191,7 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     word = _ended(_outcomes(record, batch))
     absent = f'"{column}" is {json.dumps(word)}, which is no outcome' if word else ""
     lacking = "no outcome" if own else absent or f'"{column}" has no value'
-    problem = f"{lacking}{reason} (so in {total} attempt{'s' * (total != 1)})"
+    problem = f"{lacking}{reason} ({plural(total, 'attempt')} in all)"
     return DataError(place, problem, remedy, name="missing-outcome")
 
 
@@ -250,9 +251,8 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
         if counts
         else (f"attempt {attempt} of model {model!r} at task {task!r}")
     )
-    total = f"{repeats.attempts} such, {repeats.rows} row{'s' * (repeats.rows != 1)} too many"
     place = places[-1][0] if places else batches[0].sources[0].name
-    before = f", first at {places[0][0]}" if len(places) == 2 else ""
+    before = f", first seen at {places[0][0]}" if len(places) == 2 else ""
     remedy = REPEAT_REMEDY
     if len(places) == 2:
         first, second = places[0][1], places[1][1]
@@ -264,7 +264,10 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
                 f" {','.join(settings[:4])}, or decide with --duplicates first, last or keep"
             )
     return DataError(
-        place, f"{subject} comes again{before} ({total})", remedy, name="duplicate-attempts"
+        place,
+        f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})",
+        remedy,
+        name="duplicate-attempts",
     )
 
 

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.roles import ROLES
 from passk_cli.files.source import Source, open_bytes, without_suffixes
 from passk_cli.files.statement import Batch
-from passk_cli.report.words import plural
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.text import plural
+
+IDENTICAL_MODELS = Message(
+    "identical-models", WARNING,
+    "{copy} is byte for byte the same as {file}{?more| (and {more:more file} like that)}; each"
+    " counts as a model",
+    "",
+    "Two files that are models by their names hold the same bytes: one is probably a copy. Their"
+    " difference is exactly 0, which says nothing about two models. Leave the copy out.",
+)  # fmt: skip
+MIXED_TASKS = Message(
+    "mixed-tasks", NOTE,
+    'tasks are numbers in {numbers} and texts in {texts}: {task} and "{task}" are one task',
+    "",
+    "Names of tasks are texts. One file writes them as numbers, another one in quotes; passk takes"
+    " equal ones as the same task. Rename them where they are different tasks.",
+)  # fmt: skip
 
 # A record by itself: as one object in a file.
 RECORD = "record"
@@ -126,15 +143,14 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
     return None
 
 
-def equal_models(batches: Sequence[Batch]) -> list[str]:
+def equal_models(batches: Sequence[Batch]) -> list[Said]:
     """A warning where files that are models by their names are byte for byte the same."""
     named = [("", s) for batch in batches for s in batch.sources if _names_model(batch, s)]
     pairs = _equal(named) if len(named) > 1 else []
     if not pairs:
         return []
     (copy, source), more = pairs[0], len(pairs) - 1
-    others = f" (and {plural(more, 'more such file')})" if more else ""
-    return [f"{copy.name} is byte for byte the same as {source.name}{others}; each is a model"]
+    return [IDENTICAL_MODELS(copy=copy.name, file=source.name, more=more)]
 
 
 def _names_model(batch: Batch, source: Source) -> bool:
@@ -142,16 +158,14 @@ def _names_model(batch: Batch, source: Source) -> bool:
     return source.label is None and batch.roles.model is None
 
 
-def id_note(kinds: Mapping[str, str], tasks: Sequence[str], example: str | None) -> str:
-    """That a number is the same task as its text in another file; "" where there is no such pair.
+def mixed_tasks(
+    kinds: Mapping[str, str], tasks: Sequence[str], example: str | None
+) -> Iterator[Said]:
+    """The message that a number is the same task as its text in another file.
 
     kinds : kind of value, "number" or "text" → the first file whose tasks are that.
     example : one of the tasks.
     """
     files = {kinds.get("number"), kinds.get("text")}
-    if None in files or len(files) == 1 or not all(task.isdecimal() for task in tasks):
-        return ""
-    return (
-        f"tasks are numbers in {kinds['number']} and texts in {kinds['text']}: {example} and"
-        f' "{example}" are one task'
-    )
+    if None not in files and len(files) == 2 and all(task.isdecimal() for task in tasks):
+        yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=example)

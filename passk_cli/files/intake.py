@@ -9,14 +9,21 @@ from dataclasses import dataclass, field
 from passk_cli.errors import NoResults
 from passk_cli.files.source import Source
 from passk_cli.files.statement import Batch
-from passk_cli.report.words import first_few, plural
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.text import first_few
+
+EMPTY_FILES = Message(
+    "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
+    "Files without any content were passed over, as --skip-bad asks. An empty file is often that of"
+    " a run that crashed before it wrote its first result, so that its attempts are missing here.",
+)  # fmt: skip
 
 
 @dataclass
 class Spooled:
     """What formats found: batches to read, and what is to be said of them.
 
-    nameless : paths of files that name no model.  said : note → the files that say it.
+    nameless : paths of files that name no model.  said : message → the files it is about.
     reasons : model → why attempts have no outcome → how many.  skipped : lines left out.
     task_kinds : "number" or "text" → the first file whose tasks are that.
     outcomes : format → what --outcome chooses from.
@@ -28,7 +35,7 @@ class Spooled:
 
     batches: list[Batch] = field(default_factory=list)
     nameless: set[str] = field(default_factory=set)
-    said: dict[str, list[str]] = field(default_factory=dict)
+    said: dict[Said, list[str]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     skipped: int = 0
     task_kinds: dict[str, str] = field(default_factory=dict)
@@ -40,14 +47,11 @@ class Spooled:
     refused: list[NoResults] = field(default_factory=list)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What files say of themselves, each thing once."""
-        said = (
-            f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {note}"
-            for note, names in self.said.items()
-        )
-        empty = f"skipped {plural(len(self.empty), 'empty file')}: {first_few(self.empty)}"
-        return (*said, *[empty] * bool(self.empty))
+    def messages(self) -> tuple[Said, ...]:
+        """Messages of files about themselves, each once."""
+        said = (message.about(first_few(names)) for message, names in self.said.items())
+        empty = [EMPTY_FILES(count=len(self.empty), files=self.empty)] if self.empty else []
+        return (*said, *empty)
 
     def saw_tasks(self, source: Source, kinds: Iterable[str]) -> None:
         """Which kinds of values a file's tasks are."""

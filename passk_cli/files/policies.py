@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from passk_cli.errors import DataError
-from passk_cli.files.folders import copy_of_a_file, equal_models, id_note
+from passk_cli.files.folders import copy_of_a_file, equal_models, mixed_tasks
 from passk_cli.files.intake import Spooled
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import OF_ATTEMPTS, candidates, find
 from passk_cli.files.statement import Batch, Tally
+from passk_cli.message import refused
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.losses import Losses
@@ -87,8 +88,12 @@ def decide(
         path=request.path or "",
         cluster=request.cluster or "",
         threshold=None if request.unjudged else request.bar,
-        warnings=(*attempts.notes, *equal_models(batches), *map(str, filter(None, [copy]))),
-        remarks=tuple(filter(None, [id_note(attempts.task_kinds, tasks.present, tasks.at(0))])),
+        messages=(
+            *attempts.messages,
+            *equal_models(batches),
+            *([] if copy is None else [refused(copy)]),
+            *mixed_tasks(attempts.task_kinds, tasks.present, tasks.at(0)),
+        ),
         reasons=_reasons(attempts, tally),
         runs=attempts.runs,
         foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),

@@ -218,7 +218,7 @@ def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, st
         if task in tasks:
             first = tasks[task][1]
             raise DataError(
-                place, f"task {task!r} of {family!r} comes again, first at {first}",
+                place, f"task {task!r} of {family!r} is duplicated, first seen at {first}",
                 "a task has one rate", name="bad-rate")  # fmt: skip
         tasks[task] = (rate, place)
     if sum(len(tasks) for tasks in rates.values()) == before:

@@ -33,7 +33,7 @@ from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import Roles, find, reached
 from passk_cli.files.source import Source, mentions
 from passk_cli.files.statement import Batch, LateColumn, Statement, Tally, run
-from passk_cli.report.words import first_few, plural
+from passk_cli.message import NOTE, Message, Said, refused
 from passk_cli.text import decoded
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from passk_cli.files.resume.ledger import Ledger
     from passk_cli.outcomes.counts import Counts
 
+HIDDEN_FILES = Message(
+    "hidden-files", NOTE, "skipped {count:file} in hidden folders: {files}", "name one to read it",
+    "Folders whose names begin with a dot hold caches and checkpoints, which usually repeat"
+    " results. Files in them are not read unless they are named on the command line.",
+)  # fmt: skip
 # What JSON and archives begin with; "" of a file that has not been looked at.
 _OPENINGS = ("", "{", "[", "PK")
 # What a file that holds nothing may begin with.
@@ -81,10 +86,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
                 counts = _counts(data, fetched, request, spool, ledger, tolerant)
     if not hidden:
         return counts
-    files = plural(len(hidden), "file")
-    return _warned(
-        counts, f"skipped {files} in hidden folders: {first_few(hidden)}; name one to read it"
-    )
+    return _with(counts, HIDDEN_FILES(count=len(hidden), files=hidden))
 
 
 def _pooled(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> DataError | None:
@@ -96,10 +98,10 @@ def _pooled(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     return pooled_models(con, statement, tally)
 
 
-def _warned(counts: Counts, warning: str) -> Counts:
-    """The same counts, with one more warning."""
+def _with(counts: Counts, *messages: Said) -> Counts:
+    """Counts with further messages."""
     facts = counts.facts
-    return replace(counts, facts=replace(facts, warnings=(*facts.warnings, warning)))
+    return replace(counts, facts=replace(facts, messages=(*messages, *facts.messages)))
 
 
 def _fetched(sources: Sequence[Source], request: Request) -> list[Source] | None:
@@ -145,7 +147,7 @@ def _counts(
         raise pooled
     counts = decide(statement.batches, attempts, request, tally, tolerant)
     if pooled is not None:
-        counts = _warned(counts, str(pooled))
+        counts = _with(counts, refused(pooled))
     if request.conversion is None:
         counts = _with_attempts(con, statement, tally, counts)
     else:
@@ -171,8 +173,7 @@ def _kept(sources: Sequence[Source], request: Request, spool: Path) -> Iterator[
 def _resumed(counts: Counts, statement: Statement, ledger: Ledger) -> Counts:
     """The same counts, with what was not read; what the ledger no longer needs is removed."""
     ledger.tidy()
-    facts = counts.facts
-    return replace(counts, facts=replace(facts, remarks=(*statement.remarks, *facts.remarks)))
+    return _with(counts, *statement.messages)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from passk_cli.files.roles import OF_ATTEMPTS, ROLES, SETTINGS, Roles, candidate
 from passk_cli.files.source import Source
 from passk_cli.files.sql import FILE_COLUMN, PLACE_COLUMN
 from passk_cli.files.statement import Batch
+from passk_cli.message import Said
 
 _IN_MEMORY = 1 << 20
 
@@ -78,12 +79,12 @@ class Sheets:
     """Gathers the records of generic formats.
 
     nameless : paths of files that name no model.  skipped : lines left out.
-    said : note → the files that say it of themselves.
+    said : message → the files it is about.
     """
 
     def __init__(self, folder: Path, request: Request) -> None:
         self.nameless: set[str] = set()
-        self.said: dict[str, list[str]] = {}
+        self.said: dict[Said, list[str]] = {}
         self.skipped = 0
         self._folder, self._request = folder, request
         self._roles: dict[object, Roles] = {}
@@ -137,8 +138,8 @@ class Sheets:
         if number == 0:
             raise NoResults(source.name, "no records in this file", "did the run start?")
         self.skipped += wanted.skipped
-        for note in (*table.notes, *wanted.notes):
-            self.said.setdefault(note, []).append(source.name)
+        for message in (*table.messages, *wanted.messages):
+            self.said.setdefault(message, []).append(source.name)
         request, kinds = self._request, page.kinds
         facts = {name: str(value) for name, value in table.facts.items() if name not in kinds}
         there = {*kinds, *facts}

@@ -304,8 +304,8 @@ class _Writer:
             raise NoResults(source.name, "no attempts in this file", "did the run start?")
         self.sources.append(source)
         self._result.saw_tasks(source, task_kinds)
-        for note in (*table.notes, *wanted.notes):
-            self._result.said.setdefault(note, []).append(source.name)
+        for message in (*table.messages, *wanted.messages):
+            self._result.said.setdefault(message, []).append(source.name)
         self._result.skipped += wanted.skipped
 
     def _columns(self, source: Source, table: Contents, row: Row) -> dict[str, object]:

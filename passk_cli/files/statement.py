@@ -37,6 +37,7 @@ from passk_cli.files.source import Source
 from passk_cli.files.sql import FILE_COLUMN, models_kept, quote_name, quote_text
 from passk_cli.files.texts import coded
 from passk_cli.limits import MOST_ATTEMPTS
+from passk_cli.message import Said
 
 if TYPE_CHECKING:
     import duckdb
@@ -214,8 +215,8 @@ class Statement:
         return int(answer[0][0])
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """How the files were read, where that is to be said."""
+    def messages(self) -> tuple[Said, ...]:
+        """Messages about how the files were read."""
         return ()
 
     def tally(self, keep: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from passk_cli.message import Said
 from passk_cli.outcomes.losses import Losses
 
 
@@ -42,8 +43,8 @@ class ReadFacts:
     not_understood : outcomes that are neither pass nor fail (only when describing).
     pooled_unnumbered : files that hold attempts of one model and task, without numbers.
     cluster : the column that says which tasks belong together.
-    warnings : what files say of themselves that numbers depend on: cancelled, incomplete.
-    remarks : how files were understood where it could have been otherwise.
+    messages : what files say of themselves, and how they were read where that could have been
+        otherwise.
     reasons : model → why attempts have no outcome → how many, where files say it.
     runs : model → how many runs of it go on as one, where several and they are not kept apart.
     foreign : files of a folder that hold no results and were passed over.
@@ -73,8 +74,7 @@ class ReadFacts:
     cluster: str = ""
     threshold: float | None = None
     thresholds: tuple[float, ...] = ()
-    warnings: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    messages: tuple[Said, ...] = ()
     reasons: dict[str, dict[str, int]] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()

@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import base_name, is_file_argument, paths_of, without
-from passk_cli.message import Said
+from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Note
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
+
+
+SAME_RUN = Message(
+    "same-run", WARNING, "no change: {file} is both the new run and the baseline", "",
+    "The file is compared with itself, so every difference is 0. Name the files of the new run.",
+)  # fmt: skip
+BASELINE_LEFT_OUT = Message(
+    "baseline-left-out", NOTE, "{file} is the baseline, and left out of the new run", "",
+    "The files of the new run, as a folder or a pattern names them, include the baseline. It is"
+    " compared with the others and does not count among them.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,10 +59,8 @@ class Runs:
         if others == list(files):
             return cls(None, baseline)
         if not others:
-            note = f"no change: {name} is both the new run and the baseline"
-            return cls(None, baseline, (Note(note),))
-        note = f"{name} is the baseline, and left out of the new run"
-        return cls(others, baseline, (Note(note),))
+            return cls(None, baseline, (SAME_RUN(file=name),))
+        return cls(others, baseline, (BASELINE_LEFT_OUT(file=name),))
 
 
 def label_of(baseline: Any) -> str:

@@ -8,9 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from passk_cli.files.request import BOUNDS
-from passk_cli.message import Said
-from passk_cli.report.model import Note
-from passk_cli.report.words import plural
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.text import plural
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.losses import Losses
@@ -22,9 +21,42 @@ LEVEL = 0.05
 BECAME = {
     "fail": "counted as failures",
     "drop": "left out",
-    BOUNDS: "counted both ways",
+    BOUNDS: "tried as pass and as fail",
 }
-_MODELS_SHOWN = 4
+# Reasons that are nouns, and have a plural.
+_NOUNS = ("timeout", "error", "crash")
+_KINDS_OF_LOSSES = (
+    "An attempt without an outcome (a timeout, a crash, an empty cell) is neither a pass nor a"
+    " failure. --missing decides what it counts as: fail is what most benchmarks do; drop leaves it"
+    " out, which is fair only where the reason has nothing to do with the task; bounds tries both"
+    " ends."
+)
+MISSING_COUNTED = Message(
+    "missing-counted", NOTE,
+    "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}", "",
+    _KINDS_OF_LOSSES,
+)  # fmt: skip
+MISSING_DROPPED = Message(
+    "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}", "",
+    _KINDS_OF_LOSSES,
+)  # fmt: skip
+MISSING_BOUNDED = Message(
+    "missing-bounded", NOTE,
+    "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}", "",
+    _KINDS_OF_LOSSES + " With bounds every number is a range from all of them failing to all"
+    " passing, and its interval holds the intervals at both ends.",
+)  # fmt: skip
+UNEVEN_LOSSES = Message(
+    "uneven-losses", WARNING,
+    "models lose attempts unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
+    " of {second_made}, p {p}{?others|, and {others:more pair}}): a difference may come from"
+    " missing outcomes",
+    "--missing bounds shows by how much",
+    "One model has significantly more attempts without an outcome than another one, by the test of"
+    " `passk compare` on the share lost per task, adjusted over all pairs of models. The two with"
+    " the smallest p are named. What --missing makes of these attempts then favours one of the"
+    " models.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,42 +75,33 @@ def loss_notes(facts: ReadFacts) -> Iterator[Said]:
     """How many attempts of whom have no outcome and what became of them; a warning where uneven."""
     if not facts.missing or facts.losses is None:
         return
-    if became := BECAME.get(facts.missing_policy):
-        yield Note(_account(facts, facts.losses, became))
-    if became or facts.missing_policy == "error":  # which is only described
+    became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
+    if message := became.get(facts.missing_policy):
+        yield message(missing=facts.missing, lost=list(kinds_missing(facts.losses, facts.reasons)))
+    if message or facts.missing_policy == "error":  # which is only described
         yield from uneven_notes(facts.losses, facts.missing_policy)
-
-
-def _account(facts: ReadFacts, losses: Losses, became: str) -> str:
-    kinds = list(kinds_missing(losses, facts.reasons))
-    others = len(kinds) - _MODELS_SHOWN
-    more = [f"and {plural(others, 'more model')}"] if others > 0 else []
-    text = f"{plural(facts.missing, 'attempt')} without an outcome {became}"
-    text += f" ({'; '.join([*kinds[:_MODELS_SHOWN], *more])})"
-    if facts.missing_policy == BOUNDS:
-        text += (
-            ": numbers are ranges, from all of these failing to all passing, and intervals hold"
-            " those at both ends"
-        )
-    return text
 
 
 def kinds_missing(
     losses: Losses, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
-    """Each model that lost attempts, the most first: "b: 41 of 200, of which 41 timeout"."""
+    """Each model that lost attempts, the most first: "b 41 of 200 (30 timeouts)"."""
     lost = {model: losses.of(model) for model in losses.models}
     for model, (missing, made) in sorted(lost.items(), key=lambda each: (-each[1][0], each[0])):
         if not missing:
             continue
         why = sorted((reasons or {}).get(model, {}).items(), key=lambda each: (-each[1], each[0]))
-        kinds = ", ".join(f"{count:,} {reason}" for reason, count in why)
-        yield f"{model}: {missing:,} of {made:,}{f', of which {kinds}' if kinds else ''}"
+        kinds = ", ".join(
+            plural(count, reason) if reason in _NOUNS else f"{count:,} {reason}"
+            for reason, count in why
+        )
+        yield f"{model} {missing:,} of {made:,}{f' ({kinds})' if kinds else ''}"
 
 
 def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]:
-    """A warning where two models lose attempts unevenly; the least likely pair named.
+    """A warning where two models lose attempts unevenly, with the least likely pair.
 
+    policy : of missing outcomes; none where they are tried as pass and as fail, as ranges hold it.
     label : of the models that are compared with the others, where only these pairs are looked at.
     """
     pairs = [
@@ -86,19 +109,17 @@ def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]
         for pair in uneven_pairs(losses)
         if not label or pair.first.startswith(label) != pair.second.startswith(label)
     ]
-    if not pairs:
+    if not pairs or policy == BOUNDS:
         return
-    first = pairs[0]
-    lost = {model: losses.of(model) for model in (first.second, first.first)}
-    shares = [f"{name}: {missing:,} of {made:,} missing" for name, (missing, made) in lost.items()]
-    others = f"; so for {plural(len(pairs) - 1, 'more pair')} of models" if pairs[1:] else ""
-    p = "p < 0.0001" if first.p < 1e-4 else f"p = {first.p:.4f}"
-    remedy = "" if policy == BOUNDS else "; --missing bounds shows by how much"
-    yield Note(
-        f"models lose attempts unevenly ({', '.join(shares)}; {p}{others}): a difference between"
-        f" them may come from what is missing{remedy}",
-        "warning",
+    worst = pairs[0]
+    (first_lost, first_made), (second_lost, second_made) = map(
+        losses.of, (worst.second, worst.first)
     )
+    yield UNEVEN_LOSSES(
+        first=worst.second, first_lost=first_lost, first_made=first_made,
+        second=worst.first, second_lost=second_lost, second_made=second_made,
+        p="< 0.0001" if worst.p < 1e-4 else f"= {worst.p:.4f}", others=len(pairs) - 1,
+    )  # fmt: skip
 
 
 def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:

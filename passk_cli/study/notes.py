@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.files.source import without_suffixes
-from passk_cli.message import Said
-from passk_cli.report.model import Note
-from passk_cli.report.words import first_few, numbers_of_models, plural, series_name
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
 from passk_cli.study.stopping import stopping_notes
@@ -19,97 +18,186 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import ReadFacts
 
-
-# What becomes of attempts without one of these.
-_VALUELESS = {
-    "answer": "they never win",
-    "score": "as failures they have the lowest score, LOW of --bounds LOW,HIGH or else 0",
-}
+SIMILAR_NAMES = Message(
+    "similar-names", WARNING, "{names:and} count as {count:model}",
+    "if they are one, give their files one label=path",
+    "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
+    " are often one model in the spelling of two tools. passk keeps them apart.",
+)  # fmt: skip
+ONE_MODEL = Message(
+    "one-model", NOTE,
+    "{file}: no column names a model or numbers attempts, so all rows are one model's; not used:"
+    " {columns}",
+    "",
+    "The table has columns that nothing is read from, and none that is recognised as the model or"
+    " as the number of an attempt. If one of them is, name it with --field model=COLUMN or"
+    " --field attempt=COLUMN.",
+)  # fmt: skip
+POOLED_RUNS = Message(
+    "pooled-runs", NOTE, "{runs:run} of {models} are pooled", "--by run keeps runs apart",
+    "Attempts of several runs of one model at the same task count as attempts of one model. That is"
+    " right where the runs are repetitions of one experiment.",
+)  # fmt: skip
+SKIPPED_FILES = Message(
+    "skipped-files", NOTE, "skipped {count:file} without results: {files}", "",
+    "Files of a folder that hold no results, such as configurations and logs, are passed over."
+    " `passk describe FILE` says why one of them cannot be read.",
+)  # fmt: skip
+FILES_WITHOUT_OUTCOME = Message(
+    "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}", "",
+    "Files of a folder do not have the outcome that --outcome names, so their attempts are missing"
+    " from the numbers.",
+)  # fmt: skip
+SKIPPED_LINES = Message(
+    "skipped-lines", NOTE, "skipped {lines:line} that held no record", "",
+    "--skip-bad leaves out lines that are no records: blank, cut off, or of another kind.",
+)  # fmt: skip
+LOST_TASKS = Message(
+    "lost-tasks", WARNING, "{tasks:task} left without any attempt of a model", "",
+    "All attempts of a model at a task have no outcome and are left out by --missing drop. The task"
+    " is missing from that model's numbers. Such tasks are often the difficult ones.",
+)  # fmt: skip
+DROPPED_DUPLICATES = Message(
+    "dropped-duplicates", NOTE, "{rows:duplicate attempt} left out, the {kept} one kept", "",
+    "Model, task and attempt number occurred more than once, and --duplicates first or last keeps"
+    " one of them.",
+)  # fmt: skip
+UNNUMBERED_ATTEMPTS = Message(
+    "unnumbered-attempts", NOTE,
+    "{attempts:attempt} without a number, which cannot be checked for duplicates", "",
+    "The data numbers its attempts, but not all of them. Those without a number count as attempts"
+    " of their own, even if they are duplicates.",
+)  # fmt: skip
+POOLED_FILES = Message(
+    "pooled-files", NOTE,
+    "several files hold attempts of one model without numbers: they are pooled, and duplicates"
+    " cannot be found",
+    "",
+    "The attempts of several files have no numbers that tell a repeated attempt from a new one."
+    " They all count. Where the files are one run that was written twice, give one of them.",
+)  # fmt: skip
+POOLED_TEMPERATURES = Message(
+    "pooled-temperatures", WARNING,
+    "files of one model are pooled whose names hold different temperatures",
+    "--by temperature or --path keeps them apart",
+    "The names of files contain a temperature, and nothing else tells their attempts apart, so"
+    " attempts at different temperatures count as attempts of one model.",
+)  # fmt: skip
+MIXED_COLUMNS = Message(
+    "mixed-columns", NOTE, "the {role} is read from {columns:and}, by file", "",
+    "Files name the column differently. `passk describe FILE` shows how each file is read; --field"
+    " chooses one column for all.",
+)  # fmt: skip
+_VALUELESS = (
+    "The metric needs this value of every attempt, and some attempts with an outcome have none."
+)
+NO_ANSWER = Message(
+    "attempts-without-answer", NOTE,
+    "{attempts:attempt} without an answer, which never {attempts:wins|win} the vote", "",
+    _VALUELESS + " An attempt without an answer takes part in the vote as one that nobody shares.",
+)  # fmt: skip
+NO_SCORE = Message(
+    "attempts-without-score", NOTE,
+    "{attempts:attempt} without a score {attempts:has|have} the lowest one, as failures", "",
+    _VALUELESS + " It counts as the lowest possible score: LOW of --bounds LOW,HIGH, or else 0.",
+)  # fmt: skip
+NO_VALUE = Message(
+    "attempts-without-value", NOTE,
+    "{attempts:attempt} without a {role}, which count as one {role}", "",
+    _VALUELESS + " All of them together count as one value.",
+)  # fmt: skip
+_WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
+POOLED_SETTINGS = Message(
+    "pooled-settings", WARNING, "attempts differ in {setting} and are pooled",
+    "--by {setting} keeps them apart",
+    "Attempts of one model at one task were made with different settings, such as temperatures. The"
+    " numbers are those of the mixture, and pass@k of a mixture is not that of any setting.",
+)  # fmt: skip
+SHORT_TASKS = Message(
+    "short-tasks", WARNING, "no value of {numbers}: {reason}",
+    "--short-tasks drop uses the tasks with n ≥ k",
+    "pass@k needs k attempts at a task. Tasks with fewer are not left out silently, because they"
+    " are rarely a random choice of tasks: the number stays empty unless --short-tasks drop is"
+    " given.",
+)  # fmt: skip
+NO_NUMBER = Message(
+    "no-value", WARNING, "no value of {numbers}: {reason}", "",
+    "The number cannot be computed from this data, for the reason given.",
+)  # fmt: skip
+SHORT_TASKS_DROPPED = Message(
+    "short-tasks-dropped", WARNING, "{numbers} leave tasks out: {reason}", "",
+    "Tasks with fewer than k attempts are left out by --short-tasks drop. The numbers are those of"
+    " the other tasks, which may be easier or harder.",
+)  # fmt: skip
+NO_INTERVAL = Message(
+    "no-interval", WARNING, "no interval of {numbers}: {reason}", "",
+    "The method cannot give an interval for this data, for the reason given. The estimate stands"
+    " without one; another --interval may have one.",
+)  # fmt: skip
+SPECIAL_INTERVAL = Message(
+    "special-interval", NOTE, "{numbers}: {reason}", "",
+    "Something about the data limits what the interval can say, such as no difference between"
+    " tasks. An interval of width 0 is not certainty.",
+)  # fmt: skip
 
 
 def reading_notes(counts: Counts) -> list[Said]:
-    """One note for each thing that happened between sampling and the counts."""
-    facts = counts.facts
-    notes = [Note(text, "warning") for text in facts.warnings]
-    notes += [Note(text, "warning") for text in _spellings(counts)]
-    notes += [Note(text) for text in facts.remarks]
-    notes += _one_model(counts)
-    notes += _runs(counts)
+    """Messages about each thing that happened between sampling and the counts."""
+    return [
+        *counts.facts.messages,
+        *_similar_names(counts),
+        *_one_model(counts),
+        *_runs(counts),
+        *_left_out(counts.facts),
+        *loss_notes(counts.facts),
+        *_kept(counts.facts),
+        *_roles(counts),
+        *(POOLED_SETTINGS(setting=name) for name in counts.facts.varying),
+        *stopping_notes(counts),
+    ]
+
+
+def _left_out(facts: ReadFacts) -> Iterator[Said]:
+    """Files and lines that were passed over."""
     if facts.foreign:
-        notes.append(Note(_files(facts.foreign, "without results")))
+        yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
     if facts.without_outcome:
-        notes.append(Note(_files(facts.without_outcome, "without this outcome"), "warning"))
+        count = len(facts.without_outcome)
+        yield FILES_WITHOUT_OUTCOME(count=count, files=facts.without_outcome)
     if facts.skipped:
-        notes.append(Note(f"skipped {plural(facts.skipped, 'line')} that held no record"))
-    notes += loss_notes(facts)
+        yield SKIPPED_LINES(lines=facts.skipped)
+
+
+def _kept(facts: ReadFacts) -> Iterator[Said]:
+    """Attempts that were left out, or that could not be checked."""
     if facts.emptied:
-        notes.append(
-            Note(f"{plural(facts.emptied, 'task')} left without any attempt of a model", "warning")
-        )
+        yield LOST_TASKS(tasks=facts.emptied)
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
-        policy = facts.duplicates_policy
-        notes.append(
-            Note(f"{plural(facts.duplicates, 'repeated attempt')} left out, the {policy} one kept")
-        )
+        yield DROPPED_DUPLICATES(rows=facts.duplicates, kept=facts.duplicates_policy)
     if facts.unnumbered:
-        notes.append(
-            Note(f"{plural(facts.unnumbered, 'attempt')} without a number: not checked for repeats")
-        )
+        yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered)
     if facts.pooled_unnumbered:
-        notes.append(_pooled(facts))
-    notes += _roles(counts)
-    for name in facts.varying:
-        notes.append(
-            Note(
-                f"attempts differ in {name} and are pooled; --by {name} keeps them apart",
-                "warning",
-            )
-        )
-    return notes + stopping_notes(counts)
-
-
-def _pooled(facts: ReadFacts) -> Said:
-    """Several files of one model, without numbers; a warning where their names differ in heat."""
-    words = (
-        "several files hold unnumbered attempts of one model: they are pooled, and repeats cannot"
-        " be found"
-    )
-    stems = (without_suffixes(name.rsplit("/", 1)[-1]) for name in facts.pooled_unnumbered)
-    heats = {says[1] for stem in stems if (says := in_name(stem)) is not None}
-    if len(heats) < 2:
-        return Note(words)
-    return Note(
-        f"{words}; their names hold different temperatures, which --by temperature or --path keeps"
-        " apart",
-        "warning",
-    )
+        stems = (without_suffixes(name.rsplit("/", 1)[-1]) for name in facts.pooled_unnumbered)
+        heats = {says[1] for stem in stems if (says := in_name(stem)) is not None}
+        yield POOLED_FILES() if len(heats) < 2 else POOLED_TEMPERATURES()
 
 
 def _one_model(counts: Counts) -> Iterator[Said]:
     """Columns of a table that were not understood, where nothing tells its rows apart."""
     for file in counts.facts.inputs:
         if file.unused and not {"model", "attempt", "n"} & set(file.roles):
-            yield Note(
-                f"{file.name}: all rows are one model's, in no order; not used:"
-                f" {first_few(file.unused)}"
-            )
-
-
-def _files(paths: Sequence[str], lacking: str) -> str:
-    return f"skipped {plural(len(paths), 'file')} {lacking}: {first_few(paths)}"
+            yield ONE_MODEL(file=file.name, columns=file.unused)
 
 
 def _roles(counts: Counts) -> Iterator[Said]:
-    """The columns of what is known of attempts, and the attempts where it is not."""
+    """Columns that differ by file, and attempts without a value of a role."""
     facts = counts.facts
     for role, attempts in counts.attempts.items():
-        columns = dict.fromkeys(file.roles[role] for file in facts.inputs if role in file.roles)
-        if columns:
-            verb = "attempts are ordered by" if role == "attempt" else f"{role}s are read from"
-            yield Note(f"{verb} {', '.join(columns)}")
+        columns = list(dict.fromkeys(f.roles[role] for f in facts.inputs if role in f.roles))
+        if len(columns) > 1:
+            yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
-            none = _VALUELESS.get(role, f"they count as one {role}")
-            yield Note(f"{plural(attempts.valueless, 'attempt')} without {role}: {none}")
+            yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
 
 
 def _runs(counts: Counts) -> Iterator[Said]:
@@ -119,13 +207,10 @@ def _runs(counts: Counts) -> Iterator[Said]:
         if model in counts.facts.runs:
             models.setdefault(counts.facts.runs[model], []).append(model)
     for runs, names in models.items():
-        yield Note(
-            f"{plural(runs, 'run')} of {first_few(names)} are pooled: each attempt counts;"
-            " --by run keeps runs apart"
-        )
+        yield POOLED_RUNS(runs=runs, models=names)
 
 
-def _spellings(counts: Counts) -> Iterator[str]:
+def _similar_names(counts: Counts) -> Iterator[Said]:
     """Models whose names differ in case and signs only: org/alpha and org__alpha."""
     names: dict[str, dict[str, None]] = {}
     for model, *_ in counts.series:
@@ -133,43 +218,37 @@ def _spellings(counts: Counts) -> Iterator[str]:
         names.setdefault(plain, {})[model] = None
     for spellings in names.values():
         if len(spellings) > 1:
-            yield (
-                f"{' and '.join(map(repr, spellings))} count as {len(spellings)} models; if they"
-                " are one, give their files one label=path"
-            )
+            yield SIMILAR_NAMES(names=list(map(repr, spellings)), count=len(spellings))
 
 
 def short_notes(facts: Sequence[Fact], short_tasks: str) -> list[Said]:
     """One warning per cause: which metrics of which models have tasks with too few attempts."""
-    numbers: dict[tuple[bool, str], list[tuple[str, str]]] = {}
+    numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}
+    empty = NO_NUMBER if short_tasks == "drop" else SHORT_TASKS
     for fact in facts:
         if fact.estimate.reason:
-            cause = fact.estimate.value is None, fact.estimate.reason
+            message = empty if fact.estimate.value is None else SHORT_TASKS_DROPPED
+            cause = message, fact.estimate.reason
             numbers.setdefault(cause, []).append((fact.name, series_name(fact.series)))
-    remedy = "" if short_tasks == "drop" else "; --short-tasks drop uses the tasks with n ≥ k"
     return [
-        Note(
-            f"{numbers_of_models(pairs)} {'empty' if empty else 'without those tasks'}:"
-            f" {reason}{remedy}",
-            "warning",
-        )
-        for (empty, reason), pairs in numbers.items()
+        message(numbers=numbers_of_models(pairs), reason=reason)
+        for (message, reason), pairs in numbers.items()
     ]
 
 
 def flaw_notes(facts: Sequence[Fact]) -> list[Said]:
-    """One note per thing that is special about intervals, with the numbers it is true of.
+    """One message per thing that is special about intervals, with the numbers it is true of.
 
-    A warning where it is why there is none: the caption says which intervals there are to be.
+    A warning where it is why there is none: the context says which intervals there are to be.
     """
-    numbers: dict[tuple[bool, str], list[tuple[str, str]]] = {}
+    numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}
     for fact in facts:
         if fact.flaw:
-            cause = fact.estimate.low is None, fact.flaw
-            numbers.setdefault(cause, []).append((fact.name, series_name(fact.series)))
+            message = NO_INTERVAL if fact.estimate.low is None else SPECIAL_INTERVAL
+            numbers.setdefault((message, fact.flaw), []).append(
+                (fact.name, series_name(fact.series))
+            )
     return [
-        Note(f"no interval of {numbers_of_models(pairs)}: {flaw}", "warning")
-        if without
-        else Note(f"{numbers_of_models(pairs)}: {flaw}")
-        for (without, flaw), pairs in numbers.items()
+        message(numbers=numbers_of_models(pairs), reason=flaw)
+        for (message, flaw), pairs in numbers.items()
     ]

@@ -8,14 +8,60 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.inference.stopping import FIRST_PASS, LEVEL, REPLACED, Stopping, stopping
-from passk_cli.message import Said
-from passk_cli.report.model import Note
+from passk_cli.inference.stopping import (
+    FIRST_PASS,
+    LEVEL,
+    ONCE_PASSED,
+    REPLACED,
+    Stopping,
+    stopping,
+)
+from passk_cli.message import WARNING, Message, Said
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from passk_cli.outcomes.counts import Counts
+
+
+# pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
+_BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"
+_REMEDY = (
+    "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
+)
+_MEANING = (
+    "pass@k takes the number of attempts as fixed beforehand. Where it depends on the outcomes,"
+    " easy tasks have few attempts and a high rate, and pass@k is biased; --short-tasks drop does"
+    " not help, as it drops the easy tasks. The message is given where numbers fixed beforehand"
+    " would look like this with a chance below 1 %. What such data does show is first@k, the share"
+    " of tasks solved within k attempts."
+)
+STOPPED_AT_PASS = Message(
+    "stopped-at-pass", WARNING,
+    "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
+    " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
+    _REMEDY,
+    _MEANING,
+)  # fmt: skip
+STOPPED_ONCE_PASSED = Message(
+    "stopped-once-passed", WARNING,
+    "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
+    " {tasks} tasks of {model} have fewer than {most} attempts and all of these passed; " + _BIAS,
+    _REMEDY,
+    _MEANING,
+)  # fmt: skip
+REPLACED_FAILURES = Message(
+    "replaced-failures", WARNING,
+    "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
+    " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
+    + _BIAS,
+    _REMEDY,
+    "Numbers of attempts have gaps, as if a failed attempt were deleted when a retry took its"
+    " place. " + _MEANING,
+)  # fmt: skip
+_MESSAGES = {
+    FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,19 +78,19 @@ class Suspect:
 
 
 def stopping_notes(counts: Counts) -> list[Said]:
-    """One warning per way in which sampling stopped; the likeliest model named, others counted."""
+    """One warning per way in which sampling stopped, with the numbers of the likeliest model."""
     suspects = sorted(_suspects(counts), key=lambda s: s.stopping.chance)
-    notes = []
-    for kind in dict.fromkeys(s.stopping.kind for s in suspects):
-        alike = [s for s in suspects if s.stopping.kind == kind]
-        others = "" if len(alike) == 1 else f"; so for {_others(alike[1:])}"
-        notes.append(Note(f"{alike[0].name}: {_words(alike[0])}{others}", "warning"))
-    return notes
-
-
-def _others(suspects: list[Suspect]) -> str:
-    names = ", ".join(s.name for s in suspects[:3])
-    return names + (f" and {len(suspects) - 3} more" if len(suspects) > 3 else "")
+    by_kind: dict[str, list[Suspect]] = {}
+    for suspect in suspects:
+        by_kind.setdefault(suspect.stopping.kind, []).append(suspect)
+    return [
+        _MESSAGES[kind](
+            models=[s.name for s in alike], model=alike[0].name, tasks=alike[0].tasks,
+            short=alike[0].stopping.short, most=alike[0].stopping.most, read=alike[0].read,
+            at_once=alike[0].stopping.at_once, solved=alike[0].stopping.solved,
+        )
+        for kind, alike in by_kind.items()
+    ]  # fmt: skip
 
 
 def _suspects(counts: Counts) -> Iterator[Suspect]:
@@ -71,27 +117,3 @@ def _suspect_of(counts: Counts, name: str, cells: NDArray[np.int64]) -> Iterator
     evidence = stopping(n, c, made, last)
     if evidence is not None and evidence.chance < LEVEL:
         yield Suspect(name, evidence, len(cells), float(np.mean(c / n)))
-
-
-def _words(suspect: Suspect) -> str:
-    """What was seen, what is wrong with the numbers, and what can be estimated instead."""
-    end = suspect.stopping
-    bias = f"(pass@1 reads {suspect.read:.3f}"
-    if end.at_once is not None:
-        bias += f"; of the first attempts {end.at_once:.3f} passed"
-    remedy = (
-        f"). Use first@k for k ≤ {end.most:,} (first@{end.most} = {end.solved:.3f}), or make"
-        f" {end.most:,} attempts at every task and keep all"
-    )
-    if end.kind == REPLACED:
-        return (
-            "retries seem to replace failed attempts: attempt numbers have holes, and every task"
-            f" with fewer than {end.most:,} attempts ends with a pass. pass@k is biased"
-            f" {bias}{remedy}"
-        )
-    short = f"{end.short:,} of {suspect.tasks:,} tasks have fewer than {end.most:,} attempts"
-    if end.kind == FIRST_PASS:
-        seen = f"attempts seem to stop at the first pass: {short}, and no task has two passes"
-    else:
-        seen = f"attempts seem to stop once a task has passed: {short}, and all have passed"
-    return f"{seen}. pass@k is biased, with --short-tasks drop too {bias}{remedy}"

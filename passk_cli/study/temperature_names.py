@@ -8,13 +8,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.report.words import first_few, plural
+from passk_cli.message import NOTE, WARNING, Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from passk_cli.outcomes.counts import Counts
 
+TEMPERATURES_FROM_NAMES = Message(
+    "temperatures-from-names", NOTE, "temperatures are read from names: {readings}",
+    "--temperature COLUMN reads a column",
+    "No column holds the temperature of an attempt, so it is read from the names of models or"
+    " files, such as gpt-4@T0.2, gpt-4_T0.2 or gpt-4_temp0.2. What is left of the name is the"
+    " model.",
+)  # fmt: skip
+TEMPERATURES_IN_NAMES = Message(
+    "temperatures-in-names", NOTE, "names hold the temperature of the column too: {readings}", "",
+    "A column holds the temperature and the names of models repeat it, as in gpt-4_T0.2. The names"
+    " are cut, so that one model at two temperatures is not two models.",
+)  # fmt: skip
+MERGED_MODELS = Message(
+    "merged-models", WARNING,
+    "{models:model} with the same name and temperature as another, whose attempts are pooled", "",
+    "After the temperature is taken out of the names, two names are the same model at the same"
+    " temperature, and their attempts are pooled. Label the files if they are two models.",
+)  # fmt: skip
 TEMPERATURE = "temperature"
 #: The columns looked for when none is named.
 COLUMNS = (TEMPERATURE, "temp")
@@ -104,14 +122,16 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
     split = counts.regrouped(series, (TEMPERATURE, *others_named))
     facts = split.facts
     if in_names:
-        remark = _naming_remark(names, place is None)
-        facts = replace(facts, remarks=(*facts.remarks, remark))
-    if len(split.series) < len(counts.series):
-        merged = plural(len(counts.series) - len(split.series), "model")
-        warning = (
-            f"{merged} with the same name and temperature as another: their attempts are pooled"
-        )
-        facts = replace(facts, warnings=(*facts.warnings, warning))
+        readings = [
+            f"{name!r} is {says[0]!r} at {degrees(says[1])}"
+            for name, says in names.items()
+            if says is not None
+        ]
+        of_names = TEMPERATURES_FROM_NAMES if place is None else TEMPERATURES_IN_NAMES
+        facts = replace(facts, messages=(*facts.messages, of_names(readings=readings)))
+    merged = len(counts.series) - len(split.series)
+    if merged:
+        facts = replace(facts, messages=(*facts.messages, MERGED_MODELS(models=merged)))
     return replace(split, facts=facts)
 
 
@@ -122,16 +142,6 @@ def degrees(temperature: float) -> str:
     ('0.2', '1')
     """
     return repr(temperature).removesuffix(".0")
-
-
-def _naming_remark(names: Mapping[str, tuple[str, float] | None], only: bool) -> str:
-    source = "temperatures are read from the names" if only else "names contain the temperature too"
-    readings = [
-        f"{name!r} is model {says[0]!r} at temperature {degrees(says[1])}"
-        for name, says in names.items()
-        if says is not None
-    ]
-    return f"{source}: {first_few(readings)}"
 
 
 def _from_name(names: Mapping[str, tuple[str, float] | None], name: str, option: str) -> float:

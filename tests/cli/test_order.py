@@ -80,7 +80,7 @@ def test_latitude_by_time(passk: Passk) -> None:
         "none found", "cannot be tested",
     }  # fmt: skip
     undecided = passk("order", LATITUDE, "--field", "attempt=finishedAt")
-    assert (undecided.code, "comes again" in undecided.err) == (3, True)
+    assert (undecided.code, "is duplicated" in undecided.err) == (3, True)
 
 
 @pytest.mark.parametrize(

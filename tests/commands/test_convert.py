@@ -293,7 +293,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         (["a.csv", "--threshold", "0,1"], "an attempt passes or not: give one --threshold"),
         (["counts.csv"], "counts.csv: holds counts; add --counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
-        (["twice.csv"], "twice.csv:3: attempt 1 of model 'twice' at task 'a' comes again"),
+        (["twice.csv"], "twice.csv:3: attempt 1 of model 'twice' at task 'a' is duplicated"),
         (
             ["wrong.csv", "--where", "passed <> 'maybe'", "-f", "every-eval-ever"],
             "wrong.csv: scores",

@@ -50,7 +50,8 @@ def test_a_missing_score_that_fails_is_the_lowest(options: dict[str, Any], value
     found = estimate(rows, **{"metrics": "mean", "missing": "fail", **options})
     (estimated,) = found.frame["estimate"]
     assert estimated == pytest.approx(value)
-    assert "2 attempts without score: as failures they have the lowest score" in str(found.notes)
+    names = {message["name"]: message for message in found.messages}
+    assert names["attempts-without-score"]["fields"]["attempts"] == 2
 
 
 @pytest.mark.filterwarnings("ignore:no interval of mean")

@@ -66,7 +66,8 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; elsewhere'),
     (
         "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
-        'a.jsonl:2: "passed" has no value (so in 2 attempts); benchmarks differ in what that means:'
+        'a.jsonl:2: "passed" has no value (2 attempts in all); benchmarks differ in what'
+        " that means:"
         " count it as a failure with --missing fail, leave the attempt out with --missing drop, or"
         " see what either end gives with --missing bounds",
     ),
@@ -86,7 +87,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "duplicate attempt", "a.csv", "task,sample,passed\na,0,1\na,1,1\na,0,0\n", [],
-        "a.csv:4: attempt 0 of model 'a' at task 'a' comes again, first at",
+        "a.csv:4: attempt 0 of model 'a' at task 'a' is duplicated, first seen at",
     ),
     (
         "duplicates differ in a setting", "a.csv",
@@ -114,7 +115,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("n < c", "a.csv", "task,n,c\na,3,2\nb,2,3\n", [], "a.csv:3: n = 2 and c = 3 cannot be"),
     ("negative counts", "a.csv", "task,n,c\na,3,-1\n", [], "a.csv:2: n = 3 and c = -1 cannot be"),
     ("half counts", "a.csv", "task,n,c\na,3.5,1\n", [], "a.csv:2: n = 3.5 and c = 1 cannot be"),
-    ("counts twice", "a.csv", "task,n,c\na,3,1\na,3,2\n", [], "task 'a' of model 'a' comes again"),
+    ("counts twice", "a.csv", "task,n,c\na,3,1\na,3,2\n", [], "task 'a' of model 'a' is duplic"),
     ("row too long", "a.csv", "task,passed\na,1\nb,1,x\n", [], ":3: 3 fields; the header has 2"),
     ("columns alike", "a.csv", "task,Passed,passed\na,1,0\n", [], "'Passed' and 'passed' are the"),
     (
@@ -131,7 +132,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "empty list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": []}\n',
-        [], 'a.jsonl:2: "results" has no value (so in 1 attempt)',
+        [], 'a.jsonl:2: "results" has no value (1 attempt in all)',
     ),
     (
         "truncated gzip", "a.jsonl.gz", gzip.compress(os.urandom(9000).hex().encode())[:4000], [],
@@ -379,7 +380,7 @@ def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: P
     assert real.read_text().startswith("model,")
     assert real.stat().st_mode & 0o777 == 0o640
     assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", "-").out.startswith(
-        "pass@1 of gpt-4o"
+        "gpt-4o: pass@1"
     )
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -490,7 +491,7 @@ def test_repeated_options_add_up(passk: Passk) -> None:
 def test_pooling_without_attempt_numbers_is_said(passk: Passk, write: Write) -> None:
     text = "model,task,passed\nm,a,"
     done = passk("estimate", write("1.csv", f"{text}1\n"), write("2.csv", f"{text}0\n"))
-    assert "several files hold unnumbered attempts of one model" in done.err
+    assert "several files hold attempts of one model without numbers" in done.err
 
 
 def test_signs_that_the_terminal_lacks() -> None:

@@ -26,14 +26,15 @@ def jsonl(rows: list[dict[str, object]]) -> str:
 
 def said(folder: Path) -> list[str]:
     with pytest.warns(PasskWarning):
-        return estimate(folder, "pass@1", interval="none").notes
+        messages = estimate(folder, "pass@1", interval="none").messages
+    return [f"{each['name']}: {each['text']}" for each in messages]
 
 
 @pytest.mark.parametrize("rows", [ROWS, NUMBERED], ids=["no numbers", "numbers"])
 def test_the_same_results_in_two_forms(tmp_path: Path, rows: list[dict[str, object]]) -> None:
     written(tmp_path, "m.json", rows)
     written(tmp_path, "m.jsonl", jsonl(rows))
-    message = r"m\.jsonl: the same results as m\.json\?|attempt 0 of model 'm' .* comes again"
+    message = r"m\.jsonl: the same results as m\.json\?|attempt 0 of model 'm' .* is duplicated"
     with pytest.raises(DataError, match=message):
         read(tmp_path)
     named = [tmp_path / "m.jsonl", tmp_path / "m.json"]
@@ -41,7 +42,7 @@ def test_the_same_results_in_two_forms(tmp_path: Path, rows: list[dict[str, obje
 
 
 def test_the_same_results_in_two_forms_of_a_harness() -> None:
-    with pytest.raises(DataError, match="comes again"):
+    with pytest.raises(DataError, match="is duplicated"):
         read(DATA / "promptfoo", missing="drop")
 
 
@@ -85,7 +86,7 @@ def test_an_empty_file_among_others_is_no_result(
         assert re.match(said, done.err)
     skipped = passk("estimate", tmp_path, "-q", "--skip-bad", "-k", "1")
     assert skipped.code == 0
-    said = f"passk: warning: skipped 2 empty files: {lost[1]}, {lost[0]}\n"
+    said = f"warning[empty-files]: skipped 2 empty files: {lost[1]}, {lost[0]}\n"
     assert said in skipped.err
     assert said in passk("describe", tmp_path, "-q").err
     # Alone it is an error whatever is asked.
@@ -95,7 +96,7 @@ def test_an_empty_file_among_others_is_no_result(
 def test_skipped_files_are_named_with_their_folders(passk: Passk, tmp_path: Path) -> None:
     written(tmp_path, "m.jsonl", jsonl(ROWS))
     written(tmp_path, "a/config.json", {"seed": 1}, indent=1)
-    said = f"passk: note: skipped 1 file without results: {tmp_path}/a/config.json\n"
+    said = f"note[skipped-files]: skipped 1 file without results: {tmp_path}/a/config.json\n"
     assert said in passk("estimate", tmp_path).err
 
 
@@ -122,7 +123,9 @@ def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
         name = model.replace("/", "-")
         written(tmp_path, f"{name}.jsonl", jsonl([{**row, "model": model} for row in ROWS]))
     (note,) = [note for note in said(tmp_path) if "count as 2 models" in note]
-    assert note.startswith("'org/alpha' and 'org__alpha' count as 2 models; if they are one,")
+    assert note.startswith(
+        "similar-names: 'org/alpha' and 'org__alpha' count as 2 models; if they are one,"
+    )
 
 
 def test_equal_ids_in_two_suites_do_not_merge() -> None:
@@ -134,14 +137,14 @@ def test_a_number_and_its_text_are_one_task(tmp_path: Path) -> None:
     one = written(tmp_path, "one/m.jsonl", jsonl([{"task": 7, "passed": True},
                                                   {"task": "7", "passed": False}]))  # fmt: skip
     counts = read(one)
-    assert (list(counts.tasks), counts.n.tolist(), counts.facts.remarks) == (["7"], [2], ())
+    assert (list(counts.tasks), counts.n.tolist(), counts.facts.messages) == (["7"], [2], ())
     written(tmp_path, "two/a.jsonl", jsonl([{"task": 7, "passed": True}] * 2))
     written(tmp_path, "two/b.json", {"task": "7", "passed": False}, indent=1)
     counts = read(tmp_path / "two")
     assert (list(counts.tasks), counts.n.tolist()) == (["7"], [2, 1])
-    (note,) = counts.facts.remarks
-    assert note.startswith("tasks are numbers in ")
-    assert note.endswith('7 and "7" are one task')
+    (message,) = counts.facts.messages
+    assert message.name == "mixed-tasks"
+    assert message.text.endswith('7 and "7" are one task')
 
 
 def test_concatenated_documents(tmp_path: Path) -> None:
@@ -169,7 +172,7 @@ def test_a_crashed_log_among_others(tmp_path: Path) -> None:
     written(tmp_path, "m.jsonl", jsonl(ROWS))
     counts = read(tmp_path, missing="drop")
     assert counts.series == (("m",), ("mockllm/alpha",))
-    assert "the run did not end" in counts.facts.warnings[0]
+    assert counts.facts.messages[0].name == "unfinished-run"
 
 
 def test_links_that_go_in_circles(tmp_path: Path) -> None:
@@ -209,9 +212,10 @@ def test_a_copy_is_said_where_its_name_is_a_model(tmp_path: Path) -> None:
     for name in ("m", "n", "o"):
         written(tmp_path, f"{name}.jsonl", jsonl(ROWS))
     written(tmp_path, "p.jsonl", jsonl(NUMBERED[:2]))
-    (warning,) = read(tmp_path).facts.warnings
-    assert "n.jsonl is byte for byte the same as" in warning
-    assert "(and 1 more such file); each is a model" in warning
+    (warning,) = read(tmp_path).facts.messages
+    assert warning.name == "identical-models"
+    assert "n.jsonl is byte for byte the same as" in warning.text
+    assert "(and 1 more file like that); each counts as a model" in warning.text
 
 
 def test_hidden_folders_are_skipped_and_said(tmp_path: Path) -> None:
@@ -223,9 +227,9 @@ def test_hidden_folders_are_skipped_and_said(tmp_path: Path) -> None:
         written(tmp_path, name, jsonl(ROWS))
     counts = read(tmp_path)
     assert (counts.series, set(counts.n.tolist())) == ((("m",),), {1})
-    (warning,) = counts.facts.warnings
-    assert warning.startswith("skipped 2 files in hidden folders: ")
-    assert all(name in warning for name in hidden)
+    (message,) = counts.facts.messages
+    assert message.text.startswith("skipped 2 files in hidden folders: ")
+    assert all(name in message.text for name in hidden)
     # A hidden folder that is named is read.
     assert len(read((tmp_path / hidden[0]).parent).tasks) == 3
     (tmp_path / "m.jsonl").unlink()

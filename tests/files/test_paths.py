@@ -62,7 +62,7 @@ def test_a_repeat_is_found_by_its_path(tmp_path: Path) -> None:
     for folder in ("x", "y"):
         written(tmp_path, f"{folder}/m/3.jsonl", '{"task": "a", "passed": true}\n')
     with pytest.raises(
-        DataError, match=r"y/m/3\.jsonl:1: attempt 3 of model 'm' at task 'a' comes"
+        DataError, match=r"y/m/3\.jsonl:1: attempt 3 of model 'm' at task 'a' is dupl"
     ):
         cells(tmp_path, path="{model}/{attempt}.jsonl")
 

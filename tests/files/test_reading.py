@@ -276,7 +276,9 @@ def test_duplicates(write: Write) -> None:
     rows = [{"task": "a", "sample": s, "passed": p} for s, p in ((0, True), (1, False), (0, False),
                                                                 (1, None), (2, True))]  # fmt: skip
     path = write("m.jsonl", jsonl(rows))
-    with pytest.raises(DataError, match=r"m.jsonl:3: attempt 0 .* first at .*m.jsonl:1 \(2 such"):
+    with pytest.raises(
+        DataError, match=r"m.jsonl:3: attempt 0 .* first seen at .*m.jsonl:1 \(2 dup"
+    ):
         read(path, missing="fail")
     assert cells(path, missing="fail", duplicates="keep") == {("m", "a"): (5, 2)}
     assert cells(path, missing="fail", duplicates="first") == {("m", "a"): (3, 2)}
@@ -297,7 +299,9 @@ def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
     # A file of another layout between two of one.
     three = write("c.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
     for order in ([one, two, three], [one, three, two], [two, one, three]):
-        with pytest.raises(DataError, match=rf"{order[1].name}:\d: .* first at .*{order[0].name}:"):
+        with pytest.raises(
+            DataError, match=rf"{order[1].name}:\d: .* first seen at .*{order[0].name}:"
+        ):
             read(order)
         values = [int(path != two) for path in order]
         assert cells(order, duplicates="first")["m", "a"] == (1, values[0])

@@ -56,11 +56,11 @@ def counted(data: Any, kept: Path | None = None, **options: Any) -> tuple[str, i
         counts = load(data, request)
     except passk_cli.PasskError as error:
         return str(error), 0
-    said = [remark for remark in counts.facts.remarks if "unchanged and not read" in remark]
-    rest = tuple(remark for remark in counts.facts.remarks if remark not in said)
-    facts = replace(counts.facts, remarks=rest)
+    said = [each for each in counts.facts.messages if each.name == "unchanged-files"]
+    rest = tuple(each for each in counts.facts.messages if each not in said)
+    facts = replace(counts.facts, messages=rest)
     columns = {name: column.tolist() for name, column in counts.columns.items()}
-    unread = int(said[0].split()[0].replace(",", "")) if said else 0
+    unread = said[0].fields["unread"] if said else 0
     return repr((columns, facts, counts.numbering, counts.attempts)), unread
 
 
@@ -278,7 +278,7 @@ def test_files_of_harnesses_are_read_each_time(kept: Path) -> None:
             counts.columns["c"].tolist()
             == load(DATA / "tau_bench", Request()).columns["c"].tolist()
         )
-        assert "1 file read anew each time: --resume keeps counts" in counts.facts.remarks[0]
+        assert "1 file read anew each time; --resume keeps counts" in counts.facts.messages[0].text
 
 
 def test_what_cannot_be_resumed_is_refused(passk: Passk, tmp_path: Path, folder: Path) -> None:
@@ -366,7 +366,11 @@ def test_a_run_that_is_killed_goes_on(
     print(f"killed after {entries} of {FILES} files")
     done = passk_cli.convert(data, output=output, counts=True, resume=True)
     assert output.read_bytes() == expected
-    said = [note for note in done.notes if note.startswith(f"{entries} of {FILES} files unchanged")]
+    said = [
+        each
+        for each in done.messages
+        if each["text"].startswith(f"{entries} of {FILES} files unchanged")
+    ]
     assert bool(said) == (entries > 0)
     assert len(tables(kept)) == FILES
     assert {path.name for path in kept.iterdir() if path.suffix != ".counts"} == {"lock"}

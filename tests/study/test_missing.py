@@ -215,13 +215,11 @@ def test_what_is_shown() -> None:
     text = str(found("compare", PAIR, missing="bounds", metrics="pass@1"))
     assert "+0.458 to +0.792" in text
     assert "0.917–1.000" in text
-    assert "missing=bounds" in text
     findings = found("compare", PAIR, missing="bounds", metrics="pass@1")
     row = findings.frame.iloc[0]
     assert (row.verdict, row.estimate_low, row.estimate_high) == ("better", 11 / 24, 19 / 24)
-    assert findings.notes[0].startswith(
-        "8 attempts without an outcome counted both ways (b: 6 of 24; a: 2 of 24): numbers are"
-    )
+    (message,) = (each for each in findings.messages if each["name"] == "missing-bounded")
+    assert message["fields"] == {"missing": 8, "lost": ["b 6 of 24", "a 2 of 24"]}
 
 
 @pytest.mark.parametrize(
@@ -248,8 +246,8 @@ def test_a_gate_passes_only_if_both_ends_pass(
     findings = found("gate", PAIR, baseline="a", missing="bounds", **rule)
     check = findings.report.checks[-1]
     assert (check.verdict, findings.passed) == (verdict, passed)
-    assert "6 attempts without an outcome counted both ways" in check.detail
-    assert "baseline: 2 attempts without an outcome counted both ways" in check.detail
+    assert "6 attempts without an outcome tried as pass and as fail" in check.detail
+    assert "baseline: 2 attempts without an outcome tried as pass and as fail" in check.detail
     assert "a rule that fails in either fails the gate" in findings.report.context
 
 
@@ -336,7 +334,7 @@ def test_describe_has_a_range() -> None:
     frame = found("describe", PAIR, missing="bounds").frame.set_index("model")
     assert frame.loc["b", ["pass_rate_low", "pass_rate_high"]].tolist() == [5 / 24, 11 / 24]
     text = str(found("describe", PAIR))
-    assert "no outcome  b: 6 of 24" in text
+    assert "no outcome  b 6 of 24" in text
 
 
 def test_counts_say_what_is_missing() -> None:
@@ -361,13 +359,19 @@ def test_uneven_losses_are_a_warning(missing: str) -> None:
         )
     ]
     command = "describe" if missing == "error" else "estimate"
+    if missing == "bounds":
+        # Ranges hold whatever comes from missing outcomes.
+        names = {message["name"] for message in passk_cli.estimate(data, missing=missing).messages}
+        assert "missing-bounded" in names
+        assert "uneven-losses" not in names
+        return
     with pytest.warns(passk_cli.PasskWarning) as warned:
         getattr(passk_cli, command)(data, missing=missing)
-    text = str(warned[0].message)
-    assert text.startswith(
-        "models lose attempts unevenly (a: 1 of 100 missing, b: 32 of 100 missing; p < 0.0001"
-    )
-    assert ('missing="bounds" shows by how much' in text) == (missing != "bounds")
+    warning = warned[0].message
+    assert isinstance(warning, passk_cli.PasskWarning)
+    assert warning.name == "uneven-losses"
+    assert str(warning).startswith("models lose attempts unevenly (a 1 of 100, b 32 of 100, p < 0")
+    assert str(warning).endswith('missing="bounds" shows by how much')
 
 
 def losses(shares: np.ndarray[Any, Any], n: int) -> Losses:

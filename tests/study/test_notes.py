@@ -13,6 +13,6 @@ from passk_cli.study.notes import reading_notes
 def test_repeats_that_were_left_out_are_told(policy: str) -> None:
     rows = [("m", "t", 1, True), ("m", "t", 1, False), ("m", "t", 2, True)]
     data = pd.DataFrame(rows, columns=["model", "task", "attempt", "passed"])
-    notes = [note.text for note in reading_notes(read(data, duplicates=policy))]
-    told = [f"1 repeated attempt left out, the {policy} one kept"] * (policy != "keep")
-    assert [note for note in notes if "repeated" in note] == told
+    messages = reading_notes(read(data, duplicates=policy))
+    kept = [m.fields["kept"] for m in messages if m.name == "dropped-duplicates"]
+    assert kept == [policy] * (policy != "keep")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pandas as pd
 import pytest
 
 from passk_cli import read
+from passk_cli.message import Said
+from passk_cli.render.style import Style, spoken
 from passk_cli.study.notes import reading_notes
 from tests.conftest import Passk
 
@@ -34,9 +37,9 @@ def lines(records: list[dict[str, object]]) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def warnings(records: list[dict[str, object]], **how: object) -> list[str]:
+def warnings(records: list[dict[str, object]], **how: object) -> list[Said]:
     counts = read(pd.DataFrame(records), **how)  # type: ignore[arg-type]
-    return [note.text for note in reading_notes(counts) if note.severity == "warning"]
+    return [note for note in reading_notes(counts) if note.severity == "warning"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,8 @@ def test_every_command_warns(passk: Passk, write: Write, command: str) -> None:
                  for r in rows(1)]  # fmt: skip
     path = write("x.jsonl", lines(both))
     done = passk(name, path, *options)
-    assert "attempts seem to stop at the first pass" in done.err
+    assert "warning[stopped-at-pass]: attempts of m" in done.err
+    assert " seem to stop at the first pass, so pass@k is biased" in done.err
 
 
 def test_extrapolation_refuses(passk: Passk, write: Write) -> None:
@@ -73,40 +77,39 @@ def test_extrapolation_refuses(passk: Passk, write: Write) -> None:
 
 def test_the_warning_says_what_can_be_estimated() -> None:
     records = rows()
-    (text,) = warnings(records)
+    (warning,) = warnings(records)
     frame = pd.DataFrame(records)
     at_once = frame[frame.attempt == 1].passed.mean()
     solved = frame.groupby("task").passed.any().mean()
     read_as = frame.groupby("task").passed.mean().mean()
-    assert f"(pass@1 reads {read_as:.3f}; of the first attempts {at_once:.3f} passed)" in text
-    assert f"first@k for k ≤ 10 (first@10 = {solved:.3f})" in text
+    text = spoken(warning, Style())
+    assert f"pass@1 reads {read_as:.3f}, first attempts passed at {at_once:.3f}" in text
+    assert f"first@k for k ≤ 10 (first@10 is {solved:.3f})" in text
 
 
 def test_counts_alone_are_enough() -> None:
     frame = pd.DataFrame(rows()).groupby(["model", "task"]).passed.agg(n="count", c="sum")
-    (text,) = warnings(frame.reset_index().to_dict("records"))
-    assert "stop at the first pass" in text
+    (warning,) = warnings(frame.reset_index().to_dict("records"))
+    assert warning.name == "stopped-at-pass"
 
 
 def test_retries_that_replaced_failures() -> None:
     kept = pd.DataFrame(rows()).groupby("task").tail(1)
-    (text,) = warnings(kept.to_dict("records"))
-    assert "retries seem to replace failed attempts" in text
-    assert "attempt numbers have holes" in text
+    (warning,) = warnings(kept.to_dict("records"))
+    assert warning.name == "replaced-failures"
 
 
 def test_the_likeliest_model_is_named_and_the_others_counted() -> None:
     records = [r for i in range(6) for r in rows(i, 40 + 20 * (i == 4), f"m{i}")]
-    (text,) = warnings(records)
-    assert text.startswith("m4: ")
-    assert "; so for " in text
-    assert text.endswith(" and 2 more")
+    (warning,) = warnings(records)
+    assert warning.fields["model"] == "m4"
+    assert re.match(r"attempts of m4, m\d, m\d and 3 more seem to stop", warning.text)
 
 
 def test_groups_of_few_tasks_are_judged_together() -> None:
     records = [{**r, "kind": str(r["task"])[-1]} for r in rows()]
-    (text,) = warnings(records, by=["kind"])
-    assert text.startswith("m: ")
+    (warning,) = warnings(records, by=["kind"])
+    assert warning.fields["models"] == ["m"]
 
 
 def test_equal_numbers_of_attempts_without_holes_never() -> None:

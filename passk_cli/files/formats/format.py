@@ -14,6 +14,14 @@ from typing import Any
 from passk_cli.errors import DataError
 from passk_cli.files.formats.head import Head, look
 from passk_cli.files.source import Source, packing_of
+from passk_cli.message import WARNING, Message, Said
+
+INCOMPLETE_RUN = Message(
+    "incomplete-run", WARNING, "the run lists {listed:attempt}, the file holds {held}", "",
+    "The file says how many attempts its run has, and holds another number of them. The run was"
+    " stopped, is still going on, or files are missing. The attempts that are missing may be the"
+    " slow or the difficult ones, so numbers may be too high.",
+)  # fmt: skip
 
 # A file beside another is read whole, so it must not be long.
 _BESIDE_BYTES = 1 << 26
@@ -57,14 +65,14 @@ class Wanted:
     outcome : one of the table's outcomes.
     texts : of "answer", "solution", "started", those that something asks for.
     skip_bad : whether lines that are no records are left out; `skipped` counts them.
-    notes : what only reading the rows shows, added to those of the table.
+    messages : those that only reading the rows shows, added to those of the table.
     """
 
     outcome: str
     texts: frozenset[str] = frozenset()
     skip_bad: bool = False
     skipped: int = 0
-    notes: list[str] = field(default_factory=list)
+    messages: list[Said] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -78,13 +86,13 @@ class Contents:
     facts : constant in the file: model, suite, run, temperature …  Runs of one model go on.
         A suite is named where its task ids mean nothing without it.  Of a generic format: columns
         for records that have none of that name; looked at after the rows.
-    notes : what a reader of the numbers must know; shown as warnings.
+    messages : about the file; what a reader of its numbers must know.
     """
 
     rows: Callable[[Wanted], Iterator[Row] | Iterator[Record]]
     outcomes: tuple[str, ...] | None = ("outcome",)
     facts: Mapping[str, object] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    messages: tuple[Said, ...] = ()
 
 
 @dataclass(frozen=True)

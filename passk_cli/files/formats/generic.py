@@ -21,6 +21,16 @@ from passk_cli.files.formats.format import Contents, Folder, Format, Record, Wan
 from passk_cli.files.formats.head import Head, look
 from passk_cli.files.roles import ROLES, SETTINGS, candidates
 from passk_cli.files.source import PACKED
+from passk_cli.message import WARNING, Message
+
+UNJUDGED_IDS = Message(
+    "unjudged-ids", WARNING,
+    "{ids:id} of {key} {ids:is|are} neither in {passed} nor in {failed}, and {ids:has|have} no"
+    " outcome",
+    "",
+    "A file lists the ids of tasks that passed and of tasks that failed. A third list has ids that"
+    " stand in neither: those attempts have no outcome, and --missing decides how they count.",
+)  # fmt: skip
 
 # DuckDB's reader of arrays takes three times their size of memory; above this they are streamed.
 LARGE_BYTES = 1 << 27
@@ -376,18 +386,17 @@ def _ids(head: Head, folder: Folder) -> Contents:
                     name="duplicate-attempts",
                 )
             outcomes[task] = key == passed
-    notes = []
+    messages = []
     for key, value in document.items():
         others = value if key not in (passed, failed) and isinstance(value, list) else []
         fresh = [task for task in others if type(task) in (str, int) and task not in outcomes]
         if fresh:
             outcomes |= dict.fromkeys(fresh)
-            notes.append(
-                f"{len(fresh)} ids of {quoted(key)} are neither in {passed} nor in {failed}: they"
-                " have no outcome"
+            messages.append(
+                UNJUDGED_IDS(ids=len(fresh), key=quoted(key), passed=passed, failed=failed)
             )
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
-    return Contents(lambda wanted: iter(rows), facts=_facts(document), notes=tuple(notes))
+    return Contents(lambda wanted: iter(rows), facts=_facts(document), messages=tuple(messages))
 
 
 ID_LISTS = Format(

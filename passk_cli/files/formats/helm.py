@@ -27,6 +27,18 @@ from passk_cli.files.formats.format import (
     number,
 )
 from passk_cli.files.formats.head import Head
+from passk_cli.message import NOTE, Message
+
+PERTURBED_INSTANCES = Message(
+    "perturbed-instances", NOTE, "{instances:perturbed instance} left out", "",
+    "HELM also runs instances whose text was changed, to measure robustness. They are no further"
+    " attempts at the task and are not counted.",
+)  # fmt: skip
+OTHER_SPLITS = Message(
+    "other-splits", NOTE, "{instances:instance} of other splits left out: {splits}", "",
+    "HELM computes its numbers from the test split. Instances of other splits in the same file are"
+    " left out here too.",
+)  # fmt: skip
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
 # What may be an outcome, the likeliest first; token counts and times are none.
@@ -39,19 +51,20 @@ def _table(head: Head, folder: Folder) -> Contents:
     model = _MODEL.search(scenario)
     outcomes, splits, perturbed = _seen(head)
     split = "test" if "test" in splits else None
-    notes = []
+    messages = []
     if perturbed:
-        notes.append(f"perturbed instances left out: {perturbed}")
+        messages.append(PERTURBED_INSTANCES(instances=perturbed))
     others = {name: times for name, times in splits.items() if split and name != split}
     if others:
-        counts = ", ".join(f"{times} of split {name}" for name, times in others.items())
-        notes.append(f"instances left out, as in HELM's own numbers: {counts}")
+        messages.append(OTHER_SPLITS(instances=sum(others.values()), splits=list(others)))
     facts = {
         "model": at(spec, "adapter_spec", "model") or (model[1] if model else None),
         "suite": _MODEL.sub("", scenario) if model or spec else None,
         "temperature": at(spec, "adapter_spec", "temperature"),
     }
-    return Contents(lambda wanted: _rows(head, wanted, split), tuple(outcomes), facts, tuple(notes))
+    return Contents(
+        lambda wanted: _rows(head, wanted, split), tuple(outcomes), facts, tuple(messages)
+    )
 
 
 def _seen(head: Head) -> tuple[list[str], Counter[str], int]:

@@ -14,8 +14,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
+from passk_cli.files.formats.format import (
+    INCOMPLETE_RUN,
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+)
 from passk_cli.files.formats.head import Head
+from passk_cli.message import WARNING, Message, Said
+
+UNFINISHED_RUN = Message(
+    "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}", "",
+    "The log says that its run was cancelled, ended with an error or has not ended yet. The"
+    " attempts that are there count; those that are missing may be the slow or the difficult ones.",
+)  # fmt: skip
+INVALIDATED_LOG = Message(
+    "invalidated-log", WARNING, "the log is marked as invalidated", "",
+    "Somebody marked this Inspect log as not to be used. Its attempts count all the same; leave the"
+    " file out if the mark is right.",
+)  # fmt: skip
 
 # What Inspect's value_to_float makes of texts; P, a partial credit, is a half.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
@@ -72,8 +92,8 @@ def _table(head: Head, folder: Folder) -> Contents:
         "run": run.get("task_id") or run.get("run_id"),
         "temperature": temperature,
     }
-    notes = tuple(_notes(head, header, len(samples)))
-    return Contents(lambda wanted: _rows(head, samples, wanted), names or None, facts, notes)
+    messages = tuple(_messages(head, header, len(samples)))
+    return Contents(lambda wanted: _rows(head, samples, wanted), names or None, facts, messages)
 
 
 def _header(head: Head) -> dict[str, Any]:
@@ -183,21 +203,21 @@ def _solution(head: Head, sample: _Epoch) -> Any:
     return at(document, "output", "choices", 0, "message", "content")
 
 
-def _notes(head: Head, header: dict[str, Any], there: int) -> Iterator[str]:
+def _messages(head: Head, header: dict[str, Any], there: int) -> Iterator[Said]:
     status = header.get("status")
     if head.form == "zip" and not head.has("header.json"):
-        yield "the run did not end: the log has no header"
+        yield UNFINISHED_RUN(status="")
     elif status not in ("success", None):
-        yield f"the run ended with status {status}"
+        yield UNFINISHED_RUN(status=str(status))
     if header.get("invalidated"):
-        yield "the log is marked as invalidated"
+        yield INVALIDATED_LOG()
     samples = at(header, "results", "total_samples")
     plan = at(header, "eval", "config") or {}
     if samples is None and plan.get("limit") is None and plan.get("sample_id") is None:
         listed = at(header, "eval", "dataset", "samples")
         samples = listed * (plan.get("epochs") or 1) if isinstance(listed, int) else None
     if isinstance(samples, int) and samples != there:
-        yield f"the header says {samples} samples, the file holds {there}"
+        yield INCOMPLETE_RUN(listed=samples, held=there)
 
 
 INSPECT = Format(

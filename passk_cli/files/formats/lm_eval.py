@@ -27,6 +27,15 @@ from passk_cli.files.formats.format import (
     number,
 )
 from passk_cli.files.formats.head import Head
+from passk_cli.message import WARNING, Message, Said
+
+FILTERED_ANSWERS = Message(
+    "filtered-answers", WARNING,
+    "{answers:answer} per task count as one attempt, as the filter makes one answer of them", "",
+    "lm-eval generated several answers per task and its filter (such as a majority vote) made one"
+    " of them. Only that one has an outcome, so pass@1 is that of the filter and pass@k for larger"
+    " k cannot be estimated. Evaluate with a filter that keeps every answer.",
+)  # fmt: skip
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
 _MODEL = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
@@ -50,11 +59,11 @@ def _table(head: Head, folder: Folder) -> Contents:
     for _, sample in lines(head, Wanted("", skip_bad=True)):
         seen.outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
         seen.answers = max(seen.answers, _answers(sample))
-    notes: tuple[str, ...] = ()
+    messages: tuple[Said, ...] = ()
     if seen.answers > 1:
-        notes = (f"{seen.answers} answers per doc, of which the filter makes one attempt",)
+        messages = (FILTERED_ANSWERS(answers=seen.answers),)
     return Contents(
-        lambda wanted: _rows(head, wanted), tuple(seen.outcomes), _facts(head, folder), notes
+        lambda wanted: _rows(head, wanted), tuple(seen.outcomes), _facts(head, folder), messages
     )
 
 
@@ -131,7 +140,7 @@ def _require_new(place: str, doc: str, before: set[str]) -> None:
     if doc in before:
         raise DataError(
             place,
-            f"doc_id {doc} comes again, once per filter, and no sample says which filter",
+            f"doc_id {doc} is duplicated, once per filter, and no sample says which filter",
             "log the samples with lm-eval 0.4.4 or newer",
             name="duplicate-attempts",
         )

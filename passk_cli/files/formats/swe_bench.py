@@ -15,6 +15,7 @@ from typing import Any
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, quoted
 from passk_cli.files.formats.head import Head
+from passk_cli.message import WARNING, Message
 
 # List (without _ids) → outcome, reason.  Of two lists with an instance the first counts where the
 # later one says less (an infrastructure failure is an error too).
@@ -38,10 +39,21 @@ _LISTS: dict[str, tuple[bool | None, str]] = {
 # What was run, so that it failed where nothing else is said of it.
 _RUN = ("completed", "generated", "with_logs", "applied")
 _FAILED = ("unresolved", "failure", *_RUN)
-_COMPLETED_ONLY = (
-    "instances with an error or an empty patch have no report of their own and are not counted;"
-    " the run's report names them"
-)
+COMPLETED_ONLY = Message(
+    "completed-only", WARNING,
+    "instances with an error or an empty patch have no report of their own and are not counted",
+    "the run's report names them",
+    "SWE-bench writes a report per instance only where the tests ran. An instance without a patch"
+    " is a failure and is missing here, so the resolved rate is too high. Give the report of the"
+    " run instead.",
+)  # fmt: skip
+UNLISTED_INSTANCES = Message(
+    "unlisted-instances", WARNING,
+    "{instances:submitted instance} {instances:is|are} in none of the lists, and not counted", "",
+    "The report of a SWE-bench run names every submitted instance and lists those that were"
+    " resolved, unresolved, or ended in an error. Some stand in none of the lists: nothing is known"
+    " of their outcome.",
+)  # fmt: skip
 _RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")
 
 
@@ -68,11 +80,11 @@ def _report(head: Head, folder: Folder) -> Contents:
     model, run = _named(head)
     attempts = _attempts(head.source.name, lists)
     nowhere = {str(one) for one in lists.get("submitted", ())} - attempts.keys()
-    notes = (f"{len(nowhere)} submitted instances are in none of its lists",) if nowhere else ()
+    messages = (UNLISTED_INSTANCES(instances=len(nowhere)),) if nowhere else ()
     return Contents(
         lambda wanted: (Row(one, outcome, 0, why) for one, (outcome, why) in attempts.items()),
         facts={"model": model, "run": run},
-        notes=notes,
+        messages=messages,
     )
 
 
@@ -122,7 +134,7 @@ def _instance(head: Head, folder: Folder) -> Contents:
         model = parts[-4] if parts[-3] == "logs" else parts[-3]
         runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOGS
         facts = {"model": model, "run": parts[-4] if runs else None}
-    return Contents(lambda wanted: _verdicts(results), facts=facts, notes=(_COMPLETED_ONLY,))
+    return Contents(lambda wanted: _verdicts(results), facts=facts, messages=(COMPLETED_ONLY(),))
 
 
 def _verdicts(results: dict[str, Any]) -> Iterator[Row]:

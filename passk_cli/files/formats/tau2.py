@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, judged
+from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, Folder, Format, Row, at, judged
 from passk_cli.files.formats.head import Head
 from passk_cli.files.formats.tau_bench import passes
 
@@ -39,11 +39,13 @@ def _table(head: Head, folder: Folder) -> Contents:
     run = head.document("simulations", "tasks")
     names = folder.names(head, _SIMULATIONS) if not head.has("simulations") else []
     index = run.get("simulation_index")
-    notes = []
+    messages = []
     if names and index and len(index) != len(names):
-        notes = [f"it lists {len(index)} simulations, and {len(names)} are there"]
+        messages = [INCOMPLETE_RUN(listed=len(index), held=len(names))]
     return Contents(
-        lambda wanted: _rows(_simulations(head, folder)), facts=_facts(run), notes=tuple(notes)
+        lambda wanted: _rows(_simulations(head, folder)),
+        facts=_facts(run),
+        messages=tuple(messages),
     )
 
 

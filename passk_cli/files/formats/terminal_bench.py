@@ -14,10 +14,17 @@ from typing import Any
 
 from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
 from passk_cli.files.formats.head import Head
+from passk_cli.message import WARNING, Message
 
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
 _METADATA = "run_metadata.json"
-_NAMELESS = f"no {_METADATA} names the model, so each file counts as one; name it with label=path"
+UNNAMED_MODEL = Message(
+    "unnamed-model", WARNING, "no {file} names the model, so each file counts as one",
+    "name it with label=path",
+    "Terminal-Bench writes the model beside the results. Where that file is missing, passk takes"
+    " each file of results as a model of its own, so attempts of one model may count as several"
+    " models.",
+)  # fmt: skip
 
 
 def _mine(head: Head) -> bool:
@@ -37,8 +44,9 @@ def _table(head: Head, folder: Folder) -> Contents:
         "dataset": at(run, "dataset_name"),
         "run": at(run, "run_id") or _run(next(_trials(head, one=one), None)),
     }
-    notes = (_NAMELESS,) if model is None and head.source.label is None else ()
-    return Contents(lambda wanted: _rows(head, one, wanted), facts=facts, notes=notes)
+    unnamed = model is None and head.source.label is None
+    messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
+    return Contents(lambda wanted: _rows(head, one, wanted), facts=facts, messages=messages)
 
 
 def _trials(head: Head, *, one: bool) -> Iterator[Any]:

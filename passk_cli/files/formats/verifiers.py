@@ -14,6 +14,7 @@ from typing import Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.formats.format import (
+    INCOMPLETE_RUN,
     Contents,
     Folder,
     Format,
@@ -26,6 +27,14 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.files.formats.format import number as finite
 from passk_cli.files.formats.head import Head
+from passk_cli.message import WARNING, Message
+
+ASSUMED_THRESHOLD = Message(
+    "assumed-threshold", WARNING, "a reward of {bar} or more passes",
+    "--threshold X sets another one",
+    "Rewards between 0 and 1 are no outcomes. Without --threshold the run's own threshold decides,"
+    " or 1 where it has none.",
+)  # fmt: skip
 
 # What v0 and v1 call the folder of a run, which stays the same in a copy.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -66,12 +75,11 @@ def _rollouts(head: Head, metadata: Any, bar: float, wanted: Wanted) -> Iterator
         yield Row(example, outcome, attempts[str(example)], reason, score, place=f"line {line}")
         attempts[str(example)] += 1
     if partly:
-        wanted.notes.append(f"without --threshold a reward of {bar:g} or more passes")
+        wanted.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
     examples, rollouts = at(metadata, "num_examples"), at(metadata, "rollouts_per_example")
     held = attempts.total()
     if finite(examples) and finite(rollouts) and 0 < examples * rollouts != held:
-        said = examples * rollouts
-        wanted.notes.append(f"metadata.json says {said} rollouts, the file holds {held}")
+        wanted.messages.append(INCOMPLETE_RUN(listed=int(examples * rollouts), held=held))
 
 
 def _run(head: Head) -> str | None:

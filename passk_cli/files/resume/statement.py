@@ -24,13 +24,26 @@ from passk_cli.files.resume.ledger import Ledger
 from passk_cli.files.source import Source
 from passk_cli.files.sql import quote_text
 from passk_cli.files.statement import Batch, Care, Statement
-from passk_cli.report.words import plural
+from passk_cli.message import NOTE, Message, Said
 
 if TYPE_CHECKING:
     import duckdb
 
 _EACH_ROW = "1::BIGINT AS times, (attempt IS NOT NULL)::BIGINT AS numbers, hash(attempt) AS code"
 _GROUPS = "count(*) AS times, count(attempt) AS numbers, bit_xor(hash(attempt)) AS code"
+
+
+UNCHANGED_FILES = Message(
+    "unchanged-files", NOTE, "{unread} of {files:file} unchanged and not read", "",
+    "--resume keeps the counts of each file beside the output. A file that has not changed since,"
+    " by its size and time, is not read again.",
+)  # fmt: skip
+NOT_KEPT = Message(
+    "files-not-kept", NOTE, "{files:file} read anew each time",
+    "--resume keeps counts of tables only: JSON lines, arrays of JSON, CSV, Parquet",
+    "Files of harnesses' own formats are read in whole by every run; convert them once with `passk"
+    " convert` if that takes long.",
+)  # fmt: skip
 
 
 class ResumedStatement(Statement):
@@ -60,18 +73,15 @@ class ResumedStatement(Statement):
         self.read: set[str] = set()
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[Said, ...]:
         """How many files were not read, and how many are read each time."""
         tables = sum(len(batch.sources) for batch in self.batches if not batch.layout.spool)
         others = sum(len(batch.sources) for batch in self.batches if batch.layout.spool)
         unread = tables - len(self.read)
-        notes = [f"{unread:,} of {plural(tables, 'file')} unchanged and not read"] * bool(unread)
-        if others:
-            notes.append(
-                f"{plural(others, 'file')} read anew each time: --resume keeps counts of tables"
-                " only: JSON lines, arrays of JSON, CSV, Parquet"
-            )
-        return tuple(notes)
+        return (
+            *([UNCHANGED_FILES(unread=unread, files=tables)] if unread else []),
+            *([NOT_KEPT(files=others)] if others else []),
+        )
 
     def require_numbers(self) -> None:
         """Make sure that the tables have the number of each attempt."""

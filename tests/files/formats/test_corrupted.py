@@ -53,7 +53,7 @@ CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
     ("math_evaluation/**/*.jsonl", swap("[true, true, true]", '"all"'), {},
      r'x: line 1: "outcome" is "all"'),
     ("multipl_e/*/HumanEval_12_*.gz", swap('"status": "OK"', '"status": null'), {},
-     r'x: results\[\d+\]: no outcome: unscored \(so in 1 attempt\)'),
+     r'x: results\[\d+\]: no outcome: unscored \(1 attempt in all\)'),
     ("multipl_e/*/HumanEval_12_*.gz", cut, {}, r"x:\d+: not JSON"),
     ("nemo_skills/*/*/gpqa/output-rs0.jsonl", swap("true", '"?"'), {},
      r'x: line 1: "outcome" is "\?"'),

@@ -186,7 +186,8 @@ def test_ids_beside_the_pair_have_no_outcome(tmp_path: Path) -> None:
     )  # fmt: skip
     facts = read(path, missing="drop").facts
     assert facts.missing == 2
-    assert "1 ids of error_ids are neither in passed nor in failed" in facts.warnings[0]
+    assert facts.messages[0].name == "unjudged-ids"
+    assert "1 id of error_ids is neither in passed nor in failed" in facts.messages[0].text
 
 
 CORRUPT: tuple[tuple[str, object, str], ...] = (

@@ -47,7 +47,7 @@ def test_an_outcome_that_no_trial_has_is_refused_though_some_were_never_judged()
 def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk: Passk) -> None:
     done = passk("estimate", HARBOR)
     assert done.code == 3
-    assert "no outcome: error (so in 1 attempt)" in done.err
+    assert "no outcome: error (1 attempt in all)" in done.err
     facts = read(HARBOR, missing="drop").facts
     assert facts.reasons == {MODEL: {"error": 1}}
     # results.csv of the board, which is no attempts.
@@ -69,7 +69,7 @@ def test_what_belongs_to_a_trial_is_not_read(tmp_path: Path) -> None:
 def test_the_same_trial_twice_is_refused(tmp_path: Path) -> None:
     for copy in "ab":
         shutil.copytree(HARBOR / "trials", tmp_path / copy)
-    with pytest.raises(DataError, match="comes again"):
+    with pytest.raises(DataError, match="is duplicated"):
         read(tmp_path, missing="fail")
 
 

@@ -80,19 +80,19 @@ def test_describe_says_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> No
     for line in (
         r"format +inspect \(a score of C or 1 passes; P and other numbers need --threshold\)",
         r"--outcome +verify, graded\.quality, graded\.safe, partial",
-        "no outcome +mockllm/alpha: 9 of 44, of which 5 unscored, 4 error",
-        "no outcome +mockllm/beta: 2 of 44, of which 2 error",
+        r"no outcome +mockllm/alpha 9 of 44 \(5 unscored, 4 errors\)",
+        r"no outcome +mockllm/beta 2 of 44 \(2 errors\)",
     ):
         assert re.search(f"^{line}$", out, re.MULTILINE), line
 
 
 def test_stopped_and_crashed_logs_say_so() -> None:
     facts = read(STOPPED, outcome="verify", missing="drop").facts
-    said = [warning.split(": ", 1)[1] for warning in facts.warnings]
+    said = [message.text.split(": ", 1)[1] for message in facts.messages]
     assert said == [
-        "the run did not end: the log has no header",
-        "the run ended with status error",
-        "the header says 32 samples, the file holds 4",
+        "the run did not finish",
+        "the run did not finish: its status is error",
+        "the run lists 32 attempts, the file holds 4",
     ]
     (crashed,) = STOPPED.glob("*crashed*")
     (whole,) = LOGS.glob("*words_KfG*")
@@ -112,7 +112,8 @@ def test_older_logs() -> None:
     }
     local = DATA / "inspect" / "data_intercode_ctf_local_path.json"
     assert list(cells(local).values()) == [(1, 0)]
-    assert "the header says 79 samples, the file holds 1" in read(local).facts.warnings[0]
+    (message,) = read(local).facts.messages
+    assert (message.name, message.fields["listed"]) == ("incomplete-run", 79)
 
 
 def test_texts_of_attempts() -> None:
@@ -230,7 +231,7 @@ def test_a_retried_run_repeats_and_another_run_goes_on(tmp_path: Path) -> None:
         (tmp_path / f"{name}.eval").write_bytes(archive(log_of(sample(1, 1, "C"), header=header)))
     assert cells(tmp_path) == {("m", "t/1"): (2, 2)}
     (tmp_path / "c.eval").write_bytes((tmp_path / "b.eval").read_bytes())
-    with pytest.raises(DataError, match="comes again"):
+    with pytest.raises(DataError, match="is duplicated"):
         read(tmp_path)
 
 

@@ -30,9 +30,7 @@ def test_helm_counts_the_test_split() -> None:
     counts = read(RUN, outcome="exact_match", by=["temperature"])
     assert counts.series == (("openai/gpt2", "0.0"),)
     assert counts.tasks[0].startswith("mmlu:subject=philosophy,method=multiple_choice_joint/id")
-    assert counts.facts.warnings[0].endswith(
-        "instances left out, as in HELM's own numbers: 1 of split valid"
-    )
+    assert counts.facts.messages[0].text.endswith("1 instance of other splits left out: valid")
     # The aggregate and the description of the run are no results of their own.
     assert counts.facts.foreign == ()
 
@@ -53,7 +51,7 @@ def test_helm_perturbed_instances_are_no_attempts(tmp_path: Path) -> None:
     path.write_text(json.dumps([*records, perturbed]))
     counts = read(path, outcome="exact_match")
     assert int(counts.n.sum()) == 3
-    assert "perturbed instances left out: 1" in counts.facts.warnings[0]
+    assert counts.facts.messages[0].name == "perturbed-instances"
 
 
 def test_math_evaluation_has_a_list_of_scores() -> None:
@@ -72,7 +70,7 @@ def test_math_evaluation_seeds_are_runs(tmp_path: Path) -> None:
         shutil.copy(path, folder / path.name.replace("seed0", f"seed{seed}"))
     assert [n for n, _ in cells(tmp_path).values()] == [6] * 4
     shutil.copy(path, folder / path.name.replace("s0_e-1", "s0_e4"))
-    with pytest.raises(DataError, match="comes again"):
+    with pytest.raises(DataError, match="is duplicated"):
         read(tmp_path)
 
 
@@ -123,5 +121,5 @@ def test_openai_evals_a_sample_matched_twice_is_no_second_attempt(tmp_path: Path
     lines = path.read_text().splitlines(keepends=True)
     twice = tmp_path / "x.jsonl"
     twice.write_text("".join([*lines, lines[2]]))
-    with pytest.raises(DataError, match="comes again"):
+    with pytest.raises(DataError, match="is duplicated"):
         read(twice, missing="drop")

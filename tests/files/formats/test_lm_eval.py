@@ -54,7 +54,7 @@ def test_folder_asks_which_outcome(passk: Passk) -> None:
     assert done.code == 0
     assert "skipped 1 file without this outcome: " in done.err
     assert "/lm_eval/org__alpha/samples_sums_rep_" in done.err
-    assert "12 tasks, 2 attempts each" in done.out
+    assert "12 tasks × 2 attempts" in done.out
 
 
 @pytest.mark.parametrize("options", [[], ["--outcome", STRICT]])
@@ -83,7 +83,8 @@ def test_one_of_several_answers_is_one_attempt_and_said(tmp_path: Path) -> None:
     path.write_text(jsonl([first, {**first, "doc_id": 1, "exact_match": 0.0}]))
     counts = read(path)
     assert counts.n.tolist() == [1, 1]
-    assert "3 answers per doc, of which the filter makes one attempt" in counts.facts.warnings[0]
+    (message,) = counts.facts.messages
+    assert (message.name, message.fields["answers"]) == ("filtered-answers", 3)
 
 
 def test_model_suite_and_temperature(tmp_path: Path) -> None:
@@ -105,7 +106,7 @@ def test_samples_of_early_versions(tmp_path: Path) -> None:
     path.write_text(jsonl([ROW, {**ROW, "doc_id": 1, "exact_match": 0.0, "f1": [0.5, 1]}]))
     assert cells(path, by=["temperature"]) == {("x", "0.5", "0"): (1, 1), ("x", "0.5", "1"): (1, 0)}
     path.write_text(jsonl([ROW, {**ROW, "exact_match": 0.0}]))
-    with pytest.raises(DataError, match="doc_id 0 comes again, once per filter"):
+    with pytest.raises(DataError, match="doc_id 0 is duplicated, once per filter"):
         read(path)
 
 

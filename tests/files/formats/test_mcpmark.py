@@ -45,7 +45,7 @@ def test_a_run_and_its_merged_form_are_repeats(tmp_path: Path) -> None:
     path = tmp_path / "run-1" / "papers__find_math" / "meta.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(meta))
-    with pytest.raises(DataError, match=r"attempt 1 of model 'alpha-1' .* comes again"):
+    with pytest.raises(DataError, match=r"attempt 1 of model 'alpha-1' .* is duplicated"):
         read([str(tmp_path), str(ROOT / "merged")])
 
 

@@ -38,7 +38,7 @@ def test_repeats_are_attempts_and_an_error_is_no_failure(passk: Passk) -> None:
     assert pass_at(1, found, "large", SHORT) == Fraction(2, 3)
     done = passk("estimate", JSON, "--by", "prompt")
     assert done.code == 3
-    assert "no outcome: error (so in 1 attempt)" in done.err
+    assert "no outcome: error (1 attempt in all)" in done.err
     assert "error" in str(read(JSON, missing="drop", by=["prompt"]).facts.reasons)
 
 
@@ -51,7 +51,7 @@ def test_two_prompts_are_not_repeats_of_one(passk: Passk) -> None:
 def test_both_files_hold_the_same_results(passk: Passk) -> None:
     done = passk("estimate", DATA / "promptfoo", "--by", "prompt", "--missing", "fail")
     assert done.code == 3
-    assert "comes again, first at" in done.err
+    assert "is duplicated, first seen at" in done.err
     once = cells(DATA / "promptfoo", by=["prompt"], missing="fail", duplicates="first")
     assert once == cells(JSON, by=["prompt"], missing="fail")
 

@@ -52,8 +52,9 @@ def test_instances_alone_say_what_they_leave_out() -> None:
         resolved,
     )
     assert {model for model, _ in found} == {MODEL}
-    (warning,) = read(ROOT / "logs").facts.warnings
-    assert f"and {len(reports) - 1} more: instances with an error or an empty patch" in warning
+    (warning,) = read(ROOT / "logs").facts.messages
+    assert warning.name == "completed-only"
+    assert f" and {len(reports) - 3} more: instances with an error" in warning.text
 
 
 def report(path: Path, **lists: object) -> Path:
@@ -105,8 +106,8 @@ def test_submitted_instances_of_no_list_are_said(tmp_path: Path) -> None:
     path = report(
         tmp_path / "m.r.json", submitted_ids=["a", "z"], resolved_ids=["a"], unresolved_ids=[]
     )
-    (warning,) = read(path).facts.warnings
-    assert warning.endswith("1 submitted instances are in none of its lists")
+    (warning,) = read(path).facts.messages
+    assert warning.text.endswith("1 submitted instance is in none of the lists, and not counted")
 
 
 def test_pro_is_named_by_its_folder(passk: Passk) -> None:

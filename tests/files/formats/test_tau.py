@@ -79,7 +79,7 @@ def test_tau2_folder_counts_once_however_it_is_named(data: Path) -> None:
     assert pass_hat(1, found, "stub-1") == pass_at(1, found, "stub-1")
     facts = read(data, missing="drop").facts
     assert facts.reasons == {"stub-1": {"infrastructure": 1}}
-    assert facts.foreign == () == facts.warnings
+    assert facts.foreign == () == facts.messages
 
 
 def test_tau2_folder_says_what_is_missing(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_tau2_folder_says_what_is_missing(tmp_path: Path) -> None:
     results = tmp_path / "run" / "results.json"
     index = [{"id": str(i), "task_id": "0", "trial": 0} for i in range(20)]
     results.write_text(json.dumps(json.loads(results.read_text()) | {"simulation_index": index}))
-    (warning,) = read(tmp_path / "run", missing="drop").facts.warnings
-    assert warning.endswith("results.json: it lists 20 simulations, and 18 are there")
+    (warning,) = read(tmp_path / "run", missing="drop").facts.messages
+    assert warning.text.endswith("results.json: the run lists 20 attempts, the file holds 18")
 
 
 def test_tau2_runs_go_on_and_suites_are_apart(tmp_path: Path) -> None:

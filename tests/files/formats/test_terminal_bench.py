@@ -27,7 +27,7 @@ def test_two_runs_of_one_model_go_on() -> None:
 
 
 def test_pooled_runs_are_said() -> None:
-    note = f"2 runs of {MODEL} are pooled: each attempt counts; --by run keeps runs apart"
+    note = f"2 runs of {MODEL} are pooled; --by run keeps runs apart"
     pooled = read(RUNS, missing="fail")
     assert note in [n.text for n in reading_notes(pooled)]
     apart = read(RUNS, missing="fail", by=["run"])
@@ -77,19 +77,19 @@ def test_runs_of_one_label_go_on_without_metadata(tmp_path: Path) -> None:
     labelled = cells(f"mine={without_metadata(tmp_path)}", missing="fail")
     expected = {("mine", task): cell for (_, task), cell in cells(RUNS, missing="fail").items()}
     assert labelled == expected
-    assert read(f"mine={tmp_path}", missing="fail").facts.warnings == ()
+    assert read(f"mine={tmp_path}", missing="fail").facts.messages == ()
 
 
 def test_the_same_run_twice_under_one_label_is_refused(tmp_path: Path) -> None:
     first = without_metadata(tmp_path) / "run-0.json"
     shutil.copy(first, tmp_path / "again.json")
-    with pytest.raises(DataError, match="comes again"):
+    with pytest.raises(DataError, match="is duplicated"):
         read(f"mine={tmp_path}", missing="fail")
 
 
 def test_files_that_name_no_model_are_said(tmp_path: Path) -> None:
     counts = read(without_metadata(tmp_path), missing="fail")
     assert {model for (model,) in counts.series} == {"run-0", "run-1"}
-    (warning,) = counts.facts.warnings
-    assert "run-0.json and 1 more: no run_metadata.json names the model" in warning
-    assert "name it with label=path" in warning
+    (warning,) = counts.facts.messages
+    assert warning.name == "unnamed-model"
+    assert "run-1.json: no run_metadata.json names the model" in warning.text

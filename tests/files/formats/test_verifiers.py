@@ -40,8 +40,8 @@ def test_half_a_reward_passes_and_errors_are_missing() -> None:
     )
     facts = read(RESULTS, missing="drop").facts
     assert facts.reasons == {MODEL: {"error": 1}}
-    (warning,) = facts.warnings
-    assert warning.endswith("without --threshold a reward of 0.5 or more passes")
+    (warning,) = facts.messages
+    assert (warning.name, warning.fields["bar"]) == ("assumed-threshold", "0.5")
     partial = [one for one in rollouts() if 0.5 <= one["reward"] < 1]
     strict = cells(RESULTS, missing="fail", threshold=[1])
     assert sum(c for _, c in strict.values()) == sum(c for _, c in found.values()) - len(partial)
@@ -53,7 +53,7 @@ def test_runs_go_on_and_a_copy_is_a_repeat(tmp_path: Path) -> None:
         shutil.copytree(RESULTS.parent, tmp_path / name)
     assert {n for n, _ in cells(tmp_path, missing="fail").values()} == {8}
     shutil.copytree(RESULTS.parent, tmp_path / "backup" / "1a2b3c4d")
-    with pytest.raises(DataError, match="comes again"):
+    with pytest.raises(DataError, match="is duplicated"):
         read(tmp_path, missing="fail")
 
 
@@ -61,8 +61,8 @@ def test_fewer_rollouts_than_the_metadata_says(tmp_path: Path) -> None:
     shutil.copytree(RESULTS.parent, tmp_path / "x")
     lines = RESULTS.read_text().splitlines(keepends=True)
     (tmp_path / "x" / "results.jsonl").write_text("".join(lines[:30]))
-    warnings = read(tmp_path, missing="fail").facts.warnings
-    assert any("metadata.json says 32 rollouts, the file holds 30" in one for one in warnings)
+    messages = read(tmp_path, missing="fail").facts.messages
+    assert any("the run lists 32 attempts, the file holds 30" in one.text for one in messages)
 
 
 def test_results_without_metadata_are_named_by_their_file(tmp_path: Path) -> None:
