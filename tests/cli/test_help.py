@@ -214,15 +214,16 @@ def test_an_error_is_data_where_the_result_is(
 ) -> None:
     plain = passk(*arguments)
     done = passk(*arguments, "-f", "json")
-    assert (done.code, done.err) == (code, plain.err)
+    assert done.code == code
     if kind == "data" and arguments[0] == "gate":
         assert json.loads(done.out)["result"] == "fail"
         return
+    assert done.err == plain.err
     document = json.loads(done.out)
     assert document["schema"] == "passk-error/1"
     error = document["error"]
-    assert set(error) == {"kind", "place", "problem", "remedy", "exit"}
-    assert (error["kind"], error["exit"]) == (kind, code)
+    assert set(error) == {"name", "kind", "place", "problem", "remedy", "exit"}
+    assert (error["kind"], error["exit"], error["name"]) == (kind, code, plain.error)
     if parts is not None:
         for part, value in zip(("place", "problem", "remedy"), parts, strict=True):
             assert value is None or error[part].startswith(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def test_every_name_of_an_error_is_declared() -> None:
 
 def test_messages_have_names_words_and_a_meaning() -> None:
     for name, message in messages().items():
-        assert name.replace("-", "").isalpha() and name.islower(), name
+        assert re.fullmatch("[a-z]+(?:-[a-z]+)*", name), name
         assert message.severity in (NOTE, WARNING, ERROR), name
         assert message.meaning.endswith("."), name
         assert not message.template.endswith("."), name

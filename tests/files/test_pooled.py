@@ -47,7 +47,7 @@ def test_the_remedies_keep_models_apart(
     done = passk("estimate", table(tmp_path), *FIELDS, *remedy)
     assert done.code == 0
     assert re.search("gpt-x +0.000", done.out)
-    assert "to 1.000" in done.out
+    assert re.search("claude-y +1.000", done.out)
 
 
 def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> None:
