@@ -7,6 +7,7 @@
 <!-- formats -->             the file formats
 <!-- json estimate -->       the fields of a command's JSON
 <!-- schemas -->             the versions of JSON documents
+<!-- fields -->             the fields that rows of several commands have
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS, command_of
 from passk_cli.option import DeclaredOption
 from passk_cli.render import data
+from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
-    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas) -->\n"
+    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields) -->\n"
     r"(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
@@ -45,6 +47,7 @@ def _part(match: re.Match[str]) -> str:
         "formats": _formats,
         "json": _json,
         "schemas": _schemas,
+        "fields": _fields,
     }
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
 
@@ -96,7 +99,7 @@ def _columns(name: str) -> str:
 
 def _cell(text: str) -> str:
     """Text in a cell of a table, in which nothing is Markdown."""
-    return re.sub(r"([\\`*_|<>\[\]~^])", r"\\\1", text)
+    return re.sub(r"([\\*_|<>\[\]~^])", r"\\\1", text)
 
 
 def shared_options() -> dict[str, list[DeclaredOption]]:
@@ -144,6 +147,12 @@ def _schemas(_: str) -> str:
     return f"- `{data.SCHEMA}`: what a command found\n- `{failure.SCHEMA}`: an error"
 
 
+def _fields(_: str) -> str:
+    """The fields that rows of several commands have."""
+    lines = ["| field | meaning |", "| --- | --- |"]
+    return "\n".join([*lines, *(f"| `{c.name}` | {_cell(c.meaning)} |" for c in FIELDS)])
+
+
 def _formats(_: str) -> str:
     """Every file format and what passes in it."""
     import passk_cli
@@ -157,7 +166,7 @@ def _formats(_: str) -> str:
 
 
 # What each command is asked for its JSON, beside `sample_data`.
-_ASKED = {
+ASKED = {
     "estimate": "sample_data/tau_airline.csv -k 1,4",
     "compare": "sample_data/agents.jsonl -k 1 --baseline claude-fable-5",
     "gate": "sample_data/agents.jsonl --model claude-fable-5 --model gpt-5.5 -k 1"
@@ -178,7 +187,7 @@ _ASKED = {
 
 def _json(name: str) -> str:
     """The keys of a command's JSON and of its rows, with types as printed, and meanings."""
-    document = json.loads(answer(f"passk {name} {_ASKED[name]} -f json -q"))
+    document = json.loads(answer(f"passk {name} {ASKED[name]} -f json -q"))
     rows = document.get("rows", [])
     types: dict[str, set[str]] = {}
     for record in rows:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs import man, reference, sessions
+from docs import man, reference, schema, sessions
 
 
 def renew(page: Path) -> bool:
@@ -33,9 +33,10 @@ def main(arguments: Sequence[str]) -> None:
         from docs.figures import draw
 
         draw()
-    if not named and man.PAGE.read_text() != man.page():
-        man.PAGE.write_text(man.page())
-        print(man.PAGE.relative_to(sessions.ROOT))
+    for made in () if named else (man, schema):
+        if made.PAGE.read_text() != made.page():
+            made.PAGE.write_text(made.page())
+            print(made.PAGE.relative_to(sessions.ROOT))
     for page in named or sessions.pages():
         if renew(page):
             print(page.relative_to(sessions.ROOT))

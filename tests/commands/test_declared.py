@@ -1,0 +1,88 @@
+"""What commands give programs is declared: every column of csv, every key of JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import pytest
+
+from docs import schema
+from docs.reference import ASKED
+from passk_cli.commands import COMMANDS, command_of
+from tests.conftest import ROOT, Passk
+from tests.schema import errors
+
+COLD = "--where 'temperature < 0.5'"
+FEW = "--model 'gpt*' --where \"temperature < 0.5 AND task_id LIKE '%7'\""
+MORE = (
+    "estimate sample_data/cruxeval.jsonl.gz --by temperature -k 1,5",
+    "estimate sample_data/agents.jsonl -k 1 --methods",
+    f"compare sample_data/cruxeval.jsonl.gz {FEW} --crossings --band --flips",
+    "compare sample_data/agents.jsonl -k 1 --margin 0.05 --sensitivity task",
+    f"compare sample_data/cruxeval.jsonl.gz {COLD} --change pass@1:pass@10 -m pass@1,pass@10",
+    "gate sample_data/tau_airline.csv --min pass@1=0.3 --min-each 0.1 --must-pass 1",
+    "gate sample_data/agents.jsonl --model gpt-5.5 --model gpt-5.6-sol --baseline gpt-5.6-sol"
+    " --max-drop pass@1=0.6 --rehearse",
+    f"tasks sample_data/cruxeval.jsonl.gz --suspects {COLD}",
+    "tasks sample_data/tau_airline.csv --always 0.95",
+    "tasks sample_data/agents.jsonl --against gpt-5.5",
+    "curve sample_data/tau_airline.csv --delta --band simultaneous",
+    "plan sample_data/tau_airline.csv --detect 0.05 --budget 5000",
+    "plan sample_data/tau_airline.csv --budget 500 --cost-per-attempt 0.1",
+    "temperature --toy gaussian --spread 16 -k 2,8",
+    "extrapolate sample_data/counts.csv --target 0.5 --resamples 100",
+    "describe sample_data/cruxeval.jsonl.gz --by temperature",
+)
+LINES = (*(f"{name} {words}" for name, words in ASKED.items()), *MORE)
+# Columns that --by adds, or temperatures.
+GROUPS = {"temperature"}
+GOLDEN = re.compile(r"^--- stdout\n(model,.*)$", re.M)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_column_and_key_is_declared(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(ROOT)
+    words = shlex.split(line)
+    document, root = json.loads(passk(*words, "-q", "-f", "json").out), schema.schema()
+    assert list(errors(document, root, root)) == []
+    for row in document["rows"]:
+        assert list(errors(row, root["$defs"][words[0]], root)) == []
+    if not command_of(words[0]).view:
+        pytest.skip("declares no columns yet")
+    assert document["rows"]
+    # Those of csv: each row of JSON has all of them.
+    assert set(document["rows"][0]) <= {*command_of(words[0]).fields(), *GROUPS}
+
+
+def test_every_column_of_a_golden_is_declared() -> None:
+    headers = {
+        path.name: match[1].split(",")
+        for path in (ROOT / "tests" / "golden").glob("*.txt")
+        if (match := GOLDEN.search(path.read_text()))
+    }
+    assert len(headers) >= 4
+    for name, header in headers.items():
+        command = command_of(name.split("-")[0].removesuffix(".txt"))
+        if command.view:
+            assert set(header) <= {*command.fields(), *GROUPS}, name
+
+
+def test_a_wrong_document_is_seen() -> None:
+    root = schema.schema()
+    document = {
+        "schema": "passk-report/2", "rows": [{"model": "m", "estimate": "much"}],
+        "messages": [{"name": "a"}], "context": "", "signature": {}, "caption": "",
+    }  # fmt: skip
+    assert set(errors(document, root, root)) == {
+        "rows: estimate: 'much' is no ['number', 'null']",
+        "messages: severity is absent", "messages: text is absent", "messages: fields is absent",
+        "caption is not declared",
+    }  # fmt: skip
+
+
+def test_every_command_is_asked_for_json() -> None:
+    assert set(ASKED) == set(COMMANDS) - {"convert"}

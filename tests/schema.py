@@ -1,0 +1,53 @@
+"""A check of JSON by the part of JSON Schema that ours uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_TYPES: dict[str, Any] = {
+    "string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list,
+    "object": dict, "null": type(None),
+}  # fmt: skip
+KNOWN = {
+    "$schema", "$defs", "$ref", "title", "description", "type", "enum", "const", "properties",
+    "required", "additionalProperties", "items", "anyOf",
+}  # fmt: skip
+
+
+def errors(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[str]:
+    """What of a value is not as a schema has it.
+
+    >>> list(errors({"a": 1}, {"properties": {"a": {"type": "string"}}}, {}))
+    ["1 is no ['string']"]
+    """
+    assert set(schema) <= KNOWN, schema
+    if "$ref" in schema:
+        yield from errors(value, root["$defs"][schema["$ref"].rpartition("/")[2]], root)
+        return
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds and not any(_is(value, kind) for kind in kinds):
+        yield f"{value!r} is no {kinds}"
+    if "const" in schema and value != schema["const"]:
+        yield f"{value!r} is not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{value!r} is none of {schema['enum']}"
+    if "anyOf" in schema:
+        every = [list(errors(value, each, root)) for each in schema["anyOf"]]
+        yield from [] if [] in every else min(every, key=len)
+    properties = schema.get("properties", {})
+    for name, content in value.items() if isinstance(value, dict) else ():
+        if name in properties:
+            yield from (f"{name}: {error}" for error in errors(content, properties[name], root))
+        elif schema.get("additionalProperties", True) is False:
+            yield f"{name} is not declared"
+    yield from (f"{name} is absent" for name in schema.get("required", ()) if name not in value)
+    if isinstance(value, list) and "items" in schema:
+        for each in value:
+            yield from errors(each, schema["items"], root)
+
+
+def _is(value: Any, kind: str) -> bool:
+    number = kind in ("integer", "number")
+    return isinstance(value, _TYPES[kind]) and not (number and isinstance(value, bool))
