@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.extrapolate.prediction import two_digits
-from passk_cli.commands.extrapolate.report import extrapolate_report
+from passk_cli.commands.extrapolate import Extrapolate
 from passk_cli.errors import DataError
 from passk_cli.inference.futures import MODELS
 from passk_cli.metrics.pass_k import hat_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
-from passk_cli.report.model import Estimate, Report
+from passk_cli.report.model import ALWAYS, Estimate, Report
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.prediction import two_digits
 from passk_cli.study.study import Study
 from tests.conftest import ROOT, SAMPLES, Golden, Passk
 from tests.words import faults
@@ -53,7 +53,7 @@ COMMANDS: dict[str, list[object]] = {
 
 
 def report_of(counts: Counts, to: tuple[int, ...] = (), **asked: Any) -> Report:
-    return extrapolate_report(Study(counts, (), Confidence(resamples=100)), to=to, **asked)
+    return Extrapolate(to=to, **asked).report(Study(counts, (), Confidence(resamples=100)))
 
 
 def counts_of(seed: int = 0, tasks: int = 60, n: int = 20, models: int = 1) -> Counts:
@@ -66,20 +66,20 @@ def counts_of(seed: int = 0, tasks: int = 60, n: int = 20, models: int = 1) -> C
 
 
 def column(report: Report, name: str, table: int = 0) -> list[object]:
-    names = [c.name for c in report.tables[table].columns]
+    names = [c.header for c in report.tables[table].columns]
     return [row[names.index(name)] for row in report.tables[table].rows]
 
 
 def facts(report: Report) -> list[dict[str, object]]:
-    names = [c.name for c in report.data.columns]
+    names = [c.header for c in report.data.columns]
     return [dict(zip(names, row, strict=True)) for row in report.data.rows]
 
 
-def test_ten_and_a_hundred_times_the_attempts_by_default() -> None:
+def test_ten_times_the_attempts_by_default() -> None:
     report = report_of(counts_of(), fit="beta")
-    names = [c.name for c in report.tables[0].columns]
-    assert names[1:4] == ["pass@20", "pass@200", "pass@2000"]
-    assert report.signature["to"] == "200,2000"
+    names = [c.header for c in report.tables[0].columns]
+    assert names[1:5] == ["pass@20", "its interval", "pass@200", "assumption-free bound"]
+    assert report.signature["to"] == "200"
 
 
 def test_the_most_at_the_farthest_k_comes_first() -> None:
@@ -87,14 +87,14 @@ def test_the_most_at_the_farthest_k_comes_first() -> None:
     values = [cell.value for cell in column(report, "pass@50") if isinstance(cell, Estimate)]
     assert values == sorted(values, reverse=True)
     assert len(values) == 3
-    assert len(report.tables) == 1
+    assert [table.title for table in report.tables if table.shown == ALWAYS] == [""]
 
 
-def test_each_model_alone_is_told_of_few_series_and_drawn_of_a_lone_one() -> None:
+def test_each_law_alone_is_a_table_and_drawn_of_a_lone_series() -> None:
     report = report_of(counts_of(), (100,), fit="weighed")
-    assert column(report, "fit", 1)[0] == column(report, "fit")[0]
-    weights = [w for w in column(report, "weight", 1) if isinstance(w, float)]
-    assert weights == sorted(weights, reverse=True)
+    assert column(report, "prediction", 1) == [f"pass@100 by {name}" for name in MODELS]
+    weights = [float(w) for w in column(report, "weight", 1)]  # type: ignore[arg-type]
+    assert sum(weights) == pytest.approx(1.0)
     plot = report.plots[0]
     assert {row["series"] for row in plot.rows} >= {"weighed", "smooth"}
     assert max(point["x"] for point in plot.points) == 20
@@ -141,8 +141,8 @@ def test_attempts_that_differ_have_a_column() -> None:
     cells += [("many", f"t{t}", 40, t % 6) for t in range(30)]
     report = report_of(Counts.from_cells(cells), (100,), fit="beta")
     assert sorted(column(report, "n")) == [10, 40]  # type: ignore[type-var]
-    assert report.tables[0].columns[2].name == "pass@n"
-    assert "k = 10–40 predicted from 4–7 attempts" in report.context
+    assert report.tables[0].columns[2].header == "pass@n"
+    assert "k = 10–40 predicted from 4–7 attempts" in report.details
 
 
 def test_a_prediction_of_zero_stands_before_those_that_are_none() -> None:
@@ -189,9 +189,9 @@ def test_tidy_rows_tell_every_model(passk: Passk) -> None:
 
 
 def test_within_the_attempts_it_says_what_estimate_says(passk: Passk) -> None:
-    ahead = passk("extrapolate", COUNTS, "--to", "10,100", "--fit", "beta", *FEW).out
+    ahead = passk("extrapolate", COUNTS, "--to", "10,100", "--fit", "beta", *FEW, "--full").out
     now = passk("estimate", COUNTS, "-k", "10,20").out
-    for shown in ("0.179 [0.081, 0.315]", "0.200 [0.091, 0.355]"):
+    for shown in ("0.179 [0.081, 0.315]", "[0.091, 0.355]"):
         assert shown in now
         assert shown in ahead
 
@@ -205,7 +205,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         "pass@k beyond the attempts made",
         "target 0.25",
         "attempts made",
-        "any rare tasks",
+        "assumption-free bound",
     ):
         assert text in lone.read_text()
     assert passk(*base, "-m", "pass@k,pass^k", "--fit", "beta", "--chart", both).code == 0
@@ -268,9 +268,8 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
     path = write("x.csv", "model,task,n,c\n" + text)
     done = passk("extrapolate", path, "--fit", "beta", "--target", "0.9", *FEW)
     assert done.code == 0
-    assert "never: no prediction: no attempt passed" in done.err
-    assert "brief: no prediction: 3 attempts per task say too little" in done.err
-    assert "No prediction: brief, never." in done.out.splitlines()[0]
+    assert "[no-prediction]: no prediction for never: no attempt passed" in done.err
+    assert "no prediction for brief: 3 attempts per task say too little" in done.err
     assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["good", "brief", "never"]
     alone = passk("extrapolate", path, "--model", "never")
     assert (alone.code, alone.out) == (3, "")
@@ -283,13 +282,12 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
         (
             ["--to", "1000", "--target", "0.3", "--percent"],
             "k for pass@k = 30.0 % of starcoder-15b-racket: 130 [8, 23,000]. pass@1000: 41.2"
-            " [21.3, 67.7] % under the ex-Gaussian model; whatever the rare tasks are, at least"
-            " 9.1 %.",
+            " [21.3, 67.7] % under the ex-Gaussian model; assumption-free bound: ≥ 9.1 %.",
         ),
         (
             ["--to", "1000", "-m", "pass^k", "--fit", "beta"],
-            "pass^1000 of starcoder-15b-racket: 0.014 [0.000, 0.110] by the beta fit; whatever the"
-            " rare failures are, at most 0.167.",
+            "pass^1000 of starcoder-15b-racket: 0.014 [0.000, 0.110] by the beta fit;"
+            " assumption-free bound: ≤ 0.167.",
         ),
         (
             ["--to", "10", "--fit", "beta"],
@@ -297,9 +295,9 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
         ),
         (
             ["-m", "pass^k", "--fit", "beta", "--target", "0.9"],
-            "k up to which pass^k is at least 0.900 of starcoder-15b-racket: 0 [0, 0]; 0 where it"
-            " is less at k = 1 already. pass^2000: 0.011 [0.000, 0.106] by the beta fit; whatever"
-            " the rare failures are, at most 0.167.",
+            "k up to which pass^k ≥ 0.900 of starcoder-15b-racket: 0 [0, 0]; at k = 1 it is less"
+            " already. pass^200: 0.024 [0.000, 0.126] by the beta fit; assumption-free bound:"
+            " ≤ 0.167.",
         ),
     ],
 )
@@ -313,18 +311,17 @@ def test_the_answer_of_several_models() -> None:
         return style.answer(report, style.Style(digits=1))
 
     assert said(2) == (
-        "pass@100: 1.0 [1.0, 1.0] (m1) and 0.9 [0.8, 0.9] (m0) by the beta fit; whatever the rare"
-        " tasks are, at least 0.9 and 0.6."
+        "pass@100 is highest for m1: 1.0 [1.0, 1.0] by the beta fit; assumption-free bound: ≥ 0.9."
     )
-    assert said(4).startswith("pass@100 of 4 models: 0.9 [0.8, 0.9] (m0) to 1.0 [1.0, 1.0] (m3) by")
+    assert said(4).startswith("pass@100 is highest for m2: 1.0 [1.0, 1.0] by")
     assert said(4, target=0.3).startswith(
-        "k for pass@k = 0.3 of 4 models: 1 [1, 1] (m1) to 2 [2, 3] (m0)."
+        "k for pass@k = 0.3 is lowest for m2 and 2 more: 1 [1, 1]."
     )
 
 
 def test_a_law_that_counts_contradict_is_not_assumed_in_silence() -> None:
     report = report_of(lumps(), (1_000,))
-    assert "(the counts contradict this: its interval holds a second fit); whatever" in (
+    assert "(the counts contradict it; its interval holds a second fit); assumption" in (
         style.answer(report, style.Style())
     )
 
@@ -340,10 +337,11 @@ def test_what_qualifies_the_numbers_is_said(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\n" + rows_of("a", cells))
     both = ["-m", "pass@k,pass^k", "--fit", "beta"]
     done = passk("extrapolate", path, "--to", "100000", *both, *FEW, "-v")
-    assert "fewer attempts than the k that is predicted from (a: 3 of 30)" in done.err
-    assert "a: every task has passed (pass^k: failed) at least once" in done.err
-    assert done.err.count("a: k goes beyond 1,000 times the attempts") == 1
-    assert done.err.count("--fit beta: the intervals hold only if success rates follow this") == 1
+    assert "[fewer-attempts]: 3 tasks of a have fewer attempts than the others" in done.err
+    assert "every task of a has passed; pass@k stays" in done.err
+    assert "every task of a has failed; pass^k stays" in done.err
+    assert done.err.count("k is more than 1,000 times the attempts of a") == 1
+    assert done.err.count("--fit beta: intervals hold only if success rates follow this") == 1
 
 
 def test_python_gives_what_the_command_line_prints(passk: Passk) -> None:
@@ -383,7 +381,7 @@ def lumps(tasks: int = 90) -> Counts:
 
 def test_rates_spread_otherwise_widen_the_interval_and_say_so() -> None:
     report = report_of(lumps(), (1_000,))
-    assert any("contradict the ex-Gaussian model" in note.text for note in report.messages)
+    assert [said.name for said in report.warnings] == ["contradicted-law"]
     whole, law, weighed = [r for r in facts(report) if "pass@1000" in str(r["metric"])][:3]
     assert (whole["k"], law["k"], law["fit_k"]) == (1000, None, 1000)
     assert [r["metric"] for r in (whole, law)] == ["pass@1000", "pass@1000 by ex-gaussian"]
@@ -394,8 +392,9 @@ def test_rates_spread_otherwise_widen_the_interval_and_say_so() -> None:
     lows, highs = ([float(r[x]) for r in (whole, law, weighed)] for x in ("low", "high"))  # type: ignore[arg-type]
     assert (lows[0], highs[0]) == (min(lows[1:]), max(highs[1:]))
     assert float(whole["misfit"]) > float(whole["misfit_limit"])  # type: ignore[arg-type]
-    assert report.tables[1].title.startswith("Each fit alone: pass@k of m")
-    assert column(report, "fit", 1) == ["ex-gaussian", "weighed"]
+    assert column(report, "prediction", 1)[:2] == [
+        "pass@1000 by ex-gaussian", "pass@1000 by weighed",
+    ]  # fmt: skip
 
 
 def test_the_interval_for_any_rare_tasks_starts_where_the_attempts_end(passk: Passk) -> None:
@@ -416,7 +415,7 @@ def test_any_rare_tasks_with_unequal_attempts() -> None:
     cells = [("m", f"t{t}", 20, t % 5) for t in range(38)] + [("m", "x", 60, 4), ("m", "y", 8, 0)]
     counts = Counts.from_cells(cells)
     study = Study(counts, (), Confidence(resamples=100, population="these-tasks"))
-    row = facts(extrapolate_report(study, to=(40,), fit="beta"))[-1]
+    row = facts(Extrapolate(to=(40,), fit="beta").report(study))[-1]
     n, c = counts.n, counts.c
     by_hand = np.where(n >= 40, 1 - hat_pairs(n, n - c, 40), c > 0)
     by_hand = by_hand.mean()

@@ -14,6 +14,8 @@ COLD = f'{CRUX} --where "temperature < 0.5"'
 CASES = [
     ("order", f"order {COLD}"),
     ("order of a trial column", "order sample_data/tau_airline.csv"),
+    ("extrapolate", f"extrapolate {COLD}"),
+    ("extrapolate of 8 series", f"extrapolate {CRUX} --by temperature"),
     ("curve", f"curve {COLD}"),
     ("curve of 8 series", f"curve {CRUX} --by temperature"),
     ("curve of exact rates", "curve sample_data/toy_families.csv"),

@@ -1,4 +1,4 @@
-"""What is predicted of one series at larger k, or why nothing is."""
+"""Predictions of one series at larger k, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passk_cli.inference.extrapolation import (
-    Candidate,
     Extrapolation,
     Reach,
     default_fit,
@@ -22,7 +21,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Estimate, Limits
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
-from passk_cli.study.values import TaskValues
+from passk_cli.study.values import Series, TaskValues
 
 # Points of a curve: up to the largest k drawn, and from there to the farthest a target is sought.
 _DRAWN, _STEPS = 48, 64
@@ -62,23 +61,38 @@ class Refusal:
     reason: str
     facts: tuple[Fact, ...]
 
+    @property
+    def family(self) -> str:
+        """ "pass@" or "pass^"."""
+        return self.rates.metric.family
+
+    @property
+    def series(self) -> Series:
+        """Whose it is."""
+        return self.rates.series
+
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is predicted of one series.
+    """The predictions of one series.
 
     rates : its tasks at k = 1.  ahead : its curve, and those of the models.
     numbers : k → the number there, at the largest k known and at those asked for; as `passk
         estimate` has it where every task has n ≥ k.
     reaches : the k that reaches the target, in whole attempts; empty without a target.
-    rare : what the value beyond the attempts lies in whatever the rare tasks are.
+    bound : what the value beyond the attempts lies in, without a law.
     """
 
     rates: TaskValues
     ahead: Extrapolation
     numbers: Mapping[int, Fact]
     reaches: tuple[Fact, ...]
-    rare: Limits
+    bound: Limits
+
+    @property
+    def series(self) -> Series:
+        """Whose they are."""
+        return self.rates.series
 
     @property
     def family(self) -> str:
@@ -86,8 +100,21 @@ class Prediction:
         return self.rates.metric.family
 
     @property
-    def known(self) -> Fact:
-        """The number at the largest k known."""
+    def sign(self) -> str:
+        """From which side the assumption-free bound holds beyond the attempts."""
+        return "≥ " if self.family == "pass@" else "≤ "
+
+    @property
+    def limit(self) -> float:
+        """The assumption-free bound: of pass@k a lower limit, of pass^k an upper one."""
+        low, high = self.bound.low, self.bound.high
+        if self.family == "pass@":
+            return 0.0 if low is None else low
+        return 1.0 if high is None else high
+
+    @property
+    def measured(self) -> Fact:
+        """The number at the largest k that nearly all tasks have attempts for."""
         return self.numbers[self.ahead.known]
 
     @property
@@ -101,8 +128,7 @@ class Prediction:
         """Its numbers, each model's own beside those that are weighed, and the target's k."""
         for k, number in self.numbers.items():
             yield number
-            if number.values is None:
-                yield from self._parts(k, number)
+            yield from self.parts(k)
         yield from self.reaches
 
     @property
@@ -119,13 +145,15 @@ class Prediction:
         """Whether the counts speak against the law that the interval assumes."""
         return self.ahead.misfit is not None and self.ahead.misfit.fails
 
-    def _parts(self, k: int, number: Fact) -> Iterator[Fact]:
-        """What the number is made of: the law and the weighed models, and each of these alone.
+    def parts(self, k: int) -> Iterator[Fact]:
+        """The parts of a predicted number: the law, the weighed models, and each of these alone.
 
         Under names of their own, as "pass@100 by beta", and with k in `fit_k`: a k has one answer.
         """
-        ahead, fit_k = self.ahead, {**number.more, "fit_k": k}
-        number = replace(number, k=None)
+        ahead, number = self.ahead, replace(self.numbers[k], k=None)
+        if number.values is not None:
+            return
+        fit_k = {**number.more, "fit_k": k}
         for name, method, part in (
             (EX_GAUSSIAN, _POSTERIOR, ahead.law), (WEIGHED, _REFITS, ahead.weighed)
         ):  # fmt: skip
@@ -137,12 +165,9 @@ class Prediction:
                 yield replace(number, name=own, estimate=estimate, method=method, more=more)
         for model in self.ahead.models if number.more["fit"] == WEIGHED else ():
             more = {**fit_k, "fit": model.name, "weight": model.weight, "backtest": model.error}
-            estimate, own = Estimate(self.alone(model, k)), f"{number.name} by {model.name}"
+            estimate = Estimate(float(model.values[ahead.ks == k][0]))
+            own = f"{number.name} by {model.name}"
             yield replace(number, name=own, estimate=estimate, method="none", level=None, more=more)
-
-    def alone(self, model: Candidate, k: int) -> float:
-        """What one model says by itself at one of the k's."""
-        return float(model.values[self.ahead.ks == k][0])
 
 
 def two_digits(k: float | None, known: int, *, up: bool) -> Cell:
@@ -154,7 +179,7 @@ def two_digits(k: float | None, known: int, *, up: bool) -> Cell:
 
 
 def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
-    """What is predicted of a series.  rates : its values of the family's metric at k = 1.
+    """The predictions of a series.  rates : its values of the family's metric at k = 1.
 
     Errors: ParameterError for more draws than can be held.
     """
@@ -170,10 +195,10 @@ def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
         nothing = replace(blank, estimate=Estimate(None, reason=str(error)))
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
         return Refusal(rates, str(error), tuple(facts))
-    rare = _rare(study, rates, next((k for k in aim.ks if k > ahead.known), ahead.known))
+    bound = _bound(study, rates, next((k for k in aim.ks if k > ahead.known), ahead.known))
     tested: dict[str, Cell] = {
         **blank.more, "weight": 1.0, "backtest": ahead.error, "backtest_k": ahead.known,
-        "backtest_from": ahead.few, "rare_low": rare.low, "rare_high": rare.high,
+        "backtest_from": ahead.few, "rare_low": bound.low, "rare_high": bound.high,
     }  # fmt: skip
     if ahead.law is not None:
         tested["fit"] = WEIGHED
@@ -181,11 +206,11 @@ def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
         tested |= {"misfit": ahead.misfit.excess, "misfit_limit": ahead.misfit.limit}
     blank = replace(blank, more=tested, method=_HULL if ahead.law else blank.method)
     reaches = () if aim.target is None else (_reach(blank, family, ahead, aim.target),)
-    return Prediction(rates, ahead, _numbers(study, rates, ahead, blank, aim), reaches, rare)
+    return Prediction(rates, ahead, _numbers(study, rates, ahead, blank, aim), reaches, bound)
 
 
-def _rare(study: Study, rates: TaskValues, k: int) -> Limits:
-    """What pass@k lies in at this k and beyond, whatever the rare tasks are.
+def _bound(study: Study, rates: TaskValues, k: int) -> Limits:
+    """The assumption-free bound: what pass@k lies in at this k and beyond.
 
     No task passes less with more attempts: from the lower limit of the mean over tasks of pass@k
     at the attempts there are, at most k of them, to 1.  pass^k: from 0 to the upper limit.  For
@@ -251,8 +276,8 @@ def _reach(blank: Fact, family: str, ahead: Extrapolation, target: float) -> Fac
     exact = reach(ahead, family, target)
     ks = {"estimate": exact.k, "low": exact.low, "high": exact.high}
     whole = math.ceil if family == "pass@" else math.floor
-    k, low, high = (None if one is None or one > SOUGHT else whole(one) for one in ks.values())
-    beyond = ", ".join(name for name, one in zip(ks, (k, low, high), strict=True) if one is None)
+    k, low, high = (None if end is None or end > SOUGHT else whole(end) for end in ks.values())
+    beyond = ", ".join(name for name, end in zip(ks, (k, low, high), strict=True) if end is None)
     return replace(
         blank,
         name=f"k for {family}k = {target:g}",

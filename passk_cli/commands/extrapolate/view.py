@@ -1,0 +1,419 @@
+"""pass@k and pass^k beyond the attempts: the table, each fit alone, the answer and the chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from passk_cli.inference.futures import DOUBT as LAW_DOUBT
+from passk_cli.inference.futures import EX_GAUSSIAN, HARD, WEIGHED
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.laws.smooth_tail import DOUBT
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Limits, Phrase, Sentence, Table
+from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.words import span
+from passk_cli.study.fact import Fact
+from passk_cli.study.prediction import SOUGHT_WORDS, Aim, Prediction, Refusal, reach
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field
+
+_FREE = "assumption-free bound"
+# So few tasks with a pass say little of the law; beyond so many times the attempts, predictions
+# follow its shape.
+_FEW_PASSED, _FAR = 10, 1000
+# In a chart, laws of a lone series from this weight on; a line goes on so many times beyond the k
+# that reaches its target.
+_DRAWN_WEIGHT, _PAST = 0.05, 3
+
+NO_PREDICTION = Message(
+    "no-prediction", WARNING, "no prediction for {models}: {reason}",
+    meaning="A law needs passes at some tasks, enough tasks and attempts, and a number of attempts"
+    " that does not depend on their outcomes. Models that lack this have an empty row.",
+)  # fmt: skip
+CONTRADICTED_LAW = Message(
+    "contradicted-law", WARNING,
+    "the counts of {models} contradict the ex-Gaussian model (misfit {misfit:=amount}, limit"
+    " {limit:=amount}){?weighed|: estimate of --fit weighed, interval of both fits}",
+    meaning="The misfit says how much better another spread of success rates explains the counts"
+    " than this model does. Above the limit, the estimate is that of the weighed fits and the"
+    " interval holds both. Of several models, the message has the largest misfit.",
+)  # fmt: skip
+UNTESTED_LAW = Message(
+    "untested-law", WARNING,
+    "--fit ex-gaussian of pass^k: its intervals hold too seldom", "--fit weighed is better",
+    "The priors of the ex-Gaussian model are from published data sets. These show how rare passes"
+    " are, not how rare failures are, so they do not fit pass^k.",
+)  # fmt: skip
+SINGLE_LAW = Message(
+    "single-law", WARNING, "--fit {fit}: intervals hold only if success rates follow this law",
+    meaning="An interval of one law allows for the choice of tasks and the error of the fit, not"
+    " for another law. ex-gaussian and weighed allow for that too.",
+)  # fmt: skip
+FAR_AHEAD = Message(
+    "far-ahead", WARNING,
+    "k is more than {times} times the attempts of {models}; there predictions follow the law more"
+    " than the data",
+    meaning="Tasks that pass once in many thousand attempts leave no trace in the counts. How many"
+    " there are is then up to the shape of the law. The assumption-free bound holds at every k.",
+)  # fmt: skip
+FEW_PASSED = Message(
+    "few-passed", NOTE,
+    "fewer than {most} tasks of {models} have passed; predictions follow published data sets more"
+    " than these counts",
+    meaning="The ex-Gaussian model starts from priors that were made from published data sets. With"
+    " few tasks that have passed, the counts change these priors little.",
+)  # fmt: skip
+NOTHING_OPEN = Message(
+    "nothing-open", NOTE, "every task of {models} has {outcome}; {curve} stays beyond the attempts",
+    meaning="Only tasks that never passed (of pass^k: never failed) can change the curve beyond the"
+    " attempts. Where there are none, the estimate is at its bound, and the interval shows what so"
+    " many tasks allow.",
+)  # fmt: skip
+MISSING_FITS = Message(
+    "missing-fits", NOTE, "{models}: no fit of {fits}; {curve} is 0 or 1 at all but one k",
+    meaning="Some laws need two points of the curve between 0 and 1. They are left out of the"
+    " weighed fits where there are fewer.",
+)  # fmt: skip
+FEWER_ATTEMPTS = Message(
+    "fewer-attempts", NOTE,
+    "{tasks:task} of {models} {tasks:has|have} fewer attempts than the others; the backtest leaves"
+    " {tasks:it|them} out",
+    meaning="The backtest and the measured value are at a k that nine tasks in ten have attempts"
+    " for. The other tasks are extrapolated from their own attempts.",
+)  # fmt: skip
+
+
+def _cell(cell: Callable[..., Cell]) -> Callable[..., Cell]:
+    """The cell of a prediction; empty of a model without one."""
+    return lambda record, *item: None if isinstance(record, Refusal) else cell(record, *item)
+
+
+def _amount(part: str, header: str, name: str, meaning: str, *, joined: bool = False) -> Column:
+    """A column of how the ex-Gaussian model fits.  part : of the misfit."""
+    return Column(
+        header, "amount", joined, meaning, name, FULL,
+        cell=_cell(lambda each: each.ahead.misfit and getattr(each.ahead.misfit, part)),
+        where=lambda section: section.fit == EX_GAUSSIAN,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Predictions(Section[Prediction | Refusal]):
+    """A row per model: its curve at the attempts made and beyond; all records have one family.
+
+    aim : what is asked for.  every : the predictions of all families, to draw.
+    """
+
+    aim: Aim
+    every: Sequence[Prediction] = ()
+    columns = (
+        MODEL,
+        GROUPS,
+        Column(
+            "n", "count", meaning="Attempts that nearly all tasks have.",
+            cell=_cell(lambda each: each.ahead.known), where=lambda section: section.several,
+        ),
+        Column(
+            "{}", "share", meaning="{} as measured: no law is needed for it.",
+            across=lambda section: [section.measured],
+            cell=_cell(lambda each, name: Estimate(each.measured.estimate.value)),
+        ),
+        Column(
+            "its interval", "share", True, "Confidence interval of the measured value.", shown=FULL,
+            cell=_cell(lambda p: Limits(p.measured.estimate.low, p.measured.estimate.high)),
+        ),
+        Column(
+            "{}", "share", meaning="Prediction of {}, with its interval under the law.",
+            across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
+            cell=_cell(lambda each, name: each.numbers[int(name[5:])].estimate),
+        ),
+        Column(
+            _FREE, meaning="Confidence limit that holds at every k beyond the attempts, however"
+            " rarely tasks pass or fail.",
+            cell=_cell(lambda each: Phrase((each.sign, each.limit))),
+        ),
+        Column(
+            "k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond the"
+            " attempts made, two digits.",
+            across=lambda section: (section.aim.target and [section.aim.target]) or (),
+            cell=_cell(lambda each, target: Phrase(tuple(_k(each)))),
+        ),
+        Column(
+            "fit", name="fit", meaning="The law of the prediction; weighed where counts contradict"
+            " the ex-Gaussian model.",
+            cell=_cell(lambda each: each.measured.more["fit"]),
+        ),
+        Column(
+            "never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
+            shown=FULL, across=lambda section: [section.outcome],
+            cell=_cell(lambda each, _: each.open),
+        ),
+        Column(
+            "backtest", "share", name="backtest",
+            meaning="The measured value as predicted from fewer attempts, minus that value.",
+            shown=FULL, cell=_cell(lambda each: Estimate(each.ahead.error, signed=True)),
+        ),
+        _amount("excess", "misfit", "misfit", "How much better another spread of success rates"
+                " explains the counts than the ex-Gaussian model does."),
+        _amount("limit", "limit", "misfit_limit", "The misfit above which counts contradict that"
+                " model.", joined=True),
+        data_field("weight", "Weight of a law among the weighed fits."),
+        data_field("backtest_k", "The k of the backtest."),
+        data_field("backtest_from", "Attempts that the backtest predicts from."),
+        data_field("rare_low", f"Lower limit of the {_FREE}."),
+        data_field("rare_high", f"Upper limit of the {_FREE}."),
+        data_field("beyond", "Whether k lies beyond the attempts: yes or no."),
+        data_field("fit_k", "The k of a row about one fit alone, whose k is empty."),
+    )  # fmt: skip
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """Those of models that have one, the highest at the largest k first."""
+        there = [each for each in self.records if isinstance(each, Prediction)]
+        k = self.aim.ks[-1]
+        return sorted(there, key=lambda p: (-(p.numbers[k].estimate.value or 0.0), p.series))
+
+    @property
+    def family(self) -> str:
+        """ "pass@" or "pass^"."""
+        return self.records[0].family
+
+    @property
+    def fit(self) -> str:
+        """The fit, by name."""
+        return self.aim.fit_of(self.family)
+
+    @property
+    def outcome(self) -> str:
+        """The outcome that open tasks never had."""
+        return "passed" if self.family == "pass@" else "failed"
+
+    @property
+    def several(self) -> bool:
+        """Whether models differ in their attempts."""
+        return len({each.ahead.known for each in self.predictions}) > 1
+
+    @property
+    def measured(self) -> str:
+        """The measured number, by name."""
+        names = [each.measured.name for each in self.predictions]
+        return f"{self.family}n" if self.several or not names else names[0]
+
+    def facts(self) -> Iterator[Fact]:
+        """All numbers, of each fit alone too."""
+        return (fact for each in self.records for fact in each.facts)
+
+    def tables(self) -> Iterator[Table]:
+        """The highest at the largest k first, models without prediction last."""
+        refused = [each for each in self.records if isinstance(each, Refusal)]
+        yield self.table([*self.predictions, *sorted(refused, key=lambda each: each.series)])
+
+    def answer(self) -> Iterator[Sentence]:
+        """The k of the target, and the value at the largest k; of both curves, what is asked."""
+        if self.predictions and self.aim.target is not None:
+            yield self._reached(self.aim.target)
+        if self.predictions and (self.aim.target is None or len(self.aim.curves) == 1):
+            yield self._predicted()
+
+    def _reached(self, target: float) -> Sentence:
+        """The k that reaches the target first; of pass^k, up to where it holds longest."""
+        rising, models = self.family == "pass@", self.predictions
+        models.sort(key=lambda each: each.reaches[0].estimate.value or math.inf, reverse=not rising)
+        best, ks = models[0], {each.target[0] for each in models}
+        words: Sentence = ("k for pass@k = " if rising else "k up to which pass^k ≥ ", target)
+        if len(models) == 1:
+            words = (*words, f" of {best.rates.name}: ", *_k(best))
+        elif len(ks) == 1:
+            words = (*words, ": ", *ks, f" for all {len(models)} models")
+        else:
+            tied = sum(each.target == best.target for each in models) - 1
+            whom = best.rates.name + f" and {tied} more" * bool(tied)
+            words = (*words, f" is {'lowest' if rising else 'highest'} for {whom}: ", *_k(best))
+        return (*words, "; at k = 1 it is less already." if best.target[0] == 0 else ".")
+
+    def _predicted(self) -> Sentence:
+        """The value of the highest model, what it rests on, and the bound without that."""
+        best, k = self.predictions[0], self.aim.ks[-1]
+        lone = len(self.predictions) == 1
+        # A target's sentence names a lone model already.
+        of = "" if self.aim.target is not None else f" of {best.rates.name}"
+        whom = of if lone else f" is highest for {best.rates.name}"
+        words: Sentence = (f"{self.family}{k}{whom}: ", best.numbers[k].estimate)
+        if k <= best.ahead.known:
+            return (*words, ", within the attempts made.")
+        law = {EX_GAUSSIAN: "under the ex-Gaussian model", WEIGHED: "by the weighed fits"}
+        rest = law.get(self.fit, f"by the {self.fit} fit")
+        if best.contradicted:
+            also = "; its interval holds a second fit" if best.ahead.law else ""
+            rest += f" (the counts contradict it{also})"
+        return (*words, f" {rest}; {_FREE}: {best.sign}", best.limit, ".")
+
+    def context(self) -> Iterator[str]:
+        """Tasks and attempts, and how certain the numbers are."""
+        if self.family != self.aim.curves[0].removesuffix("k"):
+            return
+        confidence = self.study.confidence
+        sampled = confidence.population == NEW_TASKS
+        if self.predictions:
+            yield self.study.sizes(each.measured for each in self.predictions)
+        about = "tasks as a sample" if sampled else "for these tasks"
+        clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
+        yield f"{100 * confidence.level:g} % intervals, {about}{clusters}"
+        yield "each fit, backtest: --full"
+
+    def details(self) -> Iterator[str]:
+        """What the intervals allow for, and the backtest's k."""
+        curve = f"{self.family}k"
+        if self.fit == EX_GAUSSIAN:
+            # `benchmarks/extrapolation.md`, part "domains"; failures were not tried.
+            if self.family == "pass@":
+                yield (
+                    "95 % intervals of the ex-Gaussian model held 112 of 114 values in domains left"
+                    " out of its priors"
+                )
+            passes = "passes" if self.family == "pass@" else "failures"
+            yield (
+                f"{curve}: law fitted to tasks with at most {HARD} {passes} and to the number of"
+                f" the others; {100 * LAW_DOUBT:.0f} % of the draws assume tasks that will"
+                f" never have {self.outcome}"
+            )
+        else:
+            refits = self.study.confidence.resamples
+            yield f"{curve}: {refits:,} refits of {'each' if self.fit == WEIGHED else 'the'} fit"
+        if self.fit in (WEIGHED, "smooth"):
+            yield (
+                f"{100 * DOUBT:.0f} % of the smooth fits assume tasks that will never"
+                f" have {self.outcome}"
+            )
+        if self.predictions:
+            to, few = zip(*((p.ahead.known, p.ahead.few) for p in self.predictions), strict=True)
+            yield (
+                f"backtest: k = {span(min(to), max(to))} predicted from"
+                f" {span(min(few), max(few))} attempts"
+            )
+
+    def messages(self) -> Iterator[Said]:
+        """Where predictions are not to be trusted, worst first, and what they rest on."""
+        every, curve = self.predictions, f"{self.family}k"
+        refusals = [each for each in self.records if isinstance(each, Refusal)]
+        for reason in dict.fromkeys(each.reason for each in refusals):
+            names = _names(each for each in refusals if each.reason == reason)
+            yield NO_PREDICTION(models=names, reason=reason)
+        for both in (True, False):
+            misfits = [p for p in every if p.contradicted and bool(p.ahead.law) == both]
+            worst = [p.ahead.misfit for p in misfits if p.ahead.misfit]
+            if worst:
+                most = max(worst, key=lambda misfit: misfit.excess)
+                yield CONTRADICTED_LAW(
+                    models=_names(misfits), misfit=most.excess, limit=most.limit, weighed=both
+                )
+        if self.fit == EX_GAUSSIAN and self.family == "pass^":
+            yield UNTESTED_LAW()
+        elif self.fit not in (EX_GAUSSIAN, WEIGHED, "smooth"):
+            yield SINGLE_LAW(fit=self.fit)
+        if far := _names(p for p in every if max(self.aim.ks) > _FAR * p.ahead.known):
+            yield FAR_AHEAD(times=_FAR, models=far)
+        few = _names(p for p in every if 0 < len(p.rates.n) - p.open < _FEW_PASSED)
+        if few and self.fit == EX_GAUSSIAN and self.family == "pass@":
+            yield FEW_PASSED(most=_FEW_PASSED, models=few)
+        if settled := _names(p for p in every if not p.open):
+            yield NOTHING_OPEN(models=settled, outcome=self.outcome, curve=curve)
+        for fits in dict.fromkeys(p.ahead.left_out for p in every if p.ahead.left_out):
+            names = _names(p for p in every if p.ahead.left_out == fits)
+            yield MISSING_FITS(models=names, fits=fits, curve=curve)
+        short = {p.rates.name: int((p.rates.n < p.ahead.known).sum()) for p in every}
+        if any(short.values()):
+            names = [name for name, count in short.items() if count]
+            yield FEWER_ATTEMPTS(models=names, tasks=sum(short.values()))
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The data, the predictions with their bands, and each law of a lone series."""
+        every, aim = self.every or self.predictions, self.aim
+        lone = len({each.series for each in every}) == 1
+        attempts = {each.ahead.known for each in every}
+        rules = [Rule(x=float(max(attempts)), text="attempts made")] if len(attempts) == 1 else []
+        if aim.target is not None:
+            rules.append(Rule(y=aim.target, text=f"target {aim.target:g}"))
+        if lone and len(aim.curves) == 1:
+            rules.append(Rule(y=every[0].limit, text=_FREE))
+        # A line goes to the last k asked for, and past the target's.
+        ends = []
+        for each in every:
+            k = aim.target and reach(each.ahead, each.family, aim.target).k
+            last = max(*aim.ks, each.ahead.known, _PAST * (k or 0.0))
+            ends.append(min(last, float(each.ahead.ks[-1])))
+        end = max(ends)
+        points = [
+            {key: row[key] for key in ("model", "fit", "metric", "k", "value")}
+            for each in every
+            for row in _lines(each, each.ahead.known, lone=False)
+        ]
+        names = ", ".join(aim.curves)
+        chart = curves(
+            [row for each in every for row in _lines(each, end, lone)], x="k", y="value",
+            low="low", high="high", colour="fit" if lone else "model",
+            facet="metric" if len(aim.curves) > 1 else "", points=points, rules=rules,
+            title=f"{names} beyond the attempts made",
+            subtitle=every[0].rates.name if lone else "", x_title="k", y_title=names, log_x=True,
+        )  # fmt: skip
+        return (chart,)
+
+
+@dataclass(frozen=True)
+class Fits(Section[Fact]):
+    """A row per prediction and fit: the law, the weighed fits, and each of these alone."""
+
+    title = "Each fit alone"
+    shown = FULL
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("prediction", meaning="The number, and the fit it is by.",
+               cell=lambda fact: fact.name),
+        Column("value", "share", meaning="What that fit says by itself.",
+               cell=lambda fact: fact.estimate),
+        Column("weight", "share", meaning="Its weight among the weighed fits.",
+               cell=lambda fact: fact.more["weight"]),
+        Column("its backtest", "share", meaning="Its own error in the backtest.",
+               cell=lambda fact: Estimate(fact.more["backtest"], signed=True)),
+    )  # fmt: skip
+
+
+SECTIONS = (Predictions, Fits)
+
+
+def _names(series: Iterable[Prediction | Refusal]) -> list[str]:
+    """Whose they are, each once."""
+    return list(dict.fromkeys(each.rates.name for each in series))
+
+
+def _k(prediction: Prediction) -> Iterator[Cell]:
+    """A target's k with its interval, where that says more."""
+    k, low, high = prediction.target
+    yield k
+    if low != SOUGHT_WORDS:
+        yield from (" [", low, ", ", high, "]")
+
+
+def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, str | float | None]]:
+    """Rows of one series: the weighed laws with their band, and each alone beyond the data."""
+    ahead, ks = prediction.ahead, prediction.ahead.ks.tolist()
+    head: dict[str, str | float | None] = {
+        "model": prediction.rates.name, "metric": f"{prediction.family}k",
+    }  # fmt: skip
+    name = ahead.models[0].name if len(ahead.models) == 1 else WEIGHED
+    bands = zip(ks, ahead.values.tolist(), ahead.low.tolist(), ahead.high.tolist(), strict=True)
+    rows = [
+        head | {"fit": name, "k": k, "value": value, "low": low, "high": high}
+        for k, value, low, high in bands
+        if k <= end
+    ]
+    if lone and len(ahead.models) > 1:
+        rows += [
+            head | {"fit": law.name, "k": k, "value": value, "low": None, "high": None}
+            for law in ahead.models
+            for k, value in zip(ks, law.values.tolist(), strict=True)
+            if law.weight >= _DRAWN_WEIGHT and ahead.known <= k <= end
+        ]
+    return rows
