@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.limits import MOST_PLANNED_K, whole_number
-from passk_cli.option import Option, changed
+from passk_cli.limits import MOST_PLANNED_K
+from passk_cli.option import changed
+from passk_cli.study.aims import PILOT, Aims
 from passk_cli.study.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -20,49 +20,9 @@ if TYPE_CHECKING:
     from passk_cli.report.model import Report
     from passk_cli.study.study import Study
 
-# Tasks and attempts per task that a design can have.
-_TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
-# The number of tasks of the pilot.
-PILOT = "pilot"
-
-
-def parse_tasks(given: Any) -> tuple[int, ...]:
-    """Numbers of tasks from numbers or texts as "200,50", ascending and each once.
-
-    >>> parse_tasks(["200,50"])
-    (50, 200)
-    """
-    return _sizes("--tasks", given, *_TASKS)
-
-
-def parse_attempts(given: Any) -> tuple[int, ...]:
-    """Numbers of attempts per task, likewise."""
-    return _sizes("--attempts", given, *_ATTEMPTS)
-
-
-def parse_most_tasks(given: Any) -> str:
-    """A number of tasks as text, or "pilot" for those of the pilot.
-
-    >>> parse_most_tasks(115), parse_most_tasks("pilot")
-    ('115', 'pilot')
-    """
-    text = str(given).strip()
-    return text if text == PILOT else str(whole_number(f"--max-tasks {text}:", text, *_TASKS))
-
-
-def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
-    text = ",".join(map(str, given))
-    try:
-        sizes = {whole_number(option, part, least, most) for part in text.split(",")}
-    except ParameterError:
-        raise ParameterError(
-            f"{option} {text}: whole numbers from {least} to {most:,}, as in 50,200"
-        ) from None
-    return tuple(sorted(sizes))
-
 
 @dataclass(frozen=True)
-class Plan(Question):
+class Plan(Aims, Question):
     """How many tasks and attempts the next run needs.
 
     From a pilot file or from assumed success rates: the tasks that a difference needs, the
@@ -75,93 +35,6 @@ class Plan(Question):
     """
 
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
-
-    mean: Annotated[float | None, Option("--mean", "P", "Without a pilot: mean success rate.")] = (
-        None
-    )
-    spread: Annotated[
-        float | None,
-        Option("--spread", "S", "Without a pilot: standard deviation over tasks."),
-    ] = None
-    correlation: Annotated[
-        float | None,
-        Option(
-            "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
-            detail="Default: the pilot's, or 0.5.",
-        ),
-    ] = None  # fmt: skip
-    tasks: Annotated[
-        tuple[int, ...],
-        Option(
-            "--tasks", "50,200", "Numbers of tasks. Default: around the pilot's.", parse=parse_tasks
-        ),
-    ] = ()
-    attempts: Annotated[
-        tuple[int, ...],
-        Option(
-            "--attempts", "1,10", "Attempts per task. Default: 1, k and beyond.",
-            parse=parse_attempts,
-        ),
-    ] = ()  # fmt: skip
-    budget: Annotated[
-        float | None,
-        Option("--budget", "N", "Attempts of one model to split; money with --cost-per-attempt."),
-    ] = None
-    max_tasks: Annotated[
-        str | None,
-        Option(
-            "--max-tasks", "N|pilot", "The most tasks there are.", parse=parse_most_tasks,
-            detail="The budget is split over so many at most; pilot: as many as the pilot has.",
-        ),
-    ] = None  # fmt: skip
-    cluster: Annotated[
-        str | None,
-        Option(
-            "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
-            detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
-        ),
-    ] = None  # fmt: skip
-    detect: Annotated[float, Option("--detect", "X", "Difference to detect.")] = 0.05
-    power: Annotated[float, Option("--power", "P", "Power to detect it with.")] = 0.8
-    level: Annotated[
-        float, Option("--level", "P", "Confidence level; tests are at 1 minus it.")
-    ] = 0.95
-    cost_per_attempt: Annotated[
-        float | None,
-        Option("--cost-per-attempt", "X", "Cost of an attempt; --budget is then money."),
-    ] = None
-
-    def check(self) -> None:
-        """ParameterError for values that no plan can have."""
-        cost, budget = self.cost_per_attempt, self.budget
-        if not 0.0 < self.level < 1.0:
-            raise ParameterError(f"--level {self.level:g}: it must lie between 0 and 1, as 0.95")
-        if not 1.0 - self.level < self.power < 1.0:
-            raise ParameterError(
-                f"--power {self.power:g}: it must lie between {1 - self.level:g} (what the test"
-                " reaches without any difference) and 1"
-            )
-        if not 0.0 < self.detect < 1.0:
-            raise ParameterError(f"--detect {self.detect:g}: it must lie between 0 and 1, as 0.05")
-        if cost is not None and not 0.0 < cost < math.inf:
-            raise ParameterError(f"--cost-per-attempt {cost:g}: it must be above 0")
-        if budget is not None and not 1.0 <= budget / (cost or 1.0) < 1e12:
-            raise ParameterError(f"--budget {budget:g}: it must pay for 1 to 10¹² attempts")
-
-    @property
-    def most_tasks(self) -> int | None:
-        """Tasks that the budget is split over at most, once "pilot" is a number; None for any."""
-        return None if self.max_tasks is None else int(self.max_tasks)
-
-    @property
-    def spend(self) -> int:
-        """Attempts that the budget pays for."""
-        return math.floor((self.budget or 0.0) / (self.cost_per_attempt or 1.0) * (1.0 + 1e-12))
-
-    def cost(self, attempts: int | None) -> float | None:
-        """Cost of so many attempts; None where it is not known."""
-        unit = self.cost_per_attempt
-        return None if attempts is None or unit is None else attempts * unit
 
     def request(self, options: SharedOptions) -> Request:
         """The pilot to read, with the clusters of its tasks."""

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.commands.plan import Plan
-from passk_cli.commands.plan.designs import Choice, Designs, goals
 from passk_cli.inference.design import Assumed, BetaRates
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
@@ -17,6 +15,8 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, plural, span
+from passk_cli.study.aims import Aims
+from passk_cli.study.designs import Choice, Designs, goals
 from passk_cli.study.fact import Fact
 from passk_cli.study.outlook import Outlook, alike
 from passk_cli.study.pilot import CLUSTERED, LEFT_OUT, UNMEASURED, pilot_outlooks
@@ -175,6 +175,8 @@ class Choices(Section[Choice]):
                 least = plural(outlook.metric.k, "attempt")
                 yield (f"{spend}: too few for {name}, which needs 2 tasks × {least}.",)
                 return
+            if aims.cost_per_attempt:
+                spend = f"{aims.budget:,.2f}, {spend}"
             begin, n = f"Best split of {spend} per model: ", own.size.n_min or n
         if reason := outlook.unknown(n):
             yield (f"No design has a standard error of {name}: {reason}.",)
@@ -344,7 +346,7 @@ class Outlooks(Section[Outlook]):
 SECTIONS = (Choices, Outlooks)
 
 
-def assumed_report(metrics: Sequence[Metric], plan: Plan) -> Report:
+def assumed_report(metrics: Sequence[Metric], plan: Aims) -> Report:
     """The plan for a model, and a second one similar to it, with Beta success rates."""
     rates = BetaRates(plan.mean or 0.0, plan.spread or 0.0)
     outlooks = [alike(metric, Assumed(metric, rates), plan.correlation) for metric in metrics]
@@ -358,7 +360,7 @@ def assumed_report(metrics: Sequence[Metric], plan: Plan) -> Report:
     return replace(report, signature=stated({**signature, **_decisions(designs)}))
 
 
-def pilot_report(study: Study, plan: Plan) -> Report:
+def pilot_report(study: Study, plan: Aims) -> Report:
     """The plan for the model and the pair of models that vary most in a pilot.
 
     Errors: ParameterError when the pilot says nothing about any metric.
@@ -397,7 +399,7 @@ def _start(designs: Designs) -> str:
     )
 
 
-def _rates(rates: BetaRates | Plan) -> str:
+def _rates(rates: BetaRates | Aims) -> str:
     return f"mean {rates.mean:.3g}, standard deviation {rates.spread:.2g}"
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from passk_cli.commands.plan import PILOT, Plan
 from passk_cli.inference.budget import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
+from passk_cli.study.aims import PILOT, Aims
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.outlook import ASSUMED, MEASURED, Outlook
 
@@ -54,11 +54,11 @@ class Designs:
     """
 
     outlooks: Sequence[Outlook]
-    asked: Plan
+    asked: Aims
     several: bool = False
 
     @cached_property
-    def aims(self) -> Plan:
+    def aims(self) -> Aims:
         """The plan asked for, with the usual designs and budget where none are asked for.
 
         Around a pilot: a quarter of its tasks, as many, and four times as many; 1, k, its own and
