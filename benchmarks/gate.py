@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 
 import passk_cli
 from passk_cli.commands.gate import Gate
-from passk_cli.commands.gate.rehearsal import stage as rehearsals
+from passk_cli.commands.gate.rehearsal import Stage, stage
+from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.sides import against
 from passk_cli.commands.gate.trial import Trial
+from passk_cli.inference.alarms import false_alarm
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
@@ -39,6 +41,13 @@ SIZES, DROPS = [(40, 5), (100, 4), (500, 1)], (0.02, 0.05, 0.1)
 POINT_GATES = [(30, 1, 0.0), (50, 3, 0.02), (100, 3, 0.02), (500, 1, 0.02)]
 PASS_1 = parse("pass@1")
 REHEARSED = 5  # halves that a rehearsal is made of, for each set of data
+
+
+@dataclass(frozen=True)
+class Ruled(Trial):
+    """A trial with the rules that are asked of it."""
+
+    rules: tuple[GateRule, ...] = ()
 
 
 def points(runs: int) -> str:
@@ -82,17 +91,15 @@ def unchanged(runs: int) -> str:
             regression, drop = (verdicts(trials, place) for place in (1, 2))
             metrics = tuple(map(parse, ("pass@1", f"pass@{n}", f"pass^{n}")))
             asked: dict[str, Any] = {"metrics": metrics, "rules": Rules(family=ALL)}
-            several = [
+            of_three = [
                 replace(one, study=replace(one.study, **asked), general=metrics) for one in trials
             ]
-            outcomes = trials[0].rules[1].outcomes(several) if n > 1 else []
+            outcomes = trials[0].rules[1].outcomes(of_three) if n > 1 else []
             row: list[object] = [f"{tasks} × {n}", name]
             for verdict in ("fail", "pass"):
                 row += [f"{100 * np.mean(each == verdict):.1f}" for each in (drop, regression)]
-                row.append(
-                    f"{100 * np.mean([verdict in o.values() for o in outcomes]):.1f}"
-                    if n > 1 else "–"
-                )  # fmt: skip
+                several = [verdict in [o.verdict for o in each] for each in outcomes]
+                row.append(f"{100 * np.mean(several):.1f}" if n > 1 else "–")
             rows.append([*row, f"{100 * np.mean(drop != regression):.1f}"])
             print(rows[-1], file=sys.stderr)
     names = "--max-drop pass@1=0", "--no-regression -m pass@1", "of 3 metrics, any"
@@ -148,7 +155,7 @@ def known(sets: int) -> str:
             def gate(
                 by: str = by, bar: float = float(p.mean()) - least * error, n: int = n,
                 p: NDArray[np.float64] = p, rng: np.random.Generator = rng,
-            ) -> Trial:  # fmt: skip
+            ) -> Ruled:  # fmt: skip
                 return trial(n, rng.binomial(n, p), n, rng.binomial(n, p), 0.0, bar, by)
 
             if by == "estimate":
@@ -159,14 +166,14 @@ def known(sets: int) -> str:
             found = []
             for _ in range(sets):
                 whole = gate()
-                one = replace(whole, rules=[whole.rules[place]])
+                rule_of = [whole.rules[place]]
                 odds, predicted = (
-                    next(iter(rehearsals.stage(one, "pass", predictive=p).unchanged[0].values()))
+                    next(iter(stage(whole, rule_of, "pass", predictive=p).unchanged[0].values()))
                     for p in (False, True)
                 )
-                alarm = rehearsals.false_alarm(odds, predicted)
+                alarm = false_alarm(odds, predicted)
                 holds = (alarm.low or 0.0) <= truth <= (1.0 if alarm.high is None else alarm.high)
-                plain = rehearsals.false_alarm(predicted, predicted.always)
+                plain = false_alarm(predicted, predicted.always)
                 alone = (plain.low or 0.0) <= truth <= (1.0 if plain.high is None else plain.high)
                 found.append((odds.share, predicted.share, holds, alone))
             share, next_run, holds, alone = np.array(found).T
@@ -187,7 +194,7 @@ def trial(
     most: float,
     least: float = 0.0,
     by: str = "estimate",
-) -> Trial:
+) -> Ruled:
     """A gate on pass@1 of a run against another one."""
     counts, base = (
         Counts.from_columns(
@@ -197,21 +204,22 @@ def trial(
     )
     gate = Gate(max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by)
     study = Study(counts, (PASS_1,), Confidence(resamples=1000), Rules())
-    return Trial(study, against(counts, base, "old"), gate.rules[2:], (PASS_1,), "fail")
+    sides = against(counts, base, "old")
+    return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.rules[2:]))
 
 
-def failing(trials: list[Trial]) -> tuple[float, float]:
+def failing(trials: list[Ruled]) -> tuple[float, float]:
     """Shares that --max-drop and --no-regression fail."""
     _, regression, drop = (verdicts(trials, place) for place in range(3))
     return float(np.mean(drop == "fail")), float(np.mean(regression == "fail"))
 
 
-def verdicts(trials: list[Trial], place: int) -> NDArray[np.str_]:
+def verdicts(trials: list[Ruled], place: int) -> NDArray[np.str_]:
     if place == 0:  # each trial has a minimum of its own
         outcomes = [one.rules[place].outcomes([one])[0] for one in trials]
     else:
         outcomes = trials[0].rules[place].outcomes(trials)
-    return np.array([next(iter(one.values())) for one in outcomes])
+    return np.array([one[0].verdict for one in outcomes])
 
 
 def sets() -> Iterator[tuple[str, Ints, Ints, int]]:
@@ -243,7 +251,7 @@ def rehearsed(splits: int) -> str:
         for a, _ in pairs[:REHEARSED]:
             own = trial(half, a, half, a, 0.02, _least(a, half))
             stages.append(
-                (rehearsals.stage(own, "pass"), rehearsals.stage(own, "pass", predictive=True))
+                (stage(own, own.rules, "pass"), stage(own, own.rules, "pass", predictive=True))
             )
         for place, verdict in ((0, "fail"), (2, "undecided"), (2, "fail"), (1, "fail")):
             share = float(np.mean(verdicts(real, place) == verdict))
@@ -268,13 +276,13 @@ def _least(c: Ints, half: int) -> float:
     return max(float((c / half).mean()) - 0.01, 0.0)
 
 
-def _rehearsed(one: rehearsals.Stage, place: int, verdict: str) -> float:
+def _rehearsed(one: Stage, place: int, verdict: str) -> float:
     odds = next(odds for line, odds in one.unchanged[0].items() if line[0] == place)
     return (odds.failing if verdict == "fail" else odds.undecided) / odds.runs
 
 
 def _caught(
-    stages: list[rehearsals.Stage],
+    stages: list[Stage],
     n: Ints,
     c: Ints,
     half: int,

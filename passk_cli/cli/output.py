@@ -340,20 +340,19 @@ class Output:
     def write(self, report: Report, charting: Charting | None = None) -> None:
         """The report to stdout or whole into the file, its charts, then messages to stderr.
 
-        The verdict of a gate stands on stderr where stdout does not show it; in GitHub Actions
-        there is a summary.
+        The verdict of a gate stands on stderr where stdout does not begin with it; in GitHub
+        Actions there is a summary.
         """
-        from passk_cli.text import cut, printable
-
-        shown = None in self._targets and self._format(None) in _FOR_PEOPLE
+        shown = None in self._targets and self._format(None) in (*_FOR_PEOPLE, "markdown")
         try:
             self._write(report, charting)
         finally:
             self.write_messages(report)
             if report.checks and not shown:
-                from passk_cli.render.checks import verdict
+                from passk_cli.render.style import answer
+                from passk_cli.text import cut
 
-                line = cut(printable(verdict(report, self._style(False, False))))
+                line = cut(answer(report, self._style(False, False)))
                 print(f"passk: {line}", file=sys.stderr)
 
     def _write(self, report: Report, charting: Charting | None) -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
-from passk_cli.render.style import Style, answer, said, spoken
-from passk_cli.report.model import Check, Estimate, Report, signature_line
-from passk_cli.report.words import plural
+from passk_cli.render.style import Style, said, spoken
+from passk_cli.report.model import Check, Report, signature_line
 from passk_cli.text import printable
-
-# The order in which the verdict names what shuts the gate.
-_FIRST = ("fail", "undecided", "error")
 
 
 def junit(report: Report, style: Style) -> str:
@@ -88,58 +82,6 @@ def github_failure(problem: str) -> str:
     return f"::error title=passk::{_data(problem)}\n"
 
 
-def verdict(report: Report, style: Style) -> str:
-    """The gate's verdict in one line: "PASS: 3 rules hold" or "FAIL: " and the first reason.
-
-    Of a rehearsal, what it would be: "REHEARSAL: this run would PASS: 3 rules hold", behind what
-    is asked of the rehearsal.
-    """
-    _require_checks(report)
-    if report.rehearsal:
-        run = [replace(check, rehearsed="") for check in report.checks if not check.of_rehearsal]
-        would = verdict(replace(report, rehearsal=False, checks=tuple(run)), style)
-        asked = [f"{check.verdict.upper()}: {finding(check, style)}; " for check in report.checks
-                 if check.of_rehearsal]  # fmt: skip
-        return f"{''.join(asked)}REHEARSAL: this run would {would}"
-    failing = sorted(
-        (check for check in report.checks if check.failing),
-        key=lambda check: _FIRST.index(check.verdict),
-    )
-    if failing:
-        return f"FAIL: {_reason(failing[0], style)}{_others(failing, report.checks)}"
-    holding = _holding(report, style)
-    further = [words for words in report.omitted if words not in holding]
-    return "; ".join((f"PASS: {holding}", *further))
-
-
-def _holding(report: Report, style: Style) -> str:
-    """How many rules hold, on which tasks, and the number of the only one, or an undecided one."""
-    total = len(report.checks)
-    undecided = [check for check in report.checks if check.verdict == "undecided"]
-    lost = [c for c in report.checks if (c.shared or 0) < (c.baseline_tasks or 0)]
-    on = [f" on {c.shared:,} of {plural(c.baseline_tasks or 0, 'baseline task')}" for c in lost]
-    where = "".join(on[:1])
-    if undecided:
-        are = "is undecided and counts" if len(undecided) == 1 else "are undecided and count"
-        holds = total - len(undecided)
-        holding = f"{holds} of {plural(total, 'rule')} hold{'s' * (holds == 1)}{where}"
-        if not holds:
-            holding = f"no rule fails{where}"
-        first = finding(undecided[0], style)
-        return f"{holding}; {len(undecided)} {are} as pass: {first}"
-    measured = [check for check in report.checks if isinstance(check.evidence, Estimate)]
-    if len(measured) == 1 and not where:
-        return finding(measured[0], style)
-    every = {1: "the rule holds", 2: "both rules hold"}.get(total, f"all {total} rules hold")
-    return f"{every}{where}"
-
-
-def opening(report: Report, style: Style) -> str:
-    """The answer; of a gate, its verdict before it."""
-    line = verdict(report, style) if report.checks else ""
-    return ". ".join(filter(None, (line, answer(report, style))))
-
-
 def finding(check: Check, style: Style) -> str:
     """What the evidence shows, and what else the reader has to know."""
     text = said(check.finding, style)
@@ -158,24 +100,6 @@ def _outcome(check: Check) -> str:
     """The verdict; of an undecided rule that fails the gate, as what it counts."""
     undecided = check.failing and check.verdict == "undecided"
     return f"{check.verdict}{', counted as fail' * undecided}"
-
-
-def _others(failing: Sequence[Check], checks: Sequence[Check]) -> str:
-    """How many rules fail and how many cannot be checked, where there are several of them; how
-    many are undecided and count as pass."""
-    words, total = [], len(checks)
-    if len(failing) > 1:
-        unchecked = sum(check.verdict == "error" for check in failing)
-        fails = len(failing) - unchecked
-        if fails:
-            words.append(f"{fails} of {total} rules fail{'s' * (fails == 1)}")
-        if unchecked:
-            words.append(f"{unchecked} of {total} cannot be checked")
-    undecided = sum(check.verdict == "undecided" and not check.failing for check in checks)
-    if undecided:
-        are = "is undecided and counts" if undecided == 1 else "are undecided and count"
-        words.append(f"{undecided} of {total} {are} as pass")
-    return "".join(f"; {part}" for part in words)
 
 
 def _warnings(report: Report) -> list[str]:

@@ -8,8 +8,7 @@ import re
 from typing import Any
 
 from passk_cli.message import Said
-from passk_cli.render.checks import opening
-from passk_cli.render.style import Style, context, methods, spoken
+from passk_cli.render.style import Style, answer, context, methods, spoken
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
 from passk_cli.text import strict_json
 
@@ -37,7 +36,7 @@ def json_text(report: Report, style: Style) -> str:
     result = {"result": report.result, "exit": report.exit_code} if report.result else {}
     # Words are the same whatever digits and units the reader of tables has chosen.
     stated = methods(report, style)
-    words = {"answer": text} if (text := opening(report, Style())) else {}
+    words = {"answer": text} if (text := answer(report, Style())) else {}
     document = {
         "schema": SCHEMA,
         **result,

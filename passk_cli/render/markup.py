@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 
-from passk_cli.render.checks import opening
 from passk_cli.render.style import (
     Style,
+    answer,
     context,
     heading,
     labelled,
@@ -56,7 +56,7 @@ _LATEX = {
 def markdown(report: Report, style: Style) -> str:
     """The answer above GitHub tables, numbers right-aligned, names escaped."""
     style = style.typeset
-    blocks = [escaped(text)] if (text := opening(report, style)) else []
+    blocks = [escaped(text)] if (text := answer(report, style)) else []
     for table in shown_tables(report, style):
         if table.title:
             blocks.append(f"**{escaped(table.title)}**")
@@ -78,7 +78,7 @@ def latex(report: Report, style: Style) -> str:
     style = style.typeset
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
-    lines += [f"% {text}"] if (text := opening(report, style)) else []
+    lines += [f"% {text}"] if (text := answer(report, style)) else []
     for table in shown_tables(report, style):
         if table.title:
             lines.append(f"% {printable(table.title)}")
@@ -104,7 +104,7 @@ def latex(report: Report, style: Style) -> str:
 def html(report: Report, style: Style) -> str:
     """Tables for a notebook, the answer above, with context, messages and signature below."""
     style = style.typeset
-    blocks = [f"<p>{_html(text)}</p>"] if (text := opening(report, style)) else []
+    blocks = [f"<p>{_html(text)}</p>"] if (text := answer(report, style)) else []
     blocks += [_html_table(table, style) for table in shown_tables(report, style)]
     messages = [labelled(message, style) for message in report.messages]
     below = [context(report, style), *messages, signed(report, style)]

@@ -10,6 +10,8 @@ from decimal import Decimal
 from passk_cli.message import Said
 from passk_cli.report.model import (
     ALWAYS,
+    BRIEF,
+    FULL,
     Cell,
     Column,
     Estimate,
@@ -85,12 +87,13 @@ def shown_tables(report: Report, style: Style) -> tuple[Table, ...]:
     """The tables that are shown: all of them and their legend with `full`; else those, and of
     their columns and rows those, that change a decision."""
     if not style.full:
-        return tuple(_decisive(table) for table in report.tables if table.shown == ALWAYS)
-    entries = {c.header: c.meaning for table in report.tables for c in table.columns if c.meaning}
+        return tuple(_decisive(table) for table in report.tables if table.shown != FULL)
+    tables = tuple(table for table in report.tables if table.shown != BRIEF)
+    entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
     if not entries:
-        return report.tables
+        return tables
     heads = (Column("column"), Column("meaning"))
-    return (*report.tables, Table(heads, tuple(entries.items()), "Columns"))
+    return (*tables, Table(heads, tuple(entries.items()), "Columns"))
 
 
 def _decisive(table: Table) -> Table:
@@ -293,14 +296,20 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
     for place, column in enumerate(table.columns):
         cells = [parts(row[place], column, style) for row in table.rows]
         numeric = column.numeric
-        first = max((cells_of(value) for value, _ in cells), default=0)
+        limited = [cell for cell in cells if cell[1]]
+        first = max((cells_of(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
         columns.append(
             (
                 heading(table, place, style),
-                [(padded(value, first, numeric), error.rjust(second)) for value, error in cells],
+                [
+                    # A long word takes the room of the interval that it has not.
+                    (value, "") if cells_of(value) > first
+                    else (padded(value, first, numeric), error.rjust(second))
+                    for value, error in cells
+                ],
             )
-        )
+        )  # fmt: skip
     return columns
 
 

@@ -73,8 +73,9 @@ def ranged(low: float, high: float, *, share: bool = True) -> Cell:
     return Estimate(low, upper=high, share=share) if high > low else low
 
 
-# Where a column or a table is shown: always, with --full, or in csv, json and Python alone.
-ALWAYS, FULL, DATA = "always", "full", "data"
+# Where a column or a table is shown: always, with --full, or in csv, json and Python alone; a table
+# also only without --full, which has a longer one for it.
+ALWAYS, FULL, DATA, BRIEF = "always", "full", "data", "brief"
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ class Column:
 class Table:
     """Columns and rows; every row has one cell per column.
 
-    shown : ALWAYS or FULL (with --full).  first : so many rows without --full; 0 for all.
+    shown : ALWAYS, FULL (with --full) or BRIEF (without).  first : so many rows without --full; 0
+        for all.
     """
 
     columns: tuple[Column, ...]
@@ -153,12 +155,11 @@ class Check:
     evidence : the number it is judged by, or what was counted, as "24 of 60".
     verdict : "pass", "fail", "undecided", or "error" when the rule cannot be checked.
     details : what else the reader has to know, such as what the verdict leaves out.
-    words : the rule as people read it.  finding : what the evidence shows, as a clause.
-    rehearsed : how often it failed in rehearsals, and which drop it caught; "" without rehearsal.
     failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
+    finding : what the evidence shows, as a clause.
+    rehearsed : how often it failed in rehearsals, and the smallest drop that it detects; "" without
+        rehearsal.
     of_rehearsal : whether it is about the rehearsal, and so holds or fails there.
-    shared, baseline_tasks : tasks with attempts in both runs, and in the baseline; None without
-        baseline.
     """
 
     model: str
@@ -167,9 +168,6 @@ class Check:
     verdict: str
     details: tuple[str, ...] = ()
     failing: bool = False
-    shared: int | None = None
-    baseline_tasks: int | None = None
-    words: Sentence = ()
     finding: Sentence = ()
     rehearsed: str = ""
     of_rehearsal: bool = False
@@ -267,7 +265,6 @@ class Report:
     exports : file → its columns (name → array), which were asked for beside the report.
     answer : what was found, in a sentence or two above the tables.
     listed : lines that a gate's formats for pipelines show besides its checks.
-    omitted : what a gate's numbers lack or have too much, which its verdict says when it passes.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     page : what other commands found of the same data, where it is all shown as one document.
     methods : makes the sentences of a paper that say how the numbers were computed.
@@ -286,7 +283,6 @@ class Report:
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
     listed: tuple[str, ...] = ()
-    omitted: tuple[str, ...] = ()
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
 

@@ -21,6 +21,8 @@ ADJUSTED = {
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
+# The verdicts of the rules of a gate.
+VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
 
 
 def parse_margin(value: Any) -> float:

@@ -10,6 +10,8 @@ from tests.conftest import ROOT, Passk
 
 CRUX = "sample_data/cruxeval.jsonl.gz"
 COLD = f'{CRUX} --where "temperature < 0.5"'
+AGENTS = "sample_data/agents.jsonl"
+RULES = "--max-drop pass@1=0.6 --min pass@1=0.2"
 # Name, command line.
 CASES = [
     ("order", f"order {COLD}"),
@@ -19,6 +21,13 @@ CASES = [
     ("curve", f"curve {COLD}"),
     ("curve of 8 series", f"curve {CRUX} --by temperature"),
     ("curve of exact rates", "curve sample_data/toy_families.csv"),
+    ("gate", "gate sample_data/tau_airline.csv --min pass@1=0.4 --min-each 0.2"),
+    ("gate of 8 models", f"gate {AGENTS} --baseline gpt-5.6-sol {RULES}"),
+    (
+        "gate that is all undecided",
+        f"gate {AGENTS} --baseline gpt-5.6-sol --no-regression --exclude-model claude-fable-5",
+    ),
+    ("gate rehearsed", f"gate {AGENTS} --baseline gpt-5.6-sol {RULES} --rehearse"),
     ("diversity", f"diversity {COLD}"),
     ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
     ("plan", f"plan {COLD}"),

@@ -171,32 +171,48 @@ class Gate(
         return any(len(made.longer) and not made.design for made in every.values())
 
     def report(self, study: Study) -> Report:
-        """Every rule for every candidate, in each group."""
-        from passk_cli.commands.gate.report import gate_report
-        from passk_cli.commands.gate.sides import sides_of
-        from passk_cli.commands.gate.trial import Trial
+        """Every rule for every candidate, in each group; rehearsed where that is asked for.
 
-        metrics = self.needed(study.metrics)
-        confidence = study.confidence.for_metrics(metrics)
-        whole = replace(study, metrics=metrics, confidence=confidence)
-        if self.rehearse:
-            return self._rehearsal(whole, study.metrics)
-        sides = sides_of(study, self.baseline)
-        trial = Trial(whole, sides, self.rules, study.metrics, self.unpaired, self.attempts)
-        return gate_report(trial, self.on_undecided)
-
-    def _rehearsal(self, study: Study, general: Sequence[Metric]) -> Report:
-        """The rules on drawn runs; the run is its own baseline where there is none."""
-        from passk_cli.commands.gate.rehearsal.report import ITSELF, rehearsal_report
+        A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
+        Errors: ParameterError when nothing can be judged.
+        """
+        from passk_cli.commands.gate.judgement import at_both_ends
         from passk_cli.commands.gate.sides import against, sides_of
         from passk_cli.commands.gate.trial import Trial
+        from passk_cli.commands.gate.view import ITSELF, Entry, Rehearsal, Rules, rehearsed
+        from passk_cli.study.section import view
+        from passk_cli.study.values import require_monotone
 
-        alone = self.baseline is None and any(rule.compares for rule in self.rules)
-        sides = (
-            against(study.counts, study.counts, ITSELF) if alone else sides_of(study, self.baseline)
-        )
-        trial = Trial(study, sides, self.rules, general, self.unpaired, self.attempts)
-        return rehearsal_report(trial, self.on_undecided, self.max_false_alarms)
+        metrics, rules = self.needed(study.metrics), self.rules
+        whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
+        if whole.bounded:
+            whole.confidence.required_steady()
+            require_monotone(metrics)
+        if self.rehearse and self.baseline is None and any(rule.compares for rule in rules):
+            sides = against(study.counts, study.counts, ITSELF)
+        else:
+            sides = sides_of(study, self.baseline)
+        trial = Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
+        lines = []
+        for place, rule in enumerate(rules):
+            for first, *others in zip(*(rule.judge(case) for case in trial.cases), strict=True):
+                line = at_both_ends(first, *others) if others else first
+                lines.append((place, line.counting(self.on_undecided)))
+        if not lines:
+            raise ParameterError(
+                "no rule was checked: the new run and the baseline share no group; see --by"
+            )
+        entries = [Entry(line) for _, line in lines]
+        section = Rules(whole, entries, trial, rules, self.on_undecided)
+        if self.rehearse:
+            most = self.max_false_alarms
+            entries, setting = rehearsed(trial, rules, lines, self.on_undecided, most)
+            section = Rehearsal(
+                whole, entries, trial, rules, self.on_undecided, entries[-1], setting, most
+            )
+        report = view(replace(whole, decided=section.decided()), [section])
+        listed = () if self.rehearse else section.flips()
+        return replace(report, checks=section.checks, listed=listed, rehearsal=self.rehearse)
 
     def _check(self) -> None:
         declared = self.attempts is not None and self.unpaired != "drop"
@@ -218,5 +234,6 @@ class Gate(
 
 
 COMMAND = Command(
-    Gate, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"), judges=True
-)
+    Gate, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"), judges=True,
+    view="passk_cli.commands.gate.view",
+)  # fmt: skip

@@ -55,28 +55,32 @@ class Made:
 
     @property
     def counted(self) -> str:
-        """How many there are of the attempts to be made: "33 of 60", "209 for 200" where more were
-        made, and "118 of 120, 2 more" where tasks differ in that."""
+        """The attempts, of those to be made: "33 of 60", "209 for 200" where more were made, and
+        "118 of 120, 2 more" where tasks differ in that."""
         if self.wanted is None:
             return ""
         wanted, most = self.wanted.sum(), self.made.sum()
         kept = np.minimum(self.made, self.wanted).sum()
-        if kept == most:
-            return f"{kept:,} of {wanted:,}"
-        return (
-            f"{most:,} for {wanted:,}"
-            if kept == wanted
-            else (f"{kept:,} of {wanted:,}, {most - kept:,} more")
-        )
+        if kept == wanted < most:
+            return f"{most:,} for {wanted:,}"
+        more = f", {most - kept:,} more" if most > kept else ""
+        return f"{kept:,} of {wanted:,}{more}"
+
+    @property
+    def words(self) -> str:
+        """As "3 to 5 attempts per task, the baseline 5 attempts per task"."""
+        if self.wanted is None or self.declared or self.whole:
+            return per_task(self.made)
+        return f"{per_task(self.made)}, the baseline {per_task(self.wanted)}"
 
     @property
     def deviations(self) -> list[str]:
-        """As "fewer attempts than in the baseline at 12 tasks (33 of 60)"; where nothing says how
-        many were to be made, "2 to 5 attempts per task"."""
+        """As "fewer attempts than in the baseline at 12 tasks (33 of 60), more at 1 task (7 for
+        5)"; where nothing says how many were to be made, "2 to 5 attempts per task"."""
         if self.wanted is None:
             return [] if np.all(self.made == self.made[0]) else [per_task(self.made)]
         than = f"than the {self.wanted[0]:,} declared" if self.declared else "than in the baseline"
-        words = []
+        words: list[str] = []
         for relation, places, link in (
             ("fewer", self.made < self.wanted, "of"),
             ("more", self.made > self.wanted, "for"),
@@ -84,7 +88,9 @@ class Made:
             if places.any():
                 tasks = plural(int(places.sum()), "task")
                 numbers = f"{self.made[places].sum():,} {link} {self.wanted[places].sum():,}"
-                words.append(f"{relation} attempts {than} at {tasks} ({numbers})")
+                what = relation if words else f"{relation} attempts {than}"
+                words.append(f"{what} at {tasks} ({numbers})")
+        words = [", ".join(words)] if words else []
         if set(self.others.tolist()) - set(self.made.tolist()):
             words.append(f"{per_task(self.others)} at the tasks that the baseline lacks")
         return words

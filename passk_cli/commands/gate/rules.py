@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from passk_cli.commands.gate.sentences import (
-    drop,
-    minimum,
-    of_attempts,
-    of_drop,
-    of_each,
-    of_minimum,
-    of_named,
-    of_regression,
-    of_tasks,
-    p_words,
-)
-from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option, split
-from passk_cli.report.words import first_few, plural
-from passk_cli.study.rules import GUARDED_T, MAX_T, SIGN_FLIP, SUISSA_SHUSTER
+from passk_cli.report.words import first_few, p_text, plural, series_name
+from passk_cli.study.rules import (
+    ADJUSTED,
+    ERROR,
+    FAIL,
+    GUARDED_T,
+    MAX_T,
+    PASS,
+    SIGN_FLIP,
+    SUISSA_SHUSTER,
+    UNDECIDED,
+)
 from passk_cli.text import cut
 
 if TYPE_CHECKING:
@@ -35,28 +32,21 @@ if TYPE_CHECKING:
 
     from passk_cli.commands.gate.judgement import Judgement
     from passk_cli.commands.gate.trial import Trial
-    from passk_cli.inference.intervals import Sample
     from passk_cli.metrics.registry import Metric
     from passk_cli.report.model import Estimate, Sentence
     from passk_cli.study.comparison import Comparison
-    from passk_cli.study.confidence import Confidence
     from passk_cli.study.fact import Fact
     from passk_cli.study.values import Series, TaskValues
 
-    # A candidate's series at a metric, and the verdict on each.
-    Line = tuple[Series, Metric]
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Booleans = NDArray[np.bool_]
-    Outcomes = dict[Line, str]
 
-_Data = TypeVar("_Data")
 # What a minimum is compared with, and how a rule's name says it.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _BASIS = {BY_INTERVAL: "", BY_ESTIMATE: " (estimate)", BY_LOWER: " (lower limit)"}
 # The rules of `EveryTask` and `EveryAttempt`.
-EVERY = "every baseline task run"
-EVERY_ATTEMPT = "every baseline attempt run"
+EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 
 
 def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
@@ -108,17 +98,34 @@ def parse_tasks(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+class Outcome(NamedTuple):
+    """A rule's verdict on a candidate's series at a metric.
+
+    evidence : what the verdict rests on.  reason : why the rule fails or cannot be checked.
+    known : whether there is something to judge.
+    """
+
+    series: Series
+    metric: Metric | None
+    verdict: str
+    evidence: Any = None
+    reason: str = ""
+    known: bool = True
+
+
 @dataclass(frozen=True)
 class GateRule:
-    """Base of the rules: fields are options, `judge` gives a judgement per candidate and metric.
+    """Base of the rules: fields are options, `outcomes` judges, `judgement` says it in words.
 
     compares : whether it asks about differences to the baseline.
     general : whether it asks about the metrics of -k and -m.
+    drawn : whether passes and failures decide it, so that it can be rehearsed.
     """
 
     title: ClassVar[str] = "Rules"
     compares: ClassVar[bool] = False
     general: ClassVar[bool] = False
+    drawn: ClassVar[bool] = True
 
     @property
     def wanted(self) -> bool:
@@ -129,14 +136,6 @@ class GateRule:
     def named(self) -> Sequence[Metric]:
         """The metrics that its own options name."""
         return ()
-
-    def about(self, metric: Metric) -> tuple[str, float | None]:
-        """What it asks of a metric, in words, and its number."""
-        raise NotImplementedError
-
-    def words(self, metric: Metric) -> Sentence:
-        """The same for people: its number in the reader's digits."""
-        return (self.about(metric)[0],)
 
     @property
     def signature(self) -> dict[str, object]:
@@ -153,16 +152,17 @@ class GateRule:
             entries[name] = "yes" if value is True else value
         return entries
 
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """Its judgements."""
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """The outcomes of each trial; trials of one shape are judged together."""
         raise NotImplementedError
 
-    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
-        """The verdicts of `judge` that passes and failures decide, of each trial.
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """An outcome with its number, in words."""
+        raise NotImplementedError
 
-        Without what is only shown, and for trials of one shape together: many times as fast.
-        """
-        return [{} for _ in trials]
+    def judge(self, trial: Trial) -> list[Judgement]:
+        """Every outcome of one trial, in words."""
+        return [self.judgement(trial, outcome) for outcome in self.outcomes([trial])[0]]
 
 
 @dataclass(frozen=True)
@@ -179,30 +179,41 @@ class EveryTask(GateRule):
             " numbers of attempts than --attempts declares, and says them.",
         ),
     ] = "fail"
+    drawn = False
 
     @property
     def wanted(self) -> bool:
         """Unless the others are compared without them."""
         return self.unpaired == "fail"
 
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """A line per series of the candidates, and per series that only the baseline has."""
-        from passk_cli.commands.gate.judgement import Judgement
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """One per series of the candidates, and per series that only the baseline has."""
+        return [list(self._outcomes(trial)) for trial in trials]
 
+    def _outcomes(self, trial: Trial) -> Sequence[Outcome]:
         if trial.sides.baseline is None:
-            return
+            return []
         every = {**trial.coverages, **trial.sides.missing}
-        for series, coverage in every.items():
-            line = Judgement(EVERY, trial.fact(series), covered=coverage, words=(EVERY,))
-            if coverage is not None:
-                lost = [coverage.lost_words(series)] if coverage.lost else []
-                more = [] if series in trial.sides.missing else trial.lesser(series)
-                text = f"{coverage.shared:,} of {coverage.expected:,}"
-                line = replace(line, counted=text, details=(*lost, *more))
-                verdict = FAIL if coverage.lost else PASS
-                yield line.judged(verdict, finding=of_tasks(series, coverage))
-            elif trial.sides.partner(series[0]) is None:
-                yield line.unchecked(trial.sides.lacking(series))
+        return [
+            Outcome(series, None, ERROR, None, trial.sides.lacking(series)) if covered is None
+            else Outcome(series, None, FAIL if covered.lost else PASS, covered)
+            for series, covered in every.items()
+            if covered is not None or trial.sides.partner(series[0]) is None
+        ]  # fmt: skip
+
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """The tasks with attempts, of those of the baseline."""
+        series, covered = outcome.series, outcome.evidence
+        line = trial.line((EVERY,), trial.fact(series))
+        if covered is None:
+            return line.unchecked(outcome.reason)
+        lost = covered.lost_words(series) if covered.lost else ""
+        every = plural(covered.expected, "baseline task")
+        every = every if covered.expected == 1 else f"all {every}"
+        more = [] if series in trial.sides.missing else trial.lesser(series)
+        line = replace(line, counted=f"{covered.shared:,} of {covered.expected:,}")
+        finding = lost or f"{series_name(series)} has attempts at {every}"
+        return line.judged(outcome.verdict, (finding,), "", lost, *more)
 
 
 @dataclass(frozen=True)
@@ -224,31 +235,49 @@ class EveryAttempt(GateRule):
             " baseline: fewer or more fail the gate, but equally many at every task are allowed.",
         ),
     ] = None
+    drawn = False
 
     @property
     def wanted(self) -> bool:
         """Always: without a number it is about the baseline."""
         return True
 
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """A line per series of the candidates, where something says how many were to be made."""
-        from passk_cli.commands.gate.judgement import Judgement
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """One per series of the candidates, where something says how many were to be made."""
+        return [
+            [
+                Outcome(series, None, PASS if made.design and not again else FAIL, made, again)
+                for series, made in trial.made[0].items()
+                if made.wanted is not None and trial.unpaired != "drop"
+                for again in [trial.retried(series)]
+            ]
+            for trial in trials
+        ]
 
-        if trial.unpaired == "drop":
-            return
-        rule = EVERY_ATTEMPT
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """The attempts made, of those to be made."""
+        made, rule = outcome.evidence, EVERY_ATTEMPT
         if self.attempts is not None:
             rule = f"{plural(self.attempts, 'attempt')} at every task"
-        for series, made in trial.made[0].items():
-            if made.wanted is None:
-                continue
-            line = Judgement(
-                rule, trial.fact(series), covered=trial.coverages[series], counted=made.counted,
-                limit=self.attempts, words=(rule,), details=tuple(trial.lesser(series)),
-            )  # fmt: skip
-            retried = trial.retried(series)
-            verdict = PASS if made.design and not retried else FAIL
-            yield line.judged(verdict, *retried, finding=of_attempts(series, made))
+        line = trial.line(
+            (rule,), trial.fact(outcome.series), self.attempts, trial.lesser(outcome.series)
+        )
+        finding = f"{series_name(outcome.series)} has {made.words}"
+        return replace(line, counted=made.counted).judged(
+            outcome.verdict, (finding,), outcome.reason
+        )
+
+
+# How the number that a minimum is compared with lies beside it, by what it is and the verdict.
+_BESIDE = {
+    (BY_INTERVAL, PASS): "its interval lies at or above",
+    (BY_INTERVAL, FAIL): "its interval lies below",
+    (BY_INTERVAL, UNDECIDED): "its interval contains",
+    (BY_ESTIMATE, PASS): "the estimate is not below",
+    (BY_ESTIMATE, FAIL): "the estimate is below",
+    (BY_LOWER, PASS): "the lower limit is not below",
+    (BY_LOWER, FAIL): "the lower limit is below",
+}
 
 
 @dataclass(frozen=True)
@@ -262,7 +291,7 @@ class Minimum(GateRule):
             "METRIC=X",
             "Fails when the interval lies below X.",
             parse=partial(parse_limits, "--min"),
-            detail="Undecided where the interval holds X.",
+            detail="Undecided where the interval contains X.",
         ),
     ] = field(default_factory=dict)
     min_by: Annotated[
@@ -286,54 +315,81 @@ class Minimum(GateRule):
         """The minimum, and what it is compared with."""
         return {**super().signature, **({"min_by": self.min_by} if self.minimum else {})}
 
-    def about(self, metric: Metric) -> tuple[str, float | None]:
-        """As "≥ 0.8", or "≥ 0.8 (estimate)"."""
-        least = self.minimum[metric]
-        return f"≥ {least:g}{_BASIS[self.min_by]}", least
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """One per candidate's series and metric; intervals only where they decide."""
+        study = trials[0].study
+        fast = self.min_by == BY_ESTIMATE and len(trials) > 1
+        confidence = replace(study.confidence, interval="none") if fast else study.confidence
+        asked = [[r for r in t.candidates if r.metric in self.minimum] for t in trials]
+        facts = iter(study.facts_of([rates for each in asked for rates in each], confidence))
+        return [[self._beside_least(rates, next(facts)) for rates in each] for each in asked]
 
-    def words(self, metric: Metric) -> Sentence:
-        """The same with its number as a number."""
-        return ("≥ ", *minimum(metric, self.minimum[metric]), _BASIS[self.min_by])
+    def _beside_least(self, rates: TaskValues, fact: Fact) -> Outcome:
+        verdict = _beside_minimum(fact.estimate, self.minimum[rates.metric], self.min_by)
+        reason = fact.estimate.reason or fact.flaw
+        return Outcome(rates.series, rates.metric, verdict, (rates, fact), reason, rates.there)
 
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """A line per candidate's series and metric."""
-        for rates in trial.candidates:
-            if rates.metric not in self.minimum:
-                continue
-            fact = trial.study.fact(rates)
-            short = [rates.reason] if rates.there else []
-            line = trial.line(rates, fact, self, [*short, *trial.left_out(rates, "baseline")])
-            least = self.minimum[rates.metric]
-            verdict = _beside_minimum(fact.estimate, least, self.min_by)
-            if verdict == ERROR:
-                yield line.unchecked(fact.estimate.reason or fact.flaw)
-                continue
-            needed = [_tasks_needed(fact, least, "estimate")] * (verdict == UNDECIDED)
-            finding = of_minimum(fact, rates.metric, least, verdict, self.min_by)
-            yield line.judged(verdict, *needed, finding=finding)
-
-    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
-        """As `judge`; intervals only where they decide."""
-        asked = trials[0].study.confidence
-
-        def judged(line: Line, every: Sequence[TaskValues]) -> list[str]:
-            least = self.minimum[line[1]] - 1e-12
-            if self.min_by == BY_ESTIMATE:
-                return [PASS if rates.mean >= least else FAIL for rates in every]
-            places = _sides([rates.sample(asked) for rates in every], least, asked)
-            if self.min_by == BY_INTERVAL:
-                return places
-            return [FAIL if verdict == UNDECIDED else verdict for verdict in places]
-
-        candidates = (
-            [rates for rates in trial.candidates if rates.metric in self.minimum and rates.there]
-            for trial in trials
-        )
-        return _by_line([[((r.series, r.metric), r) for r in one] for one in candidates], judged)
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """A metric beside its minimum."""
+        (rates, fact), verdict = outcome.evidence, outcome.verdict
+        metric, least = rates.metric, self.minimum[rates.metric]
+        words = (f"{metric.name} ≥ ", *_asked(metric, least, "share"), _BASIS[self.min_by])
+        line = trial.line(words, fact, least, trial.left_out("baseline", rates))
+        if verdict == ERROR:
+            return line.unchecked(outcome.reason)
+        finding = (
+            f"{metric.name} of {series_name(fact.series)} is ", fact.estimate,
+            f"; {_BESIDE[self.min_by, verdict]} the minimum of ", *_asked(metric, least, "share"),
+        )  # fmt: skip
+        needed = _tasks_needed(fact, least, "estimate") if verdict == UNDECIDED else ""
+        return line.judged(verdict, finding, needed)
 
 
 @dataclass(frozen=True)
-class NoRegression(GateRule):
+class DifferenceRule(GateRule):
+    """Base of the rules about differences to the baseline."""
+
+    compares = True
+
+    def asked(self, trial: Trial) -> Sequence[Metric]:
+        """The metrics it asks about."""
+        return trial.general if self.general else self.named
+
+    def lacking(self, trial: Trial) -> list[Outcome]:
+        """The outcomes of candidates that have no baseline."""
+        return [
+            Outcome(rates.series, rates.metric, ERROR, (None, 0), trial.sides.lacking(rates.series),
+                    known=False)
+            for rates in trial.unpaired_values(self.asked(trial))
+        ]  # fmt: skip
+
+    def limited(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
+        """The candidates of each trial against their baselines, with intervals, which are made
+        together and are no tests."""
+        from passk_cli.study.comparison import difference_intervals, match
+
+        every = [[match(*pair) for pair in trial.pairs(self.asked(trial))] for trial in trials]
+        known = [c for each in every for c in each if not c.reason]
+        limits = iter(difference_intervals(known, trials[0].study.confidence))
+        return [[c if c.reason else c.having(interval=next(limits)) for c in each]
+                for each in every]  # fmt: skip
+
+    def line(
+        self, trial: Trial, outcome: Outcome, words: Sentence, limit: float | None = None
+    ) -> Judgement:
+        """The rule about a difference, yet without verdict; "error" where it cannot be checked."""
+        c = outcome.evidence[0]
+        if c is None:
+            fact, details = trial.fact(outcome.series, outcome.metric), []
+        else:
+            fact = c.fact(trial.study.confidence)
+            details = trial.left_out("shared", c.first, c.second)
+        line = trial.line(words, fact, limit, details)
+        return line.unchecked(outcome.reason) if outcome.verdict == ERROR else line
+
+
+@dataclass(frozen=True)
+class NoRegression(DifferenceRule):
     """No metric of -k and -m is lower than the baseline's, as --max-drop 0 asks of one of them.
 
     It fails where one is significantly lower, adjusted for their number, passes where one is
@@ -349,7 +405,6 @@ class NoRegression(GateRule):
             " not significant.",
         ),
     ] = False
-    compares = True
     general = True
 
     @property
@@ -357,112 +412,71 @@ class NoRegression(GateRule):
         """Whether it was asked for."""
         return self.no_regression
 
-    def about(self, metric: Metric) -> tuple[str, float | None]:
-        """It has no number."""
-        return "no regression", None
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """One per pair and metric; of several trials without intervals where p decides."""
+        from passk_cli.study.pairs import compare_pairs, test_pairs
 
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """A line per pair and metric; only these count as tests."""
-        compared = trial.tested()
-        tests = sum(not c.reason for c in compared)
-        for c in compared:
-            line = trial.difference(c, self)
-            verdict = self._verdict(c, tests)
-            if verdict == ERROR:
-                yield line.unchecked(c.reason or "its test has no p")
-                continue
-            details = [p_words(c)] * c.testable
-            rejects = c.adjusted <= 1 - trial.study.confidence.level + 1e-12
-            if c.testable and c.leaves_out_zero not in (None, rejects):
-                decides = "decides, not the interval" if tests > 1 else "does not decide"
-                details = [f"{p_words(c)} {decides}"]
-            finding = of_regression(line.fact, c, verdict, tests)
-            yield line.judged(
-                verdict, *details, *self._doubt(line.fact, c, trial, tests), finding=finding
-            )
-
-    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
-        """As `judge`; without intervals where there are several tests."""
-        from passk_cli.study.pairs import test_pairs
-
-        trial = trials[0]
-        metrics = {rates.metric for rates, _ in trial.pairs(trial.general) if rates.there}
-        if len(trial.pairs(metrics)) == 1:
-            return MaxDrop(dict.fromkeys(metrics, 0.0)).outcomes(trials)
-        pairs = [one.pairs(one.general) for one in trials]
-        tested = test_pairs(pairs, trial.study.confidence, trial.study.rules, verdicts=True)
+        study = trials[0].study
+        pairs = [trial.pairs(trial.general) for trial in trials]
+        if len(trials) == 1:
+            compared = [compare_pairs(pairs[0], study.confidence, study.rules)]
+        elif sum(first.there and second.there for first, second in pairs[0]) == 1:
+            compared = self.limited(trials)
+        else:
+            compared = test_pairs(pairs, study.confidence, study.rules, verdicts=True)
         return [
-            {
-                (c.first.series, c.first.metric): self._verdict(c, len(comparisons))
-                for c in comparisons
-                if not c.reason
-            }
-            for comparisons in tested
-        ]
+            [*(self._tested(c, sum(not c.reason for c in every)) for c in every),
+             *self.lacking(trial)]
+            for trial, every in zip(trials, compared, strict=True)
+        ]  # fmt: skip
 
-    def _verdict(self, c: Comparison, tests: int) -> str:
+    def _tested(self, c: Comparison, tests: int) -> Outcome:
         """By the interval, as --max-drop 0; of several tests by p, adjusted for their number."""
         from passk_cli.study.pairs import BETTER, WORSE
 
+        verdict = ERROR
         if tests == 1:
-            return _beside_drop(c, 0.0)
-        if not c.testable:
-            return ERROR
-        return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED)
+            verdict = _beside_drop(c, 0.0)
+        elif c.testable:
+            verdict = {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED)
+        reason = c.reason or "its test has no p"
+        return Outcome(c.first.series, c.first.metric, verdict, (c, tests), reason, not c.reason)
 
-    def _doubt(self, fact: Fact, c: Comparison, trial: Trial, tests: int) -> list[str]:
-        """What would decide an undecided difference, as far as that is known."""
-        if self._verdict(c, tests) != UNDECIDED:
-            return []
-        units = _units(c)
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """A difference, and whether it is a drop; of several tests, a significant one."""
+        (c, tests), verdict, metric = outcome.evidence, outcome.verdict, outcome.metric
+        line = self.line(trial, outcome, (f"{metric.name} no regression",))  # type: ignore[union-attr]
+        if verdict == ERROR:
+            return line
+        p, shown = f"p {_p(c.adjusted)}" if c.testable else "", ""
+        if p and tests > 1:
+            many = (
+                f"{ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
+            )
+            shown = f" ({', '.join(filter(None, (p, many)))})"
+        rejects = c.adjusted <= 1 - trial.study.confidence.level + 1e-12
+        if p and c.leaves_out_zero not in (None, rejects):
+            p += " decides, not the interval" if tests > 1 else " does not decide"
+        relation = {PASS: "", FAIL: ", a significant drop", UNDECIDED: ", not significant"}[verdict]
+        needed = self._needed(line.fact, c, tests) if verdict == UNDECIDED else ""
+        finding = (*_change(line.fact), f"{relation}{shown}")
+        reason = "; ".join(filter(None, (needed, p)))
+        return line.judged(verdict, finding, reason)
+
+    def _needed(self, fact: Fact, c: Comparison, tests: int) -> str:
+        """The number of tasks that would decide, as far as it is known."""
+        units = len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
         defaults = c.test in (GUARDED_T, SUISSA_SHUSTER)
         if (tests > 1 or defaults) and _least_p(c, units) > c.alpha + 1e-12:
             few = plural(units, "task" if c.clusters is None else "cluster")
-            return [f"with {few} no drop can be significant"]
+            return f"with {few} no drop can be significant"
         # Where p alone is adjusted, the interval does not say what decides it.
         decides = tests == 1 or c.adjustment == MAX_T
-        return [_tasks_needed(fact, 0.0, "difference")] * decides
-
-
-def _units(c: Comparison) -> int:
-    """Tasks, or clusters where there are some."""
-    return len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
-
-
-def _least_p(c: Comparison, units: int) -> float:
-    """The smallest p of this test on so many tasks or clusters, whatever their outcomes."""
-    from passk_cli.study.paired import MCNEMAR
-
-    if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
-        return 2.0 ** (1 - units)
-    return c.smallest if c.test == GUARDED_T else 0.0
-
-
-def _beside(low: float | None, high: float | None, limit: float) -> str:
-    """Where an interval lies: above a limit, below it, or around it."""
-    if low is None or high is None:
-        return ERROR
-    return PASS if low >= limit else FAIL if high < limit else UNDECIDED
-
-
-def _beside_minimum(estimate: Estimate, least: float, by: str) -> str:
-    """Where a number lies beside its minimum: its interval, its estimate or its lower limit."""
-    value, low, high = estimate.value, estimate.low, estimate.high
-    if by == BY_INTERVAL:
-        return _beside(low, high, least - 1e-12)
-    bar = value if by == BY_ESTIMATE else low
-    if value is None or bar is None:
-        return ERROR
-    return PASS if bar >= least - 1e-12 else FAIL
-
-
-def _beside_drop(c: Comparison, most: float) -> str:
-    """Where the interval of a difference lies beside a drop."""
-    return ERROR if c.interval is None else _beside(c.interval.low, c.interval.high, -most)
+        return _tasks_needed(fact, 0.0, "difference") if decides else ""
 
 
 @dataclass(frozen=True)
-class MaxDrop(GateRule):
+class MaxDrop(DifferenceRule):
     """A metric is not significantly lower than the baseline's by more than a number."""
 
     max_drop: Annotated[
@@ -474,56 +488,44 @@ class MaxDrop(GateRule):
             parse=partial(parse_limits, "--max-drop"),
         ),
     ] = field(default_factory=dict)
-    compares = True
 
     @property
     def named(self) -> Sequence[Metric]:
         """The metrics with a largest drop."""
         return tuple(self.max_drop)
 
-    def about(self, metric: Metric) -> tuple[str, float | None]:
-        """As "≥ baseline − 0.02"; its number is the drop."""
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """One per pair and metric: it fails when even the upper limit lies below."""
+        return [
+            [*map(self._beside, every), *self.lacking(trial)]
+            for trial, every in zip(trials, self.limited(trials), strict=True)
+        ]
+
+    def _beside(self, c: Comparison) -> Outcome:
+        metric, reason = c.first.metric, c.reason or (c.interval.reason if c.interval else "")
+        verdict = _beside_drop(c, self.max_drop[metric])
+        return Outcome(c.first.series, metric, verdict, (c, 0), reason, not c.reason)
+
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """A difference, and the largest drop that is allowed; a negative one asks for a gain."""
+        verdict, metric = outcome.verdict, outcome.metric
+        assert metric is not None
         most = self.max_drop[metric]
-        return f"≥ baseline {_sign(most)} {abs(most):g}", most
-
-    def words(self, metric: Metric) -> Sentence:
-        """The same with its number as a number."""
-        most = self.max_drop[metric]
-        return (f"≥ baseline {_sign(most)} ", *drop(metric, abs(most)))
-
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """A line per pair and metric: it fails when even the upper limit lies below."""
-        for c in trial.untested(self.named):
-            line, most = trial.difference(c, self), self.max_drop[c.first.metric]
-            verdict = _beside_drop(c, most)
-            if verdict == ERROR:
-                yield line.unchecked(c.reason or (c.interval.reason if c.interval else ""))
-                continue
-            needed = [_tasks_needed(line.fact, -most, "difference")] * (verdict == UNDECIDED)
-            finding = of_drop(line.fact, c.first.metric, most, verdict)
-            yield line.judged(verdict, *needed, finding=finding)
-
-    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
-        """As `judge`: on which side of the limit each interval lies, without its limits."""
-        from passk_cli.study.comparison import (
-            difference_samples,
-            match,
-            method_of_difference,
-        )
-
-        asked = trials[0].study.confidence.for_differences()
-
-        def judged(line: Line, every: Sequence[Comparison]) -> list[str]:
-            samples = difference_samples(every, asked)
-            # n and k, and so the method, are those of all rehearsals.
-            used = replace(asked, interval=method_of_difference(every[0], asked))
-            return _sides(samples, -self.max_drop[line[1]], used)
-
-        matched = ([match(*pair) for pair in trial.pairs(self.named)] for trial in trials)
-        return _by_line(
-            [[((c.first.series, c.first.metric), c) for c in one if not c.reason]
-             for one in matched], judged,
-        )  # fmt: skip
+        allowed = _asked(metric, abs(most), "points")
+        rule = f"{metric.name} gain ≥ " if most < 0 else f"{metric.name} drop ≤ "
+        line = self.line(trial, outcome, (rule, *allowed), most)
+        if verdict == ERROR:
+            return line
+        relation = {
+            PASS: (", not more than ", ", at least "),
+            FAIL: (", more than ", ", less than "),
+            UNDECIDED: (" and may have dropped by more than ", " and may have gained less than "),
+        }[verdict][most < 0]
+        finding = (*_change(line.fact), relation, *allowed)
+        if verdict == PASS and most >= 0 and (line.fact.estimate.value or 0.0) > 0:
+            finding = _change(line.fact)
+        needed = _tasks_needed(line.fact, -most, "difference") if verdict == UNDECIDED else ""
+        return line.judged(verdict, finding, needed)
 
 
 @dataclass(frozen=True)
@@ -537,18 +539,20 @@ class EachRule(GateRule):
 
         return (Metric("pass@", 1),) if self.wanted else ()
 
-    def candidates(self, trial: Trial) -> list[TaskValues]:
-        """The candidates' tasks."""
-        return [rates for rates in trial.candidates if rates.metric in self.named]
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """One per candidate's series."""
+        return [
+            [self.judged(rates, trial) for rates in trial.candidates if rates.metric in self.named]
+            for trial in trials
+        ]
 
-    def line(self, trial: Trial, rates: TaskValues, rule: str, *details: str) -> Judgement:
+    def judged(self, rates: TaskValues, trial: Trial) -> Outcome:
+        raise NotImplementedError
+
+    def begun(self, trial: Trial, rates: TaskValues, words: Sentence, limit: float) -> Judgement:
         """A line about a candidate, yet without verdict."""
-        from passk_cli.commands.gate.judgement import Judgement
-
-        fact = replace(trial.fact(rates.series), name=rates.metric.name, k=rates.metric.k)
-        cover = trial.coverages[rates.series]
-        more = (*details, *trial.left_out(rates, "baseline"))
-        return Judgement(rule, fact, details=more, covered=cover, words=(rule,))
+        fact = trial.fact(rates.series, rates.metric)
+        return trial.line(words, fact, limit, trial.left_out("baseline", rates))
 
 
 @dataclass(frozen=True)
@@ -579,69 +583,50 @@ class MustPass(EachRule):
         """Whether it was asked for."""
         return bool(self.must_pass)
 
-    def about(self, metric: Metric) -> tuple[str, float | None]:
-        """As "5 named tasks pass"."""
-        return f"{plural(len(self.must_pass), 'named task')} pass", self.must_pass_rate
-
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """A line per candidate's series."""
-        names = trial.sides.counts.tasks
-        places = {task: place for place, task in enumerate(names)}
-        unknown = [task for task in self.must_pass if task not in places]
-        share = (
-            "all attempts"
-            if self.must_pass_rate == 1
-            else f"{self.must_pass_rate:g} of their attempts"
-        )
-        few = len(self.must_pass) == 1
-        rule = f"{plural(len(self.must_pass), 'named task')} pass{'es' * few} {share}"
-        for rates in self.candidates(trial):
-            line = replace(self.line(trial, rates, rule), limit=self.must_pass_rate)
-            if unknown:
-                yield line.unchecked(
-                    f"no task {cut(first_few(unknown))} in the data{_remedy(unknown)}"
-                )
-                continue
-            at, gone = self._places(rates, [places[task] for task in self.must_pass])
-            failing = at[~self._passing(rates.n[at], rates.c[at])]
-            passed = len(at) - len(failing)
-            lost = [f"no attempts at {first_few([names[t] for t in gone])}"] * bool(gone)
-            words = [f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
-                     for i in failing.tolist()]  # fmt: skip
-            below = [first_few(words)] * bool(words)
-            line = replace(line, counted=f"{passed:,} of {len(self.must_pass):,}")
-            every = len(at) and not gone and bool((rates.c[at] == rates.n[at]).all())
-            shows = [_what_it_shows(rates.n[at], trial)] if every else []
-            finding = of_named(rates.series, passed, len(self.must_pass), share)
-            yield line.judged(
-                FAIL if words or gone else PASS, *lost, *below, *shows, finding=finding
-            )
-
-    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
-        """As `judge`."""
-        places = {task: place for place, task in enumerate(trials[0].sides.counts.tasks)}
-        if not all(task in places for task in self.must_pass):
-            return [{} for _ in trials]
-        wanted = [places[task] for task in self.must_pass]
-        outcomes: list[Outcomes] = [{} for _ in trials]
-        for into, trial in zip(outcomes, trials, strict=True):
-            for rates in self.candidates(trial):
-                at, gone = self._places(rates, wanted)
-                holds = not gone and self._passing(rates.n[at], rates.c[at]).all()
-                into[rates.series, rates.metric] = PASS if holds else FAIL
-        return outcomes
-
-    def _places(self, rates: TaskValues, wanted: Sequence[int]) -> tuple[Ints, list[int]]:
-        """Where the named tasks stand among the candidate's, and those it has no attempts at."""
+    def judged(self, rates: TaskValues, trial: Trial) -> Outcome:
+        """Its evidence: the values, the places of the named tasks among them, of those that pass
+        too rarely, and the named tasks without attempts."""
         import numpy as np
 
-        gone = sorted(set(wanted) - set(rates.tasks.tolist()))
-        there = np.array(sorted(set(wanted) - set(gone)), dtype=np.int64)
-        return np.searchsorted(rates.tasks, there), gone
+        places = trial.sides.places
+        unknown = [task for task in self.must_pass if task not in places]
+        if unknown:
+            reason = f"no task {cut(first_few(unknown))} in the data{_remedy(unknown)}"
+            return Outcome(rates.series, rates.metric, ERROR, (rates,), reason, known=False)
+        wanted = {places[task] for task in self.must_pass}
+        gone = sorted(wanted - set(rates.tasks.tolist()))
+        there = np.array(sorted(wanted - set(gone)), dtype=np.int64)
+        at = np.searchsorted(rates.tasks, there)
+        below = at[rates.c[at] < self.must_pass_rate * rates.n[at] - 1e-9]
+        verdict = FAIL if gone or len(below) else PASS
+        return Outcome(rates.series, rates.metric, verdict, (rates, at, below, gone))
 
-    def _passing(self, n: Ints, c: Ints) -> Booleans:
-        passing: Booleans = c >= self.must_pass_rate * n - 1e-9
-        return passing
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """The named tasks that pass, and those that do not."""
+        asked, one = len(self.must_pass), len(self.must_pass) == 1
+        share = f"{self.must_pass_rate:g} of their attempts"
+        share = "all attempts" if self.must_pass_rate == 1 else share
+        tasks, whom = plural(asked, "named task"), series_name(outcome.series)
+        words = (f"{tasks} {'passes' if one else 'pass'} {share}",)
+        line = self.begun(trial, outcome.evidence[0], words, self.must_pass_rate)
+        if outcome.verdict == ERROR:
+            return line.unchecked(outcome.reason)
+        (rates, at, below, gone), names = outcome.evidence, trial.sides.counts.tasks
+        passed = len(at) - len(below)
+        lost = first_few([names[task] for task in gone])
+        few = first_few([f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
+                         for i in below.tolist()])  # fmt: skip
+        every = len(at) and not gone and bool((rates.c[at] == rates.n[at]).all())
+        verb = "pass" if passed == asked and not one else "passes"
+        finding = f"{passed:,} of {tasks} {verb} {share} in {whom}"
+        if passed < asked:
+            verb = "does" if asked - passed == 1 else "do"
+            finding = f"{asked - passed:,} of {tasks} {verb} not pass {share} in {whom}"
+        notes = [f"no attempts at {lost}" if lost else "", few]
+        notes.append(_lower_limit(rates.n[at], trial) if every else "")
+        reason, *others = filter(None, (*notes, "")) if any(notes) else ("",)
+        line = replace(line, counted=f"{passed:,} of {asked:,}")
+        return line.judged(outcome.verdict, (finding,), reason, *others)
 
 
 @dataclass(frozen=True)
@@ -666,41 +651,13 @@ class MinEach(EachRule):
         """Whether it was asked for."""
         return self.min_each is not None
 
-    def about(self, metric: Metric) -> tuple[str, float | None]:
-        """As "each task ≥ 0.5"."""
-        return f"each task ≥ {self.min_each:g}", self.min_each
-
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """A line per candidate's series."""
-        names = trial.sides.counts.tasks
-        for rates in self.candidates(trial):
-            line = self.line(trial, rates, self.about(rates.metric)[0])
-            verdict, p, below = self._judged(rates, trial)
-            shown = [
-                f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,} (p = {p[i]:.4f})"
-                for i in below
-            ]
-            under = int((rates.c < self._rate * rates.n).sum())
-            counted = f"{len(rates.n) - under:,} of {len(rates.n):,} as observed"
-            line = replace(line, counted=counted, limit=self.min_each)
-            details = [first_few(shown)] * bool(shown)
-            details += [_what_it_shows(rates.n, trial)] * (verdict == UNDECIDED)
-            finding = of_each(rates, self._rate, len(rates.n) - under, len(below))
-            yield line.judged(verdict, *details, finding=finding)
-
-    def outcomes(self, trials: Sequence[Trial]) -> list[Outcomes]:
-        """As `judge`."""
-        return [
-            {(r.series, r.metric): self._judged(r, trial)[0] for r in self.candidates(trial)}
-            for trial in trials
-        ]
-
     @property
     def _rate(self) -> float:
         return self.min_each or 0.0
 
-    def _judged(self, rates: TaskValues, trial: Trial) -> tuple[str, Floats, list[int]]:
-        """The verdict, p of every task by Holm, and the places of those shown to be below."""
+    def judged(self, rates: TaskValues, trial: Trial) -> Outcome:
+        """Its evidence: the values, p of every task by Holm, and the places of those shown to be
+        below, the smallest p first."""
         import numpy as np
 
         from passk_cli.inference.adjust import holm
@@ -709,10 +666,95 @@ class MinEach(EachRule):
         level = trial.study.confidence.level
         p = holm(below_tests(rates.n, rates.c, self._rate))
         below = np.flatnonzero(p <= 1 - level + 1e-12)
-        if len(below):
-            return FAIL, p, below[np.argsort(p[below], kind="stable")].tolist()
-        reached = np.all(lower_limits(rates.n, rates.c, level) >= self._rate - 1e-12)
-        return (PASS if reached else UNDECIDED), p, []
+        verdict = FAIL
+        if not len(below):
+            least = lower_limits(rates.n, rates.c, level)
+            verdict = PASS if np.all(least >= self._rate - 1e-12) else UNDECIDED
+        evidence = rates, p, below[np.argsort(p[below], kind="stable")].tolist()
+        return Outcome(rates.series, rates.metric, verdict, evidence)
+
+    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+        """The tasks that reach a pass rate as observed, or are significantly below it."""
+        rates, p, below = outcome.evidence
+        names, verdict, whom = trial.sides.counts.tasks, outcome.verdict, series_name(rates.series)
+        rate = _asked(rates.metric, self._rate, "share")
+        few = first_few([
+            f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,} (p {_p(p[i])})"
+            for i in below
+        ])  # fmt: skip
+        tasks, reached = plural(len(rates.n), "task"), int((rates.c >= self._rate * rates.n).sum())
+        finding = f"{reached:,} of {tasks} of {whom} have an observed pass rate of at least "
+        if below:
+            verb = "is" if len(below) == 1 else "are"
+            low = plural(len(below), "task")
+            finding = f"{low} of {whom} {verb} significantly below a pass rate of "
+        line = self.begun(trial, rates, ("each task ≥ ", *rate), self._rate)
+        line = replace(line, counted=f"{reached:,} of {len(rates.n):,} as observed")
+        shows = _lower_limit(rates.n, trial) if verdict == UNDECIDED else ""
+        return line.judged(verdict, (finding, *rate), few or shows)
+
+
+def _asked(metric: Metric, number: float, unit: str) -> Sentence:
+    """A number that the user gave for a metric, as a piece of a sentence.
+
+    unit : "share", or "points" of a difference.
+    """
+    from passk_cli.report.model import Column
+
+    if metric.unit != "share":
+        return (f"{number:g}",)
+    return ((number, Column("points" if unit == "points" else "", "given")),)
+
+
+def _change(fact: Fact) -> Sentence:
+    """A difference to the baseline in words: "agent-b lost 0.140 [0.031, 0.249] of pass@1"."""
+    from passk_cli.report.model import Column, Estimate
+
+    low, value, high = fact.estimate.low, fact.estimate.value or 0.0, fact.estimate.high
+    points, whom = Column("points", "share"), series_name(fact.series)
+    if value > 0:
+        gained = Estimate(value, low=low, high=high, share=fact.estimate.share)
+        return (f"{whom} gained ", (gained, points), f" in {fact.name}")
+    ends = [None if limit is None else -limit for limit in (high, low)]
+    lost = Estimate(-value, low=ends[0], high=ends[1], share=fact.estimate.share)
+    return (f"{whom} lost ", (lost, points), f" of {fact.name}")
+
+
+def _p(p: float) -> str:
+    """As "= 0.0146", or "< 0.0001"."""
+    text = p_text(p)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
+
+
+def _least_p(c: Comparison, units: int) -> float:
+    """The smallest p of this test on so many tasks or clusters, whatever their outcomes."""
+    from passk_cli.study.paired import MCNEMAR
+
+    if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
+        return 2.0 ** (1 - units)
+    return c.smallest if c.test == GUARDED_T else 0.0
+
+
+def _beside(low: float | None, high: float | None, limit: float) -> str:
+    """Where an interval lies: above a limit, below it, or around it."""
+    if low is None or high is None:
+        return ERROR
+    return PASS if low >= limit else FAIL if high < limit else UNDECIDED
+
+
+def _beside_minimum(estimate: Estimate, least: float, by: str) -> str:
+    """Where a number lies beside its minimum: its interval, its estimate or its lower limit."""
+    if by == BY_INTERVAL:
+        return _beside(estimate.low, estimate.high, least - 1e-12)
+    bar = estimate.value if by == BY_ESTIMATE else estimate.low
+    if estimate.value is None or bar is None:
+        return ERROR
+    return PASS if bar >= least - 1e-12 else FAIL
+
+
+def _beside_drop(c: Comparison, most: float) -> str:
+    """Where the interval of a difference lies beside a drop."""
+    return ERROR if c.interval is None else _beside(c.interval.low, c.interval.high, -most)
 
 
 def _remedy(unknown: Sequence[str]) -> str:
@@ -720,48 +762,16 @@ def _remedy(unknown: Sequence[str]) -> str:
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks has no comments"
     is_file = any(Path(name).suffix or os.sep in name for name in unknown)
-    return ", and no such file" * is_file
+    return ", and no such file" if is_file else ""
 
 
-def _what_it_shows(n: Ints, trial: Trial) -> str:
-    """As "4 of 4 passes show a rate of at least 0.473"."""
+def _lower_limit(n: Ints, trial: Trial) -> str:
+    """As "4 of 4 shows a rate of at least 0.473"."""
     from passk_cli.inference.single import lower_limits
 
-    fewest, level = int(n.min()), trial.study.confidence.level
-    least = float(lower_limits(fewest, fewest, level))
-    if fewest == 1:
-        return f"1 pass of 1 shows a rate of at least {least:.3f}"
-    return f"{fewest:,} of {fewest:,} passes show a rate of at least {least:.3f}"
-
-
-def _by_line(
-    trials: Sequence[Sequence[tuple[Line, _Data]]],
-    judged: Callable[[Line, Sequence[_Data]], list[str]],
-) -> list[Outcomes]:
-    """The outcomes of each trial, where a line is judged for all of them at once."""
-    every: dict[Line, list[tuple[int, _Data]]] = {}
-    for at, trial in enumerate(trials):
-        for line, data in trial:
-            every.setdefault(line, []).append((at, data))
-    outcomes: list[Outcomes] = [{} for _ in trials]
-    for line, each in every.items():
-        verdicts = judged(line, [data for _, data in each])
-        for (at, _), verdict in zip(each, verdicts, strict=True):
-            outcomes[at][line] = verdict
-    return outcomes
-
-
-def _sides(samples: Sequence[Sample], value: float, asked: Confidence) -> list[str]:
-    """Pass where the interval lies above a value, fail where below, undecided around it."""
-    from passk_cli.inference.intervals import intervals
-
-    every = intervals(samples, asked.method, asked.level, asked.population)
-    return [_beside(limits.low, limits.high, value) for limits in every]
-
-
-def _sign(most: float) -> str:
-    """What stands between the baseline and an allowed drop; a negative one asks for a gain."""
-    return "+" if most < 0 else "−"
+    fewest = int(n.min())
+    least = float(lower_limits(fewest, fewest, trial.study.confidence.level))
+    return f"{fewest:,} of {fewest:,} shows a rate of at least {least:.3f}"
 
 
 def _tasks_needed(fact: Fact, limit: float, noun: str) -> str:
@@ -774,10 +784,8 @@ def _tasks_needed(fact: Fact, limit: float, noun: str) -> str:
         return ""
     away = value - limit
     reach = value - low if away > 0 else high - value
-    if abs(away) < 1e-3:
-        return f"no number of tasks would decide it: the {noun} lies on the limit"
-    count = math.ceil((fact.size.tasks or 0) * (reach / abs(away)) ** 2)
+    count = math.inf if abs(away) < 1e-3 else (fact.size.tasks or 0) * (reach / abs(away)) ** 2
     if count > 10_000_000:
-        return f"no feasible number of tasks would decide it: the {noun} lies on the limit"
-    verb = "passes" if away > 0 else "fails"
-    return f"if this {noun} stays, the rule {verb} from about {plural(count, 'task')} on"
+        return f"the {noun} is at the limit, no number of tasks would decide"
+    digit = 10 ** max(len(str(math.ceil(count))) - 2, 0)
+    return f"about {plural(math.ceil(count / digit) * digit, 'task')} would decide"

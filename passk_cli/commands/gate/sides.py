@@ -45,6 +45,11 @@ class Sides:
         return [self.counts.series[s] for s in self.candidates]
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """Task → its place in the list."""
+        return {task: place for place, task in enumerate(self.counts.tasks)}
+
+    @cached_property
     def base_tasks(self) -> dict[Series, NDArray[np.int64]]:
         """The baseline's series, each with its tasks."""
         if self.baseline is None:
@@ -73,8 +78,8 @@ class Sides:
         return base if base in self.base_tasks else None
 
     def filled(self, *, passing: bool) -> Sides:
-        """The same where missing outcomes of the candidates pass and those of the baseline fail, or
-        the reverse."""
+        """Both sides where missing outcomes of the candidates pass and those of the baseline fail,
+        or the reverse."""
         baseline = self.baseline and self.baseline.filled(passing=not passing)
         return replace(self, counts=self.counts.filled(passing=passing), baseline=baseline)
 

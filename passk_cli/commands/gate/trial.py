@@ -1,11 +1,11 @@
-"""What rules are judged with: both sides, their values, and what these leave out."""
+"""Both sides of a gate, their values, and what the numbers of these leave out."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from passk_cli.commands.gate.sides import (
 )
 from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
-from passk_cli.study.comparison import Comparison, difference_interval, match
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.pairs import compare_pairs
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
@@ -32,39 +30,12 @@ if TYPE_CHECKING:
 Pair = tuple[TaskValues, TaskValues]
 
 
-class Asking(Protocol):
-    """What a trial has to know of a rule; see `rules.GateRule`."""
-
-    compares: ClassVar[bool]
-    general: ClassVar[bool]
-
-    @property
-    def named(self) -> Sequence[Metric]:
-        """The metrics that its own options name."""
-
-    def about(self, metric: Metric) -> tuple[str, float | None]:
-        """What it asks of a metric, in words, and its number."""
-
-    def words(self, metric: Metric) -> Sentence:
-        """The same for people: its number in the reader's digits."""
-
-    @property
-    def signature(self) -> dict[str, object]:
-        """Its options as entries of a signature."""
-
-    def judge(self, trial: Trial) -> Iterator[Judgement]:
-        """Its judgements."""
-
-    def outcomes(self, trials: Sequence[Trial]) -> list[dict[tuple[Series, Metric], str]]:
-        """The verdicts of several trials, by what they are about."""
-
-
 @dataclass(frozen=True)
 class Trial:
-    """The new run and what is asked of it.
+    """The new run beside its baseline.
 
     study : the new run as it was read, with every metric a rule needs.
-    rules : those that were asked for.  general : the metrics of those without their own.
+    general : the metrics of rules without their own.
     unpaired : what becomes of tasks and attempts that were not run: "fail", rules of their own, or
         "drop", the others are compared and every line says how many those are.
     attempts : how many were to be made at every task, where that was declared.
@@ -72,7 +43,6 @@ class Trial:
 
     study: Study
     sides: Sides
-    rules: Sequence[Asking]
     general: Sequence[Metric]
     unpaired: str
     attempts: int | None = None
@@ -85,11 +55,6 @@ class Trial:
         sides = (self.sides.filled(passing=passing) for passing in (False, True))
         return tuple(replace(self, sides=each) for each in sides)
 
-    @property
-    def compares(self) -> bool:
-        """Whether a rule asks about differences."""
-        return any(rule.compares for rule in self.rules)
-
     @cached_property
     def candidates(self) -> list[TaskValues]:
         """The candidates' series × metrics."""
@@ -97,7 +62,7 @@ class Trial:
 
     @cached_property
     def bases(self) -> dict[tuple[Metric, Series], TaskValues]:
-        """The baseline's."""
+        """The baseline's series × metrics."""
         if self.sides.baseline is None:
             return {}
         values = replace(self.study, counts=self.sides.baseline).values(only=self.sides.bases)
@@ -105,21 +70,21 @@ class Trial:
 
     @cached_property
     def coverages(self) -> dict[Series, Coverage | None]:
-        """What each candidate's series has of its baseline's tasks."""
+        """Each candidate's share of its baseline's tasks."""
         return {series: coverage(self.sides, series) for series in self.sides.series}
 
     @cached_property
     def made(self) -> list[dict[Series, Made]]:
-        """The attempts of each candidate's series, beside what there was to make: as declared, of
-        the baseline, or of both."""
+        """The attempts of each candidate's series, beside those to be made: as declared, of the
+        baseline, or of both."""
         both = [] if self.attempts is None else [made_by(self.sides, self.attempts)]
         if self.sides.baseline is not None or not both:
             both.append(made_by(self.sides))
         return both
 
-    def retried(self, series: Series) -> list[str]:
+    def retried(self, series: Series) -> str:
         """Why attempts look like failures tried again: the last of too many passed, or numbers have
-        holes."""
+        holes; "" where they do not."""
         from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
 
         counts, made = self.sides.counts, self.made[0][series]
@@ -128,94 +93,67 @@ class Trial:
             cells = counts.n, counts.c, numbers.made, numbers.last
             end = stopping(*(values[made.cells] for values in cells))
             if end is not None and end.kind == REPLACED and end.chance < LEVEL:
-                return ["retries seem to replace failed attempts: attempt numbers have holes"]
+                return "retries seem to replace failed attempts: attempt numbers have holes"
         if order is None or not len(longer):
-            return []
+            return ""
         order = order.take(longer)
         ends = order.start[1:] - 1
         n, c = counts.n[longer], counts.c[longer]
-        known = retries(n, c, (order.passed[ends] / order.count[ends] == 1).astype(np.int64))
-        if known.chance >= LEVEL:
-            return []
+        again = retries(n, c, (order.passed[ends] / order.count[ends] == 1).astype(np.int64))
+        if again.chance >= LEVEL:
+            return ""
         others = plural(int(n.sum()) - len(n), "earlier one")
-        return [
-            f"failures seem to be tried again until one passes: {known.last:,} of the"
-            f" {len(n):,} last attempts passed there, {known.earlier:,} of the {others}"
-        ]
-
-    def base(self, rates: TaskValues) -> TaskValues | None:
-        """What a candidate's values are compared with, if there is something."""
-        series = self.sides.base(rates.series)
-        return None if series is None else self.bases[rates.metric, series]
+        return (
+            f"failures seem to be tried again until one passes: {again.last:,} of the"
+            f" {len(n):,} last attempts passed there, {again.earlier:,} of the {others}"
+        )
 
     def pairs(self, metrics: Collection[Metric]) -> list[Pair]:
-        """The candidates at some metrics, each with what it is compared with."""
-        pairs = ((rates, self.base(rates)) for rates in self.candidates if rates.metric in metrics)
-        return [(rates, base) for rates, base in pairs if base is not None]
-
-    def tested(self) -> list[Comparison]:
-        """The candidates against the baseline at the general metrics, tested together."""
-        return compare_pairs(self.pairs(self.general), self.study.confidence, self.study.rules)
-
-    def untested(self, metrics: Collection[Metric]) -> list[Comparison]:
-        """The same at these metrics with intervals alone, which are no tests."""
-        comparisons = [match(*pair) for pair in self.pairs(metrics)]
-        confidence = self.study.confidence
+        """The candidates at some metrics, each with its baseline."""
         return [
-            c if c.reason else c.having(interval=difference_interval(c, confidence))
-            for c in comparisons
+            (rates, self.bases[rates.metric, base])
+            for rates in self.candidates
+            if rates.metric in metrics and (base := self.sides.base(rates.series)) is not None
         ]
 
-    def unmatched(self) -> list[Judgement]:
-        """The rules of candidates with nothing to compare with; none where that is allowed."""
-        lines = []
-        for rates in self.candidates:
-            has_partner = self.sides.partner(rates.series[0]) is not None
-            if self.base(rates) is not None or (self.unpaired == "drop" and has_partner):
-                continue
-            fact = replace(self.fact(rates.series), name=rates.metric.name, k=rates.metric.k)
-            for rule in self.rules:
-                if rule.compares and rates.metric in (self.general if rule.general else rule.named):
-                    line = self.line(rates, fact, rule, [])
-                    lines.append(line.unchecked(self.sides.lacking(rates.series)))
-        return lines
+    def unpaired_values(self, metrics: Collection[Metric]) -> list[TaskValues]:
+        """The candidates at some metrics that have no baseline, unless that is allowed."""
+        sides, dropped = self.sides, self.unpaired == "drop"
+        return [
+            rates
+            for rates in self.candidates
+            if rates.metric in metrics and sides.base(rates.series) is None
+            and not (dropped and sides.partner(rates.series[0]) is not None)
+        ]  # fmt: skip
 
-    def fact(self, series: Series) -> Fact:
+    def fact(self, series: Series, metric: Metric | None = None) -> Fact:
         """A fact about a series without a number."""
         counts = self.sides.counts
         places = [s for s, name in enumerate(counts.series) if name == series]
         tasks = sum(len(counts.n[counts.rows_of(s)]) for s in places)
-        return Fact(series, "", None, Estimate(None), size=Size(tasks))
+        name, k = ("", None) if metric is None else (metric.name, metric.k)
+        return Fact(series, name, k, Estimate(None), size=Size(tasks))
 
     def line(
-        self, rates: TaskValues, fact: Fact, rule: Asking, details: Sequence[str]
+        self, words: Sentence, fact: Fact, limit: float | None = None, details: Sequence[str] = ()
     ) -> Judgement:
-        """A rule about a candidate's metric, yet without verdict."""
-        asked, limit = rule.about(rates.metric)
-        name, cover = f"{rates.metric.name} {asked}", self.coverages[rates.series]
-        words = (f"{rates.metric.name} ", *rule.words(rates.metric))
-        return Judgement(
-            name, fact, details=tuple(details), limit=limit, covered=cover, words=words
-        )  # fmt: skip
+        """A rule about a candidate, yet without verdict."""
+        covered = self.coverages.get(fact.series) or self.sides.missing.get(fact.series)
+        return Judgement(words, fact, details=tuple(details), limit=limit, covered=covered)
 
-    def difference(self, c: Comparison, rule: Asking) -> Judgement:
-        """A rule about a difference with its evidence, and what that leaves out."""
-        short = [rates.reason for rates in (c.first, c.second) if rates.there]
-        fact = c.fact(self.study.confidence)
-        return self.line(c.first, fact, rule, [*short, *self.left_out(c.first, "shared")])
-
-    def left_out(self, rates: TaskValues, noun: str) -> list[str]:
-        """What a line's numbers leave out, in its own words.
+    def left_out(self, noun: str, first: TaskValues, *others: TaskValues) -> list[str]:
+        """The tasks and attempts that a line's numbers leave out.
 
         noun : what the tasks are counted among when some are lost.
         """
-        words, cover = [], self.coverages[rates.series]
+        words = [rates.reason for rates in (first, *others) if rates.there]
+        cover = self.coverages[first.series]
         if cover is not None and cover.lost:
             words.append(f"{cover.shared:,} of {cover.expected:,} {noun} tasks")
-        return [*words, *self.lesser(rates.series)]
+        return [*words, *self.lesser(first.series)]
 
     def lesser(self, series: Series) -> list[str]:
-        """What a candidate's numbers rest on besides lost tasks, as far as it is not all."""
+        """The attempts that a candidate's numbers lack or have too many, and other tasks."""
         words, cover, sides = [], self.coverages[series], self.sides
         if sides.baseline is None:
             rivals = coverage_of_rivals(sides, series)
@@ -224,7 +162,8 @@ class Trial:
         for made in self.made:
             words += made[series].deviations if series in made else []
         if cover is not None and cover.more:
-            words.append(f"{plural(cover.more, 'task')} more than in the baseline")
+            verb = "is" if cover.more == 1 else "are"
+            words.append(f"{plural(cover.more, 'task')} {verb} not in the baseline")
         if self.unpaired == "drop":
             # Without a line of their own: nothing of these was run.
             for other, lost in sides.missing.items():

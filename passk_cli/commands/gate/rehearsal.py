@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.commands.gate.verdicts import ERROR, FAIL, PASS, UNDECIDED
+from passk_cli.inference.alarms import Odds
 from passk_cli.inference.hierarchy import drawn_rates
-from passk_cli.inference.intervals import GUARDED, GUARDED_T, Sample, interval
+from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Estimate
+from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
 if TYPE_CHECKING:
@@ -55,74 +57,9 @@ def rehearsable(metric: Metric) -> bool:
     return not metric.kind.needs and metric.family != "gain@"
 
 
-def extreme(trial: Trial, passing: bool) -> Trial:
-    """The trial of a new run that passes everything, or nothing, against the same baseline."""
-    counts = trial.sides.counts
-    c = counts.n if passing else np.zeros_like(counts.n)
-    return _with_counts(trial, replace(_drawn(counts, c), missing=None), trial.sides.baseline)
-
-
-@dataclass(frozen=True)
-class Odds:
-    """How often a line failed and was undecided in rehearsals with nothing changed.
-
-    both : of the pairs of rehearsals at the same rates, the share in which both failed.
-    """
-
-    failing: int
-    undecided: int
-    runs: int
-    both: float
-
-    @classmethod
-    def of(cls, failing: Sequence[bool], undecided: int, sets: int) -> Odds:
-        """From each rehearsal, the sets of rates taken in turn."""
-        each = len(failing) // sets
-        count = np.reshape(failing, (each, sets)).sum(axis=0)
-        both = float((count * (count - 1)).mean()) / (each * (each - 1))
-        return cls(sum(failing), undecided, len(failing), both)
-
-    @property
-    def always(self) -> Odds:
-        """The same of a line that fails in every rehearsal."""
-        return replace(self, failing=self.runs, both=1.0)
-
-    @property
-    def share(self) -> float:
-        """The share that failed."""
-        return self.failing / self.runs
-
-    @property
-    def open(self) -> float:
-        """The share that was undecided."""
-        return self.undecided / self.runs
-
-
-def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
-    """The share that fails at the estimated rates; limits hold the errors of both estimates.
-
-    The Monte-Carlo error by the exact limits of Clopper and Pearson.  That of the rates by a Beta
-    law of the share: how often a run fails gives its mean, and how often two runs of the same rates
-    both fail its spread.
-
-    odds : at the estimated rates.  predicted : at rates drawn from their posterior.
-    """
-    from scipy.special import betaincinv
-
-    share = _share(odds.failing, odds.runs)
-    mean = predicted.share
-    spread = predicted.both - mean**2
-    if not 0.0 < spread < mean * (1.0 - mean):
-        return share
-    size = mean * (1.0 - mean) / spread - 1.0
-    low, high = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
-    ends = min(low, share.low or 0.0), max(high, 1.0 if share.high is None else share.high)
-    return replace(share, low=ends[0], high=ends[1])
-
-
 @dataclass(frozen=True)
 class Catch:
-    """The smallest planted drop that shuts the gate with power 0.8.
+    """The smallest planted drop that is detected with power 0.8: the gate fails.
 
     lost : share of the passes that are lost at every task; None where losing all is not enough.
     drop : the same in the metric, with the Monte-Carlo standard error.
@@ -138,13 +75,14 @@ class Catch:
 class Stage:
     """Pairs of runs of a trial's shape, drawn from success rates that both have.
 
-    trial : what is rehearsed; its rules that are about metrics of passes alone.
+    trial : what is rehearsed, with the metrics that passes and failures decide.  rules : its rules.
     new, old : (sets × cells) rates of the cells of the new run's counts, and of the baseline's.
     on_undecided : "fail" where undecided lines fail.
     runs : rehearsals with nothing changed, which take the sets of rates in turn.
     """
 
     trial: Trial
+    rules: Sequence[GateRule]
     new: Floats
     old: Floats | None
     on_undecided: str
@@ -158,7 +96,7 @@ class Stage:
         shut: list[bool] = []
         for first in range(0, self.runs, _TOGETHER):
             trials = self._runs(0.0, range(first, min(first + _TOGETHER, self.runs)))
-            for lines in self._outcomes(trials, range(len(self.trial.rules))):
+            for lines in self._outcomes(trials, range(len(self.rules))):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
                 shut.append(any(map(self._fails, lines.values())))
@@ -168,6 +106,13 @@ class Stage:
             for line, every in verdicts.items()
         }
         return odds, Odds.of(shut, 0, sets)
+
+    def extreme(self, *, passing: bool) -> Trial:
+        """The trial of a new run that passes everything, or nothing, against the same baseline."""
+        counts = self.trial.sides.counts
+        c = counts.n if passing else np.zeros_like(counts.n)
+        drawn = replace(_drawn(counts, c), missing=None)
+        return _with_counts(self.trial, drawn, self.trial.sides.baseline)
 
     def catch(self, line: Line) -> Catch:
         """The smallest planted drop at which the line fails with power 0.8, by bisection.
@@ -235,7 +180,7 @@ class Stage:
         """The verdicts of a rule on the first runs that lost this share of their passes."""
         known = self._cache.setdefault((place, lost), [])
         if len(known) < runs:
-            rule = self.trial.rules[place]
+            rule = self.rules[place]
             wanted = self.trial.general if rule.general else rule.named
             metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
             study = replace(self.trial.study, metrics=metrics)
@@ -253,16 +198,18 @@ class Stage:
         return lines
 
     def outcomes(self, place: int, trials: Sequence[Trial]) -> list[dict[Any, str]]:
-        """A rule's verdicts on each trial; of both ends, where outcomes are missing, the worse."""
-        rule = self.trial.rules[place]
-        ends = zip(*(trial.cases for trial in trials), strict=True)
-        worst, *best = (rule.outcomes(end) for end in ends)
-        for other in best:
-            worst = [
-                {line: max(verdict, two[line], key=_WORSE.index) for line, verdict in one.items()}
-                for one, two in zip(worst, other, strict=True)
-            ]
-        return worst
+        """A rule's verdicts on each trial, by series and metric; none of a rule that drawn runs do
+        not decide.  Of both ends, where outcomes are missing, the worse."""
+        verdicts: list[dict[Any, str]] = [{} for _ in trials]
+        if not self.rules[place].drawn:
+            return verdicts
+        for end in zip(*(trial.cases for trial in trials), strict=True):
+            for into, outcomes in zip(verdicts, self.rules[place].outcomes(end), strict=True):
+                for one in outcomes:
+                    if one.known:
+                        line = one.series, one.metric
+                        into[line] = max(into.get(line, PASS), one.verdict, key=_WORSE.index)
+        return verdicts
 
     def _runs(self, lost: float, runs: range) -> list[Trial]:
         """Drawn new runs that lost a share of their passes, each with a drawn baseline."""
@@ -293,7 +240,7 @@ class Stage:
         drop = float((_expected(metric, rates) - _expected(metric, rates * (1.0 - lost))).mean())
         drawn = stream(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
         spread = float(_means(metric, np.broadcast_to(n, drawn.shape), drawn).std())
-        spread *= math.sqrt(1.0 + self.trial.rules[place].compares)
+        spread *= math.sqrt(1.0 + self.rules[place].compares)
         slope = math.exp(-0.5 * _DEVIATE**2) / math.sqrt(2 * math.pi) / max(spread, 1e-12)
         return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
 
@@ -303,7 +250,12 @@ _DEVIATE = 0.8416
 
 
 def stage(
-    trial: Trial, on_undecided: str, *, alike: bool = False, predictive: bool = False
+    trial: Trial,
+    rules: Sequence[GateRule],
+    on_undecided: str,
+    *,
+    alike: bool = False,
+    predictive: bool = False,
 ) -> Stage:
     """Rates of both runs, as the baseline shows them; without one, as the run does.
 
@@ -348,7 +300,7 @@ def stage(
                 sides.counts.task_codes[rows], base.task_codes[theirs], return_indices=True
             )
             new[:, rows.start + at] = old[:, theirs.start + place]
-    return Stage(trial, new, old, on_undecided, runs)
+    return Stage(trial, rules, new, old, on_undecided, runs)
 
 
 def _nearest(drawn: Floats, n: Ints, c: Ints, metrics: Sequence[Metric]) -> Ints:
@@ -422,12 +374,3 @@ def _means(metric: Metric, n: Ints, c: Ints) -> Floats:
     values = task_values([metric], n.ravel(), c.ravel())[0]
     means: Floats = values.reshape(n.shape).mean(axis=1)
     return means
-
-
-def _share(count: int, runs: int) -> Estimate:
-    """A share with the exact limits of Clopper and Pearson."""
-    values = np.zeros(runs)
-    values[:count] = 1.0
-    sample = Sample(values, attempts=np.ones(runs, dtype=np.int64))
-    limits = interval(sample, "clopper-pearson")
-    return Estimate(count / runs, low=limits.low, high=limits.high)

@@ -1,1 +1,0 @@
-"""A gate rehearsed: what it does where nothing changed, and what it catches."""

@@ -1,0 +1,78 @@
+"""False alarms of a gate: how often it fails where nothing changed, from drawn runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.report.model import Estimate
+
+
+@dataclass(frozen=True)
+class Odds:
+    """How often a line failed and was undecided in rehearsals with nothing changed.
+
+    both : of the pairs of rehearsals at the same rates, the share in which both failed.
+    """
+
+    failing: int
+    undecided: int
+    runs: int
+    both: float
+
+    @classmethod
+    def of(cls, failing: Sequence[bool], undecided: int, sets: int) -> Odds:
+        """From each rehearsal, the sets of rates taken in turn."""
+        each = len(failing) // sets
+        count = np.reshape(failing, (each, sets)).sum(axis=0)
+        both = float((count * (count - 1)).mean()) / (each * (each - 1))
+        return cls(sum(failing), undecided, len(failing), both)
+
+    @property
+    def always(self) -> Odds:
+        """The odds of a line that fails in every rehearsal."""
+        return replace(self, failing=self.runs, both=1.0)
+
+    @property
+    def share(self) -> float:
+        """The share that failed."""
+        return self.failing / self.runs
+
+    @property
+    def open(self) -> float:
+        """The share that was undecided."""
+        return self.undecided / self.runs
+
+
+def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
+    """The share that fails at the estimated rates; limits hold the errors of both estimates.
+
+    The Monte-Carlo error by the exact limits of Clopper and Pearson.  That of the rates by a Beta
+    law of the share: how often a run fails gives its mean, and how often two runs of the same rates
+    both fail its spread.
+
+    odds : at the estimated rates.  predicted : at rates drawn from their posterior.
+    """
+    from scipy.special import betaincinv
+
+    share = _share(odds.failing, odds.runs)
+    mean = predicted.share
+    spread = predicted.both - mean**2
+    if not 0.0 < spread < mean * (1.0 - mean):
+        return share
+    size = mean * (1.0 - mean) / spread - 1.0
+    low, high = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
+    ends = min(low, share.low or 0.0), max(high, 1.0 if share.high is None else share.high)
+    return replace(share, low=ends[0], high=ends[1])
+
+
+def _share(count: int, runs: int) -> Estimate:
+    """A share with the exact limits of Clopper and Pearson."""
+    values = np.zeros(runs)
+    values[:count] = 1.0
+    sample = Sample(values, attempts=np.ones(runs, dtype=np.int64))
+    limits = interval(sample, "clopper-pearson")
+    return Estimate(count / runs, low=limits.low, high=limits.high)
