@@ -160,7 +160,11 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
         report = answer(question, shared, _reader(data, question))
     options = {field: (option, kind) for field, option, kind, _ in declaration.options()}
     report = with_words(report, Style())
-    messages = tuple(m.spelled(in_python(m.text, options)) for m in report.messages)
+    from passk_cli.render.style import Style, spoken
+
+    messages = tuple(
+        said.spelled(in_python(spoken(said, Style()), options)) for said in report.messages
+    )
     return Findings(replace(report, messages=messages, context=in_python(report.context, options)))
 
 

@@ -307,7 +307,7 @@ def test_every_option_is_there_in_python() -> None:
     scores = [{"task": t, "score": (t * 3 + at) % 5 / 4} for t in range(9) for at in range(3)]
     bare, bounded = (passk_cli.estimate(scores, "mean", bounds=bounds) for bounds in (None, (0, 1)))
     assert bare.frame.interval[0] == "bca"
-    assert any("(bounds=(LOW, HIGH))" in note for note in bare.notes)
+    assert any("(bounds=(LOW, HIGH))" in each["text"] for each in bare.messages)
     assert bounded.frame.interval[0] == "guard"
     assert bounded.signature["bounds"] == "0,1"
     assert passk_cli.estimate(scores, "mean", bounds="0,1").signature == bounded.signature

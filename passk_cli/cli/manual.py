@@ -132,7 +132,7 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     if any(field == "metrics" for _, (field, *_) in _declared(declaration)):
         yield "Metrics by name", list(patterns().items())
     for title, columns in declaration.columns():
-        yield f"Columns of \"{title}\"" if title else "Columns", columns
+        yield f'Columns of "{title}"' if title else "Columns", columns
     if fields := declaration.fields():
         yield "Fields of csv, json and Python", list(fields.items())
     if messages := declaration.said():

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, write_whole, written
 from passk_cli.cli.progress import working
 from passk_cli.errors import MessageError, ParameterError
-from passk_cli.message import NOTE
+from passk_cli.message import ERROR, NOTE, Said
 from passk_cli.option import DeclaredOption, Option, declared, sections_of, split
 from passk_cli.render import (
     FAILURES,
@@ -44,14 +44,20 @@ _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
 def _messages_named(names: Any) -> tuple[str, ...]:
-    """Names of messages, refused where there is no such one."""
-    chosen = split(names)
-    if chosen != ("all",):
-        from passk_cli.commands.catalogue import message_of
+    """Names of messages, refused where there is no such one, or where it is an error's."""
+    from passk_cli.commands.catalogue import message_of
 
-        for name in chosen:
-            message_of(name)
+    chosen = split(names)
+    for name in chosen:
+        if message_of(name).severity == ERROR:
+            raise ParameterError(f"{name}: this is an error already; name a note or a warning")
     return chosen
+
+
+def _messages_or_all(names: Any) -> tuple[str, ...]:
+    """Names of messages, or "all"."""
+    chosen = split(names)
+    return chosen if chosen == ("all",) else _messages_named(chosen)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,7 +213,7 @@ class Output:
             "NAME|all",
             "Make a message an error (exit code 3).",
             detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
-            parse=_messages_named,
+            parse=_messages_or_all,
         ),
     ] = ()
     ignore: Annotated[
@@ -319,19 +325,24 @@ class Output:
         asked = (own or self.form) if len(self.output) > 1 else (self.form or own)
         return asked or ("table" if target is None and sys.stdout.isatty() else "plain")
 
+    def require_none(self, messages: Iterable[Said]) -> None:
+        """MessageError for the first message that is made an error and not ignored."""
+        from passk_cli.render.style import spoken
+
+        for said in messages:
+            every = self.error == ("all",) and said.severity != NOTE
+            if said.name not in self.ignore and (said.name in self.error or every):
+                raise MessageError(spoken(said, self._style(False, False)), name=said.name)
+
     def judged(self, report: Report) -> Report:
         """The report without the messages that are ignored.
 
-        Errors: DataError for the first message that is made an error.
+        Errors: MessageError for the first message that is made an error.
         """
         if not self.error and not self.ignore:
             return report
-        from passk_cli.render.style import spoken
-
         kept = tuple(said for said in report.messages if said.name not in self.ignore)
-        for said in kept:
-            if said.name in self.error or (self.error == ("all",) and said.severity != NOTE):
-                raise MessageError(spoken(said, self._style(False, False)), name=said.name)
+        self.require_none(kept)
         signature = {**report.signature}
         if self.ignore:
             signature["ignore"] = ",".join(self.ignore)

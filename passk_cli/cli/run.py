@@ -72,10 +72,16 @@ def _run(
 
             with working("reading"):
                 chosen = files if source is None else source
-                return load(chosen, request, tolerant=question.tolerant)
+                counts = load(chosen, request, tolerant=question.tolerant)
+            if declaration.streams and output.error:
+                from passk_cli.study.notes import reading_notes
+
+                # Its answer is written while it is made.
+                output.require_none(reading_notes(counts))
+            return counts
 
         with working("computing"):
-            report = output.judged(answer(question, options, read))
+            report = answer(question, options, read, output.judged)
     if report.page is not None:
         command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
         report = replace(report, page=replace(report.page, command=command))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -273,8 +273,16 @@ def _with_names(options: SharedOptions, read: Read) -> Read:
     return named
 
 
-def answer(question: Question, options: SharedOptions, read: Read) -> Report:
-    """The report of a question about what `read` finds; its exports are written."""
+def answer(
+    question: Question,
+    options: SharedOptions,
+    read: Read,
+    judged: Callable[[Report], Report] = lambda report: report,
+) -> Report:
+    """The report of a question about what `read` finds; its exports are written.
+
+    judged : the report with the messages that are wanted, or an error, before anything is written.
+    """
     if question.exports:
         from passk_cli.files.export import export_form
 
@@ -282,7 +290,7 @@ def answer(question: Question, options: SharedOptions, read: Read) -> Report:
             export_form(Path(path))
     read = _bounded(question, read)
     read = read if question.finds_temperatures else _with_names(options, read)
-    report = question.alone(options) or question.report(question.study(options, read))
+    report = judged(question.alone(options) or question.report(question.study(options, read)))
     if report.exports:
         from passk_cli.files.export import write_columns
 

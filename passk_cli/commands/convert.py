@@ -179,8 +179,7 @@ class Convert(Question):
                 raise DataError(
                     error.place, error.problem, "add --counts", name="contradicting-options"
                 ) from None
-        # Settings have columns: nothing is pooled.
-        return Study(replace(counts, facts=replace(counts.facts, varying=())))
+        return Study(counts)
 
     def _request(self, request: Request, conversion: Conversion) -> Request:
         """What to read, and where to write it."""

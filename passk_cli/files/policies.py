@@ -81,7 +81,8 @@ def decide(
         empty_files=len(attempts.empty),
         emptied=int((~attempted).sum()),
         not_understood=bad + int(cells["graded"].sum()),
-        varying=_varying(tally, cells),
+        # A table of attempts has columns for settings, so that converting pools none.
+        varying=() if request.conversion else _varying(tally, cells),
         where=request.where,
         outcome=request.outcome or "",
         records=request.records or "",

@@ -92,17 +92,17 @@ _VALUELESS = (
     "The metric needs this value of every attempt, and some attempts with an outcome have none."
 )
 NO_ANSWER = Message(
-    "attempts-without-answer", NOTE,
+    "missing-answers", NOTE,
     "{attempts:attempt} without an answer, which never {attempts:wins|win} the vote", "",
     _VALUELESS + " An attempt without an answer takes part in the vote as one that nobody shares.",
 )  # fmt: skip
 NO_SCORE = Message(
-    "attempts-without-score", NOTE,
+    "missing-scores", NOTE,
     "{attempts:attempt} without a score {attempts:has|have} the lowest one, as failures", "",
     _VALUELESS + " It counts as the lowest possible score: LOW of --bounds LOW,HIGH, or else 0.",
 )  # fmt: skip
 NO_VALUE = Message(
-    "attempts-without-value", NOTE,
+    "missing-values", NOTE,
     "{attempts:attempt} without a {role}, which count as one {role}", "",
     _VALUELESS + " All of them together count as one value.",
 )  # fmt: skip

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
 TEMPERATURES_FROM_NAMES = Message(
-    "temperatures-from-names", NOTE, "temperatures are read from names: {readings}",
+    "named-temperatures", NOTE, "temperatures are read from names: {readings}",
     "--temperature COLUMN reads a column",
     "No column holds the temperature of an attempt, so it is read from the names of models or"
     " files, such as gpt-4@T0.2, gpt-4_T0.2 or gpt-4_temp0.2. What is left of the name is the"
     " model.",
 )  # fmt: skip
 TEMPERATURES_IN_NAMES = Message(
-    "temperatures-in-names", NOTE, "names hold the temperature of the column too: {readings}", "",
+    "shortened-names", NOTE, "names hold the temperature of the column too: {readings}", "",
     "A column holds the temperature and the names of models repeat it, as in gpt-4_T0.2. The names"
     " are cut, so that one model at two temperatures is not two models.",
 )  # fmt: skip

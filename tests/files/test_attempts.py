@@ -51,7 +51,7 @@ def test_a_missing_score_that_fails_is_the_lowest(options: dict[str, Any], value
     (estimated,) = found.frame["estimate"]
     assert estimated == pytest.approx(value)
     names = {message["name"]: message for message in found.messages}
-    assert names["attempts-without-score"]["fields"]["attempts"] == 2
+    assert names["missing-scores"]["fields"]["attempts"] == 2
 
 
 @pytest.mark.filterwarnings("ignore:no interval of mean")

@@ -1,0 +1,123 @@
+"""Messages by their names: made errors, ignored, in data and in Python."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import passk_cli
+from passk_cli.commands.catalogue import messages
+from tests.conftest import SAMPLES, Passk
+
+CRUX = SAMPLES / "cruxeval.jsonl.gz"
+POOLED = "attempts differ in temperature and are pooled; --by temperature keeps them apart"
+
+
+@pytest.mark.parametrize("name", ["pooled-settings", "all", "short-tasks,pooled-settings"])
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_a_message_is_made_an_error(passk: Passk, name: str, quiet: list[str]) -> None:
+    done = passk("estimate", CRUX, "--error", name, *quiet)
+    assert (done.code, done.out, done.err) == (3, "", f"error[pooled-settings]: {POOLED}\n")
+
+
+def test_it_is_an_error_in_data(passk: Passk) -> None:
+    done = passk("estimate", CRUX, "--error", "all", "-f", "json")
+    error = json.loads(done.out)["error"]
+    assert (done.code, error["name"], error["exit"]) == (3, "pooled-settings", 3)
+    assert f"{error['problem']}; {error['remedy']}" == POOLED
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["estimate", "-o", "out.csv"],
+        ["bootstrap", "-k", "1", "--resamples", "100", "--draws", "out.csv"],
+        ["convert", "--counts", "-o", "out.csv"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_nothing_is_written(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = passk(words[0], CRUX, *words[1:], "--error", "pooled-settings")
+    assert (done.code, done.error) == (3, "pooled-settings")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_attempts_of_settings_are_converted_apart(passk: Passk, tmp_path: Path) -> None:
+    done = passk("convert", CRUX, "-o", tmp_path / "a.csv", "--error", "all")
+    assert (done.code, (tmp_path / "a.csv").exists()) == (0, True)
+
+
+def test_a_gate_shows_it_where_pipelines_look(passk: Passk, tmp_path: Path) -> None:
+    target = tmp_path / "gate.xml"
+    done = passk("gate", CRUX, "--min", "pass@1=0", "--error", "all", "-f", "junit", "-o", target)
+    assert (done.code, done.error) == (3, "pooled-settings")
+    assert ElementTree.fromstring(target.read_text()).get("errors") == "1"
+
+
+def test_notes_are_no_errors_unless_named(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("task,attempt,passed\na,1,1\na,2,\nb,1,0\nb,2,1\n")
+    words = ("estimate", path, "--missing", "fail", "-k", "1")
+    assert passk(*words, "--error", "all").code == 0
+    done = passk(*words, "--error", "missing-counted")
+    assert (done.code, done.error) == (3, "missing-counted")
+
+
+def test_a_message_is_ignored(passk: Passk) -> None:
+    plain, done = (
+        passk("estimate", CRUX, "-v", *words) for words in ((), ("--ignore", "pooled-settings"))
+    )
+    assert "warning[pooled-settings]: " in plain.err
+    assert (done.code, "pooled-settings" in done.err) == (0, False)
+    # What was left out stays visible where the numbers are reproduced.
+    assert "ignore=pooled-settings" in done.out
+    done = passk("estimate", CRUX, "--error", "all", "--ignore", "pooled-settings")
+    assert done.code == 0
+    document = json.loads(passk("estimate", CRUX, "--ignore=pooled-settings", "-f", "json").out)
+    assert "pooled-settings" not in {message["name"] for message in document["messages"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "said"),
+    [
+        (["--error", "pooled-setting"], "unknown-name", "did you mean pooled-settings?"),
+        (["--ignore", "xyz"], "unknown-name", "no message is named 'xyz'"),
+        (["--ignore", "all"], "unknown-name", "no message is named 'all'"),
+        (["--ignore", "no-such-file"], "bad-option-value", "no-such-file: this is an error"),
+    ],
+)
+def test_names_that_are_none(passk: Passk, words: list[str], name: str, said: str) -> None:
+    done = passk("estimate", CRUX, *words)
+    assert (done.code, done.error, said in done.err) == (2, name, True), done.err
+
+
+def test_warnings_and_errors_have_names_in_python() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        findings = passk_cli.estimate(CRUX, "pass@1")
+    (warning,) = (each.message for each in caught)
+    assert isinstance(warning, passk_cli.PasskWarning)
+    assert (warning.name, str(warning)) == (
+        "pooled-settings", POOLED.replace("--by temperature", 'by="temperature"'),
+    )  # fmt: skip
+    assert findings.messages[0]["name"] == "pooled-settings"
+    with pytest.raises(passk_cli.DataError) as refusal:
+        passk_cli.estimate("none.csv")
+    assert refusal.value.name == "no-such-file"
+
+
+def test_help_explains_every_message(passk: Passk) -> None:
+    listed = passk("help", "messages").out
+    for name, message in messages().items():
+        assert name in listed
+        shown = passk("help", name).out
+        assert shown.startswith(f"{message.severity}[{name}]\n\n")
+        assert " ".join(message.meaning.split()) in " ".join(shown.split())
+        assert ("--ignore" in shown) >= (message.severity != "error")
