@@ -243,7 +243,7 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
         return value, f"[{low}, {high}]"
     if cell.se is not None:
         return value, f"±{share(cell.se, style)}"
-    return value, ""
+    return value, cell.letters
 
 
 def _range(low: float, high: float | None, style: Style, *, signed: bool) -> str:
@@ -305,12 +305,17 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
                 [
                     # A long word takes the room of the interval that it has not.
                     (value, "") if cells_of(value) > first
-                    else (padded(value, first, numeric), error.rjust(second))
+                    else (padded(value, first, numeric), _beside(error, second))
                     for value, error in cells
                 ],
             )
         )  # fmt: skip
     return columns
+
+
+def _beside(error: str, width: int) -> str:
+    """Limits ranged right, letters left."""
+    return error.ljust(width) if error.isalnum() else error.rjust(width)
 
 
 def padded(text: str, width: int, right: bool = False) -> str:

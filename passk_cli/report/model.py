@@ -25,6 +25,7 @@ class Estimate:
     signed : shown with its sign, as differences are.
     marked : best, and distinguishable from the second; shown bold where bold exists.
     verdict : a sign shown before the value: "~" not significant, "=" equivalent.
+    letters : shown after the value: numbers that share one do not differ significantly.
     share : lies in [0, 1] or is a difference of such, and so may be shown as a percentage.
     """
 
@@ -38,6 +39,7 @@ class Estimate:
     share: bool = True
     verdict: str = ""
     upper: float | None = None
+    letters: str = ""
 
     @property
     def ends(self) -> tuple[float | None, float | None]:

@@ -56,6 +56,15 @@ class Adjustment:
         }
 
     @property
+    def brief(self) -> str:
+        """For the line below a table: "max-T over 28 tests"; nothing of one test."""
+        (could, tests), adjust = self.tests, self.name
+        if adjust == UNADJUSTED:
+            return "unadjusted"
+        part = f"{could} of " if adjust == HOLM and could < tests else ""
+        return f"{ADJUSTED[adjust]} over {part}{plural(tests, 'test')}" if tests > 1 else ""
+
+    @property
     def words(self) -> str:
         """For the caption: "max-T over 28 tests of pass@1 and their intervals"."""
         (could, tests), adjust = self.tests, self.name
@@ -95,8 +104,7 @@ class Adjustment:
         Only a test, an adjustment or an interval that was asked for can do that, and the test for
         these tasks: the defaults have one law.
         """
-        judged = [c for c in self.comparisons if c.testable and c.leaves_out_zero is not None]
-        apart = [c for c in judged if c.leaves_out_zero != self._rejects(c.adjusted)]
+        apart = self.disagreements
         if not apart:
             return ""
         together = self.name in (MAX_T, BONFERRONI)
@@ -108,6 +116,12 @@ class Adjustment:
         names = " − ".join(series_name(side.series) for side in (apart[0].first, apart[0].second))
         where = f"{names} at {apart[0].first.metric.name}"
         return f"p decides; the interval of {where} disagrees: {reason}"
+
+    @property
+    def disagreements(self) -> list[Comparison]:
+        """Those whose interval leaves out 0 and whose p is not significant, or conversely."""
+        judged = (c for c in self.comparisons if c.testable and c.leaves_out_zero is not None)
+        return [c for c in judged if c.leaves_out_zero != self._rejects(c.adjusted)]
 
     def _rejects(self, p: float) -> bool:
         return p <= 1 - self.level + 1e-12

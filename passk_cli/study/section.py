@@ -104,6 +104,10 @@ MODEL = Column(
     "model", meaning="The model or agent, as the files name it.",
     cell=lambda record: record.series[0],
 )  # fmt: skip
+AGAINST = Column(
+    "against", meaning="The model it is compared with; differences are model minus this one.",
+    cell=lambda record: record.against,
+)  # fmt: skip
 GROUPS = Column(
     "{0[1]}", meaning="The column {0[1]} of the data, by which models are split (--by).",
     cell=lambda record, item: record.series[1 + item[0]],

@@ -97,9 +97,10 @@ def test_pairs_are_adjusted_together_or_not_and_margins_are_kept() -> None:
     inside = (frame["low"] >= -0.9) & (frame["high"] <= 0.9)
     assert inside.any()
     assert ((frame["verdict"] == "equivalent") == inside).all()
-    caption = str(found)
-    assert "band: 95 % for all k together, each pair and curve by itself (guard" in caption
-    assert "0 lies in the band · equivalent at a k: the band lies within ±0.9 ·" in caption
+    assert "· band: 95 % simultaneous ·" in found.report.context
+    details = found.report.details
+    assert "band: 95 % for all k together, each pair and curve by itself (guard" in details
+    assert details.endswith("equivalent at a k: the band lies within ±0.9")
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
@@ -148,7 +149,7 @@ def test_unequal_attempts_end_at_the_fewest_of_both(passk: Passk, write: Write) 
 def test_long_curves_are_computed_at_some_ks(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\na,1,500,300\nb,1,500,20\na,2,500,9\nb,2,500,8\n")
     done = passk("compare", path, "-m", "pass@1", "--band")
-    assert "k's up to 500, evenly spread on a log scale (a against b)" in done.err
+    assert "note[band-at-some-k]: the band is computed at 71 k's up to 500; ranges" in done.err
 
 
 def test_what_has_no_band_is_said(passk: Passk, write: Write) -> None:

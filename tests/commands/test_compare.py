@@ -99,13 +99,13 @@ def test_p_decides_where_the_interval_disagrees(passk: Passk, write: Write) -> N
         for m in "ab" for t in range(20)
     )  # fmt: skip
     path = write("x.csv", text)
-    assert "p decides" not in passk("compare", path).out
-    words = "p decides; the interval of a − b at pass@1 disagrees: it is made in another way"
-    assert words in passk("compare", path, "--test", "sign-flip").out
+    assert "verdicts-by-p" not in passk("compare", path).err
+    words = "note[verdicts-by-p]: the verdict is that of p: 1 interval disagrees (a − b at pass@1)"
+    assert words in passk("compare", path, "--test", "sign-flip").err
     more = text.replace("model,task,passed\n", "").replace("a,t", "c,t")
     path = write("y.csv", text + "".join(f"{line}\n" for line in more.split() if line[0] == "c"))
-    holm = passk("compare", path, "--adjust", "holm").out
-    assert "p decides; 2 intervals disagree: only p is adjusted" in holm
+    holm = passk("compare", path, "--adjust", "holm").err
+    assert "note[verdicts-by-p]: the verdict is that of p: 2 intervals disagree\n" in holm
 
 
 def test_suissa_and_shuster_needs_values_of_0_and_1(passk: Passk) -> None:
@@ -116,20 +116,25 @@ def test_suissa_and_shuster_needs_values_of_0_and_1(passk: Passk) -> None:
     assert [row["test"] for row in rows(done)] == ["guarded-t", "suissa-shuster"]
 
 
-def test_tables_of_many_pairs_say_what_they_leave_out(passk: Passk, write: Write) -> None:
-    """Nine models make 36 pairs; the best one differs from eight, the others from nobody."""
+def test_many_models_have_a_line_each_and_pairs_are_full(passk: Passk, write: Write) -> None:
+    """Thirty models make 435 pairs; the best one differs from 29."""
     rows = [
-        f"m{i},t{t},10,{10 if i == 0 else 3 + (t + i) % 4}" for i in range(9) for t in range(30)
+        f"m{i},t{t},10,{10 if i == 0 else 3 + (t + i) % 4}" for i in range(30) for t in range(30)
     ]
     path = write("many.csv", "\n".join(["model,task,n,c", *rows]))
-    words = (
-        "8 of 36 pairs are listed, those that differ significantly at some metric; -f csv holds all"
-    )
-    for form in ("plain", "latex", "markdown"):
-        assert words in passk("compare", path, "-m", "pass@1", "-f", form).out
-    assert "are listed" not in passk("compare", path, "-m", "pass@1", "--baseline", "m0").out
+    lines = passk("compare", path, "-m", "pass@1").out.splitlines()
+    assert lines[0].startswith("m0 leads at pass@1 by 0.5")
+    assert "; 406 of the other 434 pairs tie." in lines[0]
+    assert [line.split()[0] for line in lines[3:33]] == ["1", *["2–30"] * 29]
+    assert (lines[33], "pairs: --full" in lines[34], len(lines)) == ("", True, 35)
+    full = passk("compare", path, "-m", "pass@1", "--full").out
+    table = full.split("\nPairs\n")[1].split("\n\n")[0].splitlines()
+    assert len(table) == 1 + 435
+    assert table[0].split() == [
+        "model", "against", "metric", "estimate", "of", "other", "difference", "p", "verdict",
+    ]  # fmt: skip
     few = write("few.csv", "\n".join(["model,task,n,c", *rows[:90]]))
-    assert "are listed" not in passk("compare", few, "-m", "pass@1").out
+    assert len(passk("compare", few, "-m", "pass@1").out.splitlines()) == 8
 
 
 def test_unpaired_tasks(passk: Passk, write: Write) -> None:
@@ -138,7 +143,8 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
     done = passk("compare", path, "-f", "csv")
     row = rows(done.out)[0]
     assert (row["tasks"], row["only_model"], row["only_against"]) == ("2", "1", "1")
-    assert "tasks that only one of two models has are left out of 1 comparison" in done.err
+    words = "tasks that only one of two models has are left out of 1 comparison (at most 2: a"
+    assert words in done.err
     refused = passk("compare", path, "--unpaired", "error")
     assert (refused.code, "1 tasks only the first has" in refused.err) == (3, True)
 
@@ -146,15 +152,15 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
 def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: Write) -> None:
     whole = "".join(f"old,t{t:02},10,{10 - t}\n" for t in range(10))
     part = "".join(f"new,t{t:02},10,{10 - t}\n" for t in range(4))
-    data = write("lost.csv", "model,task,n,c\n" + whole + part)
-    against = passk("compare", data, "-m", "pass@1", "--baseline", "old").out.splitlines()[2:]
+    data = write("lost.csv", "model,task,n,c\n" + whole + part + whole.replace("old", "mid"))
+    against = passk("compare", data, "-m", "pass@1", "--baseline", "old").out.splitlines()[3:]
     # The baseline on its own ten tasks; the new run and the difference on the four shared ones.
-    assert against[1].split() == ["old", "0.550", "10"]
-    assert against[2].split()[:2] == ["new", "0.850"]
+    assert against[1].split() == ["old", "0.550", "baseline", "10"]
+    assert against[2].split()[:3] == ["new", "~", "0.000"]
     assert against[2].split()[-1] == "4"
-    ranking = passk("compare", data, "-m", "pass@1").out.splitlines()[2:]
-    assert ranking[1].split()[:3] == ["new", "0.850", "4"]
-    assert ranking[2].split()[:3] == ["old", "0.550", "10"]
+    ranking = [line.split() for line in passk("compare", data, "-m", "pass@1").out.splitlines()[2:]]
+    assert (ranking[1][1:3], ranking[1][-1]) == (["new", "0.850"], "4")
+    assert (ranking[3][1:3], ranking[3][-1]) == (["old", "0.550"], "10")
 
 
 def test_crossing_of_the_article(passk: Passk, write: Write) -> None:
@@ -192,7 +198,9 @@ def test_groups_and_sensitivity(passk: Passk, write: Write) -> None:
             lines.append(f"{model},t{t},{kind},8,{rng.binomial(8, 0.4 + lift)}")
     path = write("x.csv", "\n".join(lines))
     done = passk("compare", path, "-m", "pass@1", "--by", "kind")
-    assert "2 groups compared; p-values are adjusted over all of them" in done.err
+    assert (done.err, "max-T over 2 tests" in done.out) == ("", True)
+    done = passk("compare", path, "-m", "pass@1", "--by", "kind", "--adjust", "none")
+    assert "note[unadjusted-groups]: 2 groups compared without adjustment" in done.err
     done = passk("compare", path, "-m", "pass@1", "--sensitivity", "kind")
     assert "Verdicts without each kind, and with half of the attempts" in done.out
     line = next(x for x in done.out.splitlines() if "easy (" in x)
@@ -248,10 +256,9 @@ def unequal(write: Write) -> Path:
 
 
 def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> None:
-    done = passk("compare", unequal, "-m", "pass@10", "--crossings")
+    done = passk("compare", unequal, "-m", "pass@10", "--crossings", "-v")
     assert " test=guarded-t " in done.out
-    assert ", – where attempts differ" in done.out
-    assert "leads is empty where models made different numbers of attempts" in done.err
+    assert "–: attempts differ" in done.out
     row = rows(passk("compare", unequal, "-m", "pass@10", "--crossings", "-f", "csv").out)[0]
     assert (row["test"], row["verdict"]) == ("guarded-t", "undecided")
     assert (row["letters"], row["letters_against"], row["leads"]) == ("a", "a", "")
@@ -329,7 +336,8 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     row = rows(passk(*these, "-f", "csv").out)[0]
     assert (row["test"], row["verdict"]) == ("within-tasks", "better")
     assert float(row["p"]) < 1e-6
-    assert "test: attempts permuted within tasks" in passk(*these).out
+    assert "for these tasks" in passk(*these).out
+    assert "test: attempts permuted within tasks" in passk(*these, "--full").out
     assert row["interval"] == "hull"
     assert rows(passk(*these[:4], "-f", "csv").out)[0]["verdict"] == "undecided"
     refused = passk(*these, "--test", "sign-flip")
@@ -346,7 +354,7 @@ def test_these_tasks_permute_answers_and_scores(passk: Passk, write: Write) -> N
         lines.append(f"b,t{t},2,0,0")  # five attempts: the number may differ
     path = write("x.csv", "\n".join(lines))
     these = ["compare", path, "-m", "maj@1,best@2", "--population", "these-tasks"]
-    done = passk(*these, "--bounds", "-5,5")
+    done = passk(*these, "--bounds", "-5,5", "--full")
     assert "maj@1, best@2: equal models give every answer, score equally often" in done.out
     found = rows(passk(*these, "--bounds", "-5,5", "-f", "csv").out)
     assert [(r["test"], r["metric"]) for r in found] == [
@@ -370,7 +378,8 @@ def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
     """Seven models that pass everything and one that does not: 21 pairs cannot differ."""
     agents = ["compare", SAMPLES / "agents.jsonl", "-m", "pass@1,pass^3", "--adjust", "holm"]
     agents += ["--test", "sign-flip"]
-    done = passk(*agents)
+    assert "· Holm over 7 of 28 tests ·" in passk(*agents).out
+    done = passk(*agents, "--full", "-v")
     assert "Holm over the 7 of 28 tests of pass@1 that could reject" in done.out
     assert " adjust=holm tests=7/28 family=primary " in done.out
     found = rows(passk(*agents, "-f", "csv").out)
@@ -388,7 +397,8 @@ def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
 def test_shared_signs_cost_less_than_holm(passk: Passk) -> None:
     """Seven pairs have one difference in common, and the other 21 none."""
     agents = ["compare", SAMPLES / "agents.jsonl", "-m", "pass@1,pass^3"]
-    done = passk(*agents)
+    assert "· max-T over 28 tests ·" in passk(*agents).out
+    done = passk(*agents, "--full", "-v")
     assert "max-T over 28 tests of pass@1" in done.out
     assert " adjust=max-t tests=28 family=primary " in done.out
     weak = [
@@ -398,8 +408,9 @@ def test_shared_signs_cost_less_than_holm(passk: Passk) -> None:
     ((p, adjusted),) = {(float(r["p"]), float(r["p_adjusted"])) for r in weak}
     assert p < adjusted < 7 * p
     assert {r["adjustment"] for r in weak} == {"max-t"}
-    pair = passk("compare", *FILES[:2], "-m", "pass@1").out
-    assert "level, one test ·" in pair
+    pair = passk("compare", *FILES[:2], "-m", "pass@1")
+    assert "max-T" not in pair.out
+    assert "level, one test ·" in passk("compare", *FILES[:2], "-m", "pass@1", "--full").out
 
 
 def test_signs_are_about_new_tasks(passk: Passk) -> None:
@@ -418,7 +429,7 @@ def test_each_metric_is_adjusted_as_its_own_models_allow(passk: Passk, write: Wr
             for t in range(30)]  # fmt: skip
     short = [("D", t, 5, rng.binomial(5, 0.3)) for t in range(30)]
     file = write("short.csv", cells(long + short))
-    done = passk("compare", file, "-m", "pass@1,pass@10")
+    done = passk("compare", file, "-m", "pass@1,pass@10", "--full")
     words = "max-T over 6 tests of pass@1 and their intervals; other metrics are secondary, each"
     assert words in done.out
     options = ["compare", file, "-m", "pass@10", "-f", "csv"]
@@ -433,7 +444,7 @@ def test_pairs_with_other_tasks_and_clusters(passk: Passk, write: Write) -> None
         for i, m in enumerate("abc") for t in range(4 * (m == "c"), 30)
     )  # fmt: skip
     path = write("x.csv", text)
-    assert " adjust=max-t tests=3 " in passk("compare", path).out
+    assert " adjust=max-t tests=3 " in passk("compare", path, "-v").out
     for row in rows(passk("compare", path, "--cluster", "repo", "-f", "csv").out):
         assert float(row["p_adjusted"]) == pytest.approx(min(1, 3 * float(row["p"])))
     same = write("y.csv", "".join(line for line in text.splitlines(True) if line[0] != "c"))
@@ -450,9 +461,10 @@ def test_ranks_and_letters_agree_and_no_difference_is_hidden(passk: Passk, write
     path = write("x.csv", cells(drawn))
     done = passk("compare", path, "-m", "pass@1")
     assert "~ +0.500 [" in done.out
-    lines = [line.split() for line in done.out.splitlines()[2:] if line.startswith(("a ", "b "))]
-    assert lines[:2] == [["b", "0.792", "a", "1.000", "1–2"], ["a", "0.292", "a", "0.000", "1–2"]]
-    assert "leads: share of 10,000 resamples of the tasks in which it comes first" in done.out
+    ranking = passk("compare", path, "-m", "pass@1", "--full").out.splitlines()[3:5]
+    first, second = (line.split() for line in ranking)
+    assert (first[:4], first[-1]) == (["1–2", "b", "0.792", "a"], "1.000")
+    assert (second[:4], second[-1]) == (["1–2", "a", "0.292", "a"], "0.000")
     drawn = [(m, t, 8, c + t % 2) for t in range(12) for m, c in (("a", 2), ("b", 6))]
     many = write("y.csv", cells(drawn))
     margin = passk("compare", many, "-m", "pass@1", "--margin", "0.9")
@@ -515,10 +527,10 @@ def test_a_model_that_is_compared_with_none_has_no_rank(passk: Passk, write: Wri
     cells = "".join(f"{m},t{t},4,{c}\n" for m, c in (("a", 4), ("b", 0)) for t in range(9))
     alone = "".join(f"x,u{t},4,2\n" for t in range(9))
     done = passk("compare", write("x.csv", "model,task,n,c\n" + cells + alone), "-m", "pass@1")
-    ranking = {line.split()[0]: line.split()[-3:] for line in done.out.splitlines()[3:6]}
-    assert ranking["x"] == ["–", "–", "–"]
-    assert (ranking["a"][0], ranking["a"][-1]) == ("a", "1")
-    assert (ranking["b"][0], ranking["b"][-1]) == ("b", "2")
+    ranking = [line.split() for line in done.out.splitlines()[3:6]]
+    assert [line[:2] for line in ranking] == [["1", "a"], ["–", "x"], ["2", "b"]]
+    assert [line[3:4] for line in ranking] == [["a"], ["–"], ["b"]]
+    assert "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task" in done.err
     both = passk("compare", write("y.csv", "model,task,n,c\na,t,1,1\nb,u,1,1\n"), "-m", "pass@1")
     assert "1–2" not in both.out
 
@@ -537,7 +549,7 @@ def test_an_interval_of_another_law_is_not_called_unadjusted() -> None:
             "c": [int(x) for shift in (0, 0.12, 0.3) for x in rng.binomial(4, rates * (1 - shift))],
         }
         asked = {"test": "sign-flip", "baseline": "a", "resamples": 500}
-        words = str(passk_cli.compare(data, ["pass^4"], **asked))
-        said += [words] * ("disagree" in words)
+        messages = passk_cli.compare(data, ["pass^4"], **asked).report.messages
+        said += [message for message in messages if message.name == "verdicts-by-p"]
     assert said
-    assert all("made in another way" in words for words in said)
+    assert all(message.fields["differences"] for message in said)

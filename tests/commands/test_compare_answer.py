@@ -27,24 +27,22 @@ def answer(passk: Passk, *arguments: object) -> str:
     ("passes", "n", "sentence"),
     [
         ({"a": [4] * 30, "b": [4] * 30, "c": [0] * 30}, 4,
-         "2 models tie at 30 of 30 tasks (pass@1 1.000). c is significantly worse: 0.000."),
-        ({"a": [0] * 9, "b": [0] * 9, "c": [0] * 9}, 4,
-         "All 3 models tie at 0 of 9 tasks (pass@1 0.000)."),
+         "a and b tie for first at pass@1 (1.000); c is significantly worse (0.000)."),
+        ({"a": [4] * 30, "b": [4] * 30, "c": [4] * 30, "d": [0] * 30, "e": [0] * 30}, 4,
+         "a and 2 more tie for first at pass@1 (1.000); the other 2 are significantly worse"
+         " (at most 0.000)."),
+        ({"a": [0] * 9, "b": [0] * 9, "c": [0] * 9}, 4, "All 3 models tie at pass@1 (0.000)."),
         ({"a": [4] * 30, "b": [2] * 30, "c": [0] * 30}, 4,
-         "a is significantly better than the other 2 models at pass@1: 1.000; next: b 0.500."),
+         "a leads at pass@1 by 0.500 [0.423, 0.577], p < 0.0001; every other pair differs too."),
         ({"a": [4] * 3, "b": [2] * 3, "c": [0] * 3}, 4,
-         "All 3 models tie at pass@1, from 0.000 to 1.000. With these data none of the 3 tests can"
-         " find a significant difference."),
-        ({"a": [1], "b": [0]}, 1,
-         "a and b tie at pass@1: difference +1.000 [-0.967, +1.000], p = 1.0000. With these data"
-         " the test cannot find a significant difference."),
+         "All 3 models tie at pass@1 (0.000–1.000)."),
+        ({"a": [1], "b": [0]}, 1, "a and b tie at pass@1: +1.000 [-0.967, +1.000], p = 1.0000."),
         ({"a": [4] * 30, "b": [0] * 30}, 4,
-         "a is significantly better than b at pass@1: difference +1.000 [+0.911, +1.000],"
-         " p <0.0001."),
+         "a is significantly better than b at pass@1: +1.000 [+0.911, +1.000], p < 0.0001."),
         # b ties with both: c is worse than a alone.
         ({"a": [3] * 20, "b": [4, 1] * 10, "c": [2] * 20}, 4,
-         "2 models tie at pass@1, from 0.625 to 0.750. c is significantly worse than at least one"
-         " model: 0.500."),
+         "a and b tie for first at pass@1 (0.625–0.750); c is significantly worse than at least one"
+         " model (0.500)."),
     ],
 )  # fmt: skip
 def test_sentences(
@@ -61,44 +59,53 @@ def test_tasks_that_nobody_shares(passk: Passk, write: Write) -> None:
 def test_models_that_cannot_be_compared_are_counted(passk: Passk, write: Write) -> None:
     both = table({"a": [4] * 30, "b": [0] * 30})
     path = write("x.csv", f"{both}\nc,other,4,2\n")
-    assert answer(passk, path).endswith(", p <0.0001. 2 pairs cannot be compared.")
+    done = passk("compare", path, "-m", "pass@1")
+    assert done.out.startswith("a leads at pass@1 by 1.000 [0.911, 1.000], p < 0.0001.")
+    words = "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task that both have"
+    assert words in done.err
 
 
 def test_a_baseline_with_better_tied_and_worse(passk: Passk) -> None:
     cool = (CRUXEVAL, "--where", "temperature < 0.5", "--baseline", "deepseek-base-6.7b")
     text = passk("compare", *cool, "-m", "pass@10", "--percent").out.split("\n")[0]
     assert text == (
-        "Against deepseek-base-6.7b at pass@10: 1 model is significantly better (gpt-4-0613 +19.9"
-        " [+15.2, +24.5] points); 1 model is significantly worse (codellama-7b -6.9 [-10.8, -3.0]"
-        " points); 1 model ties (gpt-3.5-turbo-0613 +2.6 [-2.2, +7.4] points)."
+        "Against deepseek-base-6.7b at pass@10: 1 significantly better, 1 significantly worse, 1"
+        " tied; highest: gpt-4-0613 +19.9 [+15.2, +24.5] points."
     )
 
 
 def test_groups_have_a_first_model_each(passk: Passk) -> None:
     assert answer(passk, CRUXEVAL, "--by", "temperature") == (
-        "First at pass@1, by temperature: 0.2: gpt-4-0613 0.698; 0.8: gpt-4-0613 0.680."
-        " 12 of 12 pairs differ significantly at pass@1."
+        "First at pass@1: gpt-4-0613 in 2 of 2 groups; 12 of 12 pairs differ significantly."
     )
+
+
+def test_tests_that_cannot_reject_are_said(passk: Passk, write: Write) -> None:
+    path = write("x.csv", table({"a": [4] * 3, "b": [2] * 3, "c": [0] * 3}))
+    words = "note[powerless-tests]: no result of 3 tests at pass@1 could be significant"
+    assert words in passk("compare", path, "-m", "pass@1").err
+    long = write("y.csv", table({"a": [4] * 30, "b": [2] * 30, "c": [0] * 30}))
+    assert "powerless" not in passk("compare", long, "-m", "pass@1").err
 
 
 def test_missing_outcomes_leave_ranges(passk: Passk, write: Write) -> None:
     lines = [f"{m},t{t},{m == 'a'}" for m in "abc" for t in range(30)]
     path = write("x.csv", "\n".join(["model,task,passed", *lines, "a,t0,", "b,t1,"]))
     text = answer(passk, path, "--missing", "bounds")
-    assert text.startswith(
-        "a is significantly better than the other 2 models at pass@1: 0.983–1.000"
-    )
+    assert text.startswith("a leads at pass@1 by 0.967–1.000 [")
+    ranking = passk("compare", path, "-m", "pass@1", "--missing", "bounds").out.splitlines()[3:]
+    assert ranking[0].split()[:4] == ["1", "a", "0.983–1.000", "a"]
 
 
-def test_an_order_that_turns_is_said(passk: Passk, tmp_path: Path) -> None:
+def test_an_order_that_reverses_is_said(passk: Passk, tmp_path: Path) -> None:
     """wide solves many tasks half of the time, sure few tasks always."""
     path = tmp_path / "x.csv"
     rows = [("wide", t, 5 if t < 90 else 0) for t in range(100)]
     rows += [("sure", t, 10 if t < 60 else 0) for t in range(100)]
     path.write_text("model,task,n,c\n" + "".join(f"{m},t{t},10,{c}\n" for m, t, c in rows))
     answer = passk("compare", path, "-m", "pass@1,pass@10").out.splitlines()[0]
-    assert "The order turns: at pass@10, wide is significantly better." in answer
-    assert "turns" not in passk("compare", path, "-m", "pass@1").out
+    assert "The order reverses: at pass@10, wide is significantly better." in answer
+    assert "reverses" not in passk("compare", path, "-m", "pass@1").out
 
 
 @pytest.mark.parametrize(

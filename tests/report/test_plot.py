@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.commands.bootstrap import Bootstrap
-from passk_cli.commands.compare.report import compare_report
+from passk_cli.commands.compare import Compare
 from passk_cli.files.reading import load
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
@@ -31,7 +31,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = choose_metrics(counts, (1, 10))
     confidence = Confidence(resamples=200).for_differences()
-    report = compare_report(Study(counts, metrics, confidence, Rules(margin=0.02)))
+    report = Compare().report(Study(counts, metrics, confidence, Rules(margin=0.02)))
     (plot,) = report.plots
     points = plot.rows
     assert len(points) == len(report.data.rows) == 36

@@ -128,24 +128,84 @@ class Compare(Question):
         return replace(study, baseline=sides[1], reading=(*runs.notes, *notes))
 
     def report(self, study: Study) -> Report:
-        """Differences, tests and verdicts; a ranking where all pairs are compared."""
-        baseline = self._baseline(study)
-        from passk_cli.commands.compare.report import compare_report
-        from passk_cli.commands.compare.sensitivity import sensitivity_table
-
-        tables = []
-        if self.sensitivity:
-            tables.append(sensitivity_table(study, self.sensitivity, baseline))
-        whole = replace(study, counts=self._whole(study.counts))
-        return compare_report(
-            whole,
-            baseline,
-            crossings=self.crossings,
-            band=self.band,
-            flips=self.flips,
-            change=self._change,
-            further=tables,
+        """The ranking or the baseline's table, the pairs, and what was asked for besides."""
+        from passk_cli.commands.compare import band, pairs, sensitivity, view
+        from passk_cli.commands.compare.crossings import Crossings, find_crossings
+        from passk_cli.commands.tasks.flips import (
+            FlippedPairs,
+            FlippedTasks,
+            changes_of,
+            find_flips,
         )
+        from passk_cli.study.adjustment import Adjustment
+        from passk_cli.study.pairs import compare_pairs
+        from passk_cli.study.section import Section
+        from passk_cli.study.section import view as report_of
+
+        baseline, change = self._baseline(study), self._change
+        kept = []
+        if self.sensitivity:
+            kept = list(sensitivity.sensitivities(study, self.sensitivity, baseline))
+        study = replace(study, counts=self._whole(study.counts))
+        self._refuse_ranges(study)
+        confidence, rules = study.confidence, study.rules
+        changes = list(pairs.change_values(study, change)) if change else []
+        chosen = pairs.choose_pairs(study, baseline, changes)
+        compared = compare_pairs(chosen, confidence, rules)
+        comparisons = [c for c in compared if c.first.metric != change]
+        crossings = find_crossings(comparisons, confidence) if self.crossings else {}
+        bands = band.find_bands(comparisons, study) if self.band else []
+        ranks = [] if baseline is not None else list(pairs.find_ranks(comparisons, confidence))
+        every = pairs.paired(compared, ranks, crossings, confidence)
+        own = [pair for pair in every if pair.metric != change]
+        changed = [pair for pair in every if pair.metric == change]
+        adjustment = Adjustment(compared, confidence.level, rules)
+        study = replace(study, confidence=confidence.as_used(adjustment.methods))
+        alone = not study.counts.group_names and len({pair.models for pair in own}) == 1
+        sections: list[Section[Any]] = [
+            view.Pairs(study, own, adjustment, baseline or "", alone, not bands)
+        ]
+        if baseline is None:
+            standings = pairs.standings(ranks, own)
+            sections.insert(0, view.Ranking(study, standings, own, alone))
+        elif not alone:
+            lines = view.lines(own, baseline)
+            sections.insert(0, view.Baseline(study, lines, own, baseline))
+        if change:
+            sections.append(view.Changes(study, changed, change))
+        if self.crossings:
+            sections.append(Crossings(study, list(crossings.values())))
+        if bands:
+            sections.append(band.Bands(study, bands, comparisons))
+        if self.flips:
+            flipped = find_flips(pairs.sides(study, comparisons), confidence.level)
+            sections.append(FlippedPairs(study, flipped))
+            sections.append(FlippedTasks(study, changes_of(flipped)))
+        if self.sensitivity:
+            sections.append(sensitivity.Sensitivity(study, kept, self.sensitivity))
+        return report_of(
+            study, sections, messages=study.messages(()),
+            resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
+            family=rules.family, margin=rules.margin or None,
+            change=f"{change.start.name}:{change.end.name}" if change else None,
+            baseline=baseline, unpaired=rules.unpaired, band="simultaneous" if bands else None,
+        )  # fmt: skip
+
+    def _refuse_ranges(self, study: Study) -> None:
+        """ParameterError for what has no answer where missing outcomes may pass or fail."""
+        refused = {
+            "--change": (self.change, "a change may be largest with some missing outcomes passing"
+                         " and others failing; use --missing fail or drop"),
+            "--crossings": (self.crossings, "curves are ranges, which cross at no one k; leave"
+                            " --crossings out"),
+            "--band": (self.band, "curves are ranges, and no band holds for what lies between their"
+                       " ends; use --missing fail or drop"),
+            "--flips": (self.flips, "a task may flip with each missing outcome; use --missing fail"
+                        " or drop"),
+        }  # fmt: skip
+        for option, (asked, reason) in refused.items():
+            if asked and study.bounded:
+                raise ParameterError(f"{option}: with --missing bounds {reason}", name="no-bounds")
 
     @property
     def _change(self) -> Change | None:
@@ -169,4 +229,10 @@ class Compare(Question):
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
-COMMAND = Command(Compare, (Request, Metrics, Rules, Confidence), charts=True, methods=True)
+COMMAND = Command(
+    Compare,
+    (Request, Metrics, Rules, Confidence),
+    charts=True,
+    methods=True,
+    view="passk_cli.commands.compare.view",
+)

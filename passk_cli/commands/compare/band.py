@@ -22,22 +22,22 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import CrossingSet, Run, possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
-from passk_cli.message import Said
+from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import task_values
-from passk_cli.report.model import Cell, Column, Note, Table
+from passk_cli.report.model import FULL, Column, Table
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import first_few, span
+from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison, difference_interval
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
-from passk_cli.study.pivot import head
-from passk_cli.study.values import TaskValues
+from passk_cli.study.rules import UNADJUSTED, Rules
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
+from passk_cli.study.values import Series, TaskValues
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from passk_cli.study.confidence import Confidence
-    from passk_cli.study.rules import Rules
     from passk_cli.study.study import Study
 
     Ranks = NDArray[np.int64]
@@ -52,6 +52,22 @@ _MOST_LISTED, _MOST_DRAWN = 56, 8
 _UNKNOWN = ""
 _CODES = (UNDECIDED, BETTER, WORSE, EQUIVALENT, _UNKNOWN)
 _WORDS = {UNDECIDED: "tied", _UNKNOWN: "no interval"}
+_ONE_OF_TWO = "for these tasks only pass@k and pass^k have one"
+
+NO_BAND = Message(
+    "no-band", NOTE, "no band of {metrics}: {reason}",
+    meaning="A band needs a metric of k that is computed from counts of passes; for these tasks,"
+    " pass@k or pass^k.",
+)  # fmt: skip
+SOME_KS = Message(
+    "band-at-some-k", NOTE, "the band is computed at {ks} k's up to {last}; ranges end at one of"
+    " them",
+    meaning="Of long curves some k's are computed, evenly spread on a logarithmic scale.",
+)  # fmt: skip
+NO_LIMITS = Message(
+    "no-limits-of-band", WARNING, "no band at {places}: {reason}",
+    meaning="At these k's the method has no interval, and so no verdict.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,8 +83,18 @@ class Band:
     level: float
 
     @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.comparison.first.series
+
+    @property
+    def against(self) -> str:
+        """The model it is compared with."""
+        return self.comparison.second.series[0]
+
+    @property
     def curve(self) -> str:
-        """What is drawn over k: "pass@k"."""
+        """The metric over k: "pass@k"."""
         metric = self.comparison.first.metric
         return f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
 
@@ -282,123 +308,124 @@ def _verdict(point: Fact, margin: float) -> str:
     return (UNDECIDED, BETTER, WORSE)[_sign(point)]
 
 
-def band_tables(study: Study, bands: Sequence[Band]) -> Iterator[Table]:
-    """A sentence of every pair and curve, then a row for each of its ranges."""
-    model, *groups = head(study.counts.group_names)
-    names = (model, Column("against"), *groups, Column("curve"))
-    shown = listed_bands(bands)
-    if not shown:
-        return
-    sentences = tuple((*_head(band), band.sentence, band.crossing_words) for band in shown)
-    columns = (*names, Column("model against the other"), Column("may cross at"))
-    yield Table(columns, sentences, "Which model leads at which k")
-    unit = "share" if shown[0].points[0].estimate.share else "score"
-    rows = tuple(
-        (
-            *_head(band), span(int(band.ks[run.first]), int(band.ks[run.last])),
-            _WORDS.get(_CODES[run.code], _CODES[run.code]), band.points[run.first].estimate,
-            band.points[run.last].estimate, str(len(band.comparison.tasks)),
-        )
-        for band in shown
-        for run in band.ranges
-    )  # fmt: skip
-    columns = (
-        *names, Column("k"), Column("verdict"), Column("difference at its first k", unit),
-        Column("at its last k", unit), Column("tasks"),
-    )  # fmt: skip
-    yield Table(columns, rows, "Differences with a simultaneous band: model − against")
-
-
-def _head(band: Band) -> tuple[Cell, ...]:
-    first, second = band.comparison.first.series, band.comparison.second.series
-    return first[0], second[0], *first[1:], band.curve
-
-
-def listed_bands(bands: Sequence[Band]) -> list[Band]:
-    """All bands, if a reader can look at so many; else the first where a model leads somewhere."""
-    if len(bands) <= _MOST_LISTED:
-        return list(bands)
-    return [band for band in bands if any(map(_sign, band.points))][:_MOST_LISTED]
-
-
-def band_words(study: Study, bands: Sequence[Band]) -> str:
-    """For the caption: the level of the bands, by which intervals, at how many k's."""
-    confidence, point = study.confidence, bands[0].points[0]
-    levels = sorted({100 * band.level for band in bands})
-    at = f"{levels[0]:.1f} %" if levels[-1] - levels[0] < 0.05 else (
-        f"{levels[0]:.1f}–{levels[-1]:.1f} %"
-    )  # fmt: skip
-    count = max(sum(other.curve == band.curve for other in bands) for band in bands)
-    over = "for all k together, each curve by itself"
-    if count > 1 and study.rules.adjust == "none":
-        over = "for all k together, each pair and curve by itself"
-    elif count > 1:
-        over = f"for all k and {count:,} pairs together (Bonferroni), each curve by itself"
-    margin = study.rules.margin
-    equivalent = f" · equivalent at a k: the band lies within ±{margin:g}" if margin else ""
-    return (
-        f"band: {100 * confidence.level:g} % {over}"
-        f" ({point.method} intervals of {at} at each k) · tied at a k: 0 lies in the band"
-        f"{equivalent} · may cross at: the k where the lead can change"
-    )
-
-
-def band_notes(bands: Sequence[Band], comparisons: Sequence[Comparison]) -> Iterator[Said]:
-    """What the bands leave out, and where they have no limits."""
-    drawn = {band.comparison.first.metric.family for band in bands}
-    families = dict.fromkeys(c.first.metric for c in comparisons if not c.reason)
-    missing = [metric for metric in families if metric.family not in drawn]
-    for names, why in (
-        ([metric.name for metric in missing if metric.kind.counted], "these tasks have one of"
-         " pass@k and pass^k only"),
-        ([metric.name for metric in missing if not metric.kind.counted], "it is no curve over k"),
-    ):  # fmt: skip
-        if names:
-            yield Note(f"no band of {', '.join(names)}: {why}")
-    for band in bands:
-        last = int(band.ks[-1])
-        if len(band.ks) < last:
-            pair = f"{band.comparison.first.name} against {band.comparison.second.name}"
-            yield Note(
-                f"--band: {len(band.ks)} k's up to {last:,}, evenly spread on a log scale"
-                f" ({pair}); ranges end at one of them"
-            )
-            break
-    lacking = [point for band in bands for point in band.points if point.verdict == _UNKNOWN]
-    for reason in dict.fromkeys(point.flaw for point in lacking):
-        places = list(dict.fromkeys(p.name for p in lacking if p.flaw == reason))
-        yield Note(f"no band at {first_few(places)}: {reason}", "warning")
-    if (more := len(bands) - len(listed_bands(bands))) > 0:
-        yield Note(f"--band: {more} of {len(bands)} bands are not listed; -f csv holds them all")
-
-
-def band_plots(study: Study, bands: Sequence[Band], words: str) -> tuple[Plot, ...]:
-    """The differences over k with their bands and a line at zero, a panel per pair."""
-    shown = listed_bands(bands) or list(bands)
-    pairs = list(dict.fromkeys(_pair_name(band) for band in shown))[:_MOST_DRAWN]
-    rows = [
-        {
-            "pair": _pair_name(band), "curve": band.curve, "k": point.k,
-            "difference": point.estimate.value, "low": point.estimate.low,
-            "high": point.estimate.high,
-        }
-        for band in shown
-        if _pair_name(band) in pairs
-        for point in band.points
-    ]  # fmt: skip
-    every = len({_pair_name(band) for band in bands})
-    part = f"{len(pairs)} of {every} pairs" if every > len(pairs) else ""
-    chart = curves(
-        rows, x="k", y="difference", low="low", high="high", colour="curve",
-        facet="pair" if len(pairs) > 1 else "", rules=[Rule(y=0.0, dashed=False)],
-        title="Which model leads at which k" + f": {pairs[0]}" * (len(pairs) == 1),
-        subtitle=" · ".join(filter(None, [words, part])), x_title="k", y_title="difference",
-        y_domain=None, shares=study.metrics[0].unit == "share",
-    )  # fmt: skip
-    return (chart,)
-
-
 def _pair_name(band: Band) -> str:
     first, second = band.comparison.first.series, band.comparison.second.series
     names = f"{first[0]} − {second[0]}"
     return " · ".join([names, *(group or '""' for group in first[1:])])
+
+
+@dataclass(frozen=True)
+class Bands(Section[Band]):
+    """The model that is ahead at each k, of every pair and curve.
+
+    comparisons : all pairs, with those that have no band.
+    """
+
+    title = "Which model leads at which k"
+    columns = (
+        MODEL,
+        AGAINST,
+        GROUPS,
+        Column("curve", meaning="The metric over k.", cell=lambda band: band.curve),
+        Column(
+            "model against the other", meaning="Verdict at each k: tied where 0 lies in the band.",
+            cell=lambda band: band.sentence,
+        ),
+        Column(
+            "may cross at", meaning="The k's at which the other model can overtake; with the level"
+            " of the band, it overtakes at no other.", cell=lambda band: band.crossing_words,
+        ),
+        *(
+            Column(
+                f"at the {word} k", "share", shown=FULL,
+                meaning=f"Difference, model minus other, at the {word} k, with its band.",
+                cell=lambda band, place=place: band.points[place].estimate,
+            )
+            for word, place in (("first", 0), ("last", -1))
+        ),
+        data_field("band", '"simultaneous" in rows of a band.'),
+        data_field("pointwise_level", "Level of the interval at each k by itself."),
+        data_field("range_first", "First k of the range that shares the verdict."),
+        data_field("range_last", "Last k of that range."),
+        data_field("crossing", "Whether one model may overtake the other at this k: no, possible or"
+                   " certain (somewhere in the range)."),
+    )  # fmt: skip
+
+    comparisons: Sequence[Comparison]
+
+    def facts(self) -> Iterator[Fact]:
+        """A row per k."""
+        return (row for band in self.records for row in band.rows)
+
+    def tables(self) -> Iterator[Table]:
+        """A sentence of every pair and curve."""
+        yield replace(self.table(self.records, self.title), first=_MOST_LISTED)
+
+    def context(self) -> Iterator[str]:
+        """The level of the band."""
+        yield f"band: {100 * self.study.confidence.level:g} % simultaneous"
+
+    def details(self) -> list[str]:
+        """Over what the bands hold, and the intervals they are made of."""
+        study, count = self.study, Counter(band.curve for band in self.records)
+        pairs = max(count.values())
+        levels = sorted({100 * band.level for band in self.records})
+        ends = dict.fromkeys(f"{level:.1f}" for level in (levels[0], levels[-1]))
+        over = "all k together, each curve by itself"
+        if pairs > 1 and study.rules.adjust == UNADJUSTED:
+            over = "all k together, each pair and curve by itself"
+        elif pairs > 1:
+            over = f"all k and {pairs:,} pairs together (Bonferroni), each curve by itself"
+        margin = study.rules.margin
+        method = self.records[0].points[0].method
+        return [
+            f"band: {100 * study.confidence.level:g} % for {over} ({method} intervals of"
+            f" {'–'.join(ends)} % at each k)",
+            f"equivalent at a k: the band lies within ±{margin:g}" if margin else "",
+        ]
+
+    def messages(self) -> Iterator[Said]:
+        """Metrics and k's without a band."""
+        drawn = {band.comparison.first.metric.family for band in self.records}
+        families = dict.fromkeys(c.first.metric for c in self.comparisons if not c.reason)
+        for counted, reason in ((True, _ONE_OF_TWO), (False, "it is no curve over k")):
+            names = [
+                metric.name for metric in families
+                if metric.family not in drawn and metric.kind.counted == counted
+            ]  # fmt: skip
+            if names:
+                yield NO_BAND(metrics=names, reason=reason)
+        for band in self.records:
+            last = int(band.ks[-1])
+            if len(band.ks) < last:
+                yield SOME_KS(ks=len(band.ks), last=last)
+                break
+        lacking = [p for band in self.records for p in band.points if p.verdict == _UNKNOWN]
+        for reason in dict.fromkeys(point.flaw for point in lacking):
+            places = dict.fromkeys(p.name for p in lacking if p.flaw == reason)
+            yield NO_LIMITS(places=list(places), reason=reason)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The differences over k with their bands and a line at zero, a panel per pair."""
+        every = list(dict.fromkeys(map(_pair_name, self.records)))
+        pairs = every[:_MOST_DRAWN]
+        rows = [
+            {
+                "pair": _pair_name(band), "curve": band.curve, "k": point.k,
+                "difference": point.estimate.value, "low": point.estimate.low,
+                "high": point.estimate.high,
+            }
+            for band in self.records
+            if _pair_name(band) in pairs
+            for point in band.points
+        ]  # fmt: skip
+        part = f"{len(pairs)} of {len(every)} pairs" if len(every) > len(pairs) else ""
+        alone = len(pairs) == 1
+        chart = curves(
+            rows, x="k", y="difference", low="low", high="high", colour="curve",
+            facet="" if alone else "pair", rules=[Rule(y=0.0, dashed=False)],
+            title=f"{self.title}: {pairs[0]}" if alone else self.title,
+            subtitle=" · ".join(filter(None, [*self.details(), part])), x_title="k",
+            y_title="difference", y_domain=None, shares=self.study.metrics[0].unit == "share",
+        )  # fmt: skip
+        return (chart,)

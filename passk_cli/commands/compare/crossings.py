@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,61 +14,73 @@ from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
-from passk_cli.report.model import Cell, Column, Table
+from passk_cli.report.model import Column
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.pivot import head
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.values import Series, TaskValues
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from passk_cli.study.confidence import Confidence
-    from passk_cli.study.study import Study
 
 
 @dataclass(frozen=True)
 class Crossing:
     """The k at which one curve overtakes the other; infinity where it does not up to k_max.
 
+    series, against : the two.  family : of the metrics.
     low, high : NaN where attempts differ: the values of one model are then coarser than those of
         the other, and resampled curves cross too often.
     """
 
+    series: Series
+    against: str
+    family: str
     k: float
     low: float
     high: float
     k_max: int
 
+    @property
+    def at(self) -> str:
+        """As "k = 6"."""
+        return f"none up to k = {self.k_max}" if math.isinf(self.k) else f"k = {self.k:.0f}"
 
-# (first, second, family of metrics) → where the two curves cross.
-Crossings = Mapping[tuple[Series, Series, str], Crossing]
+    @property
+    def limits(self) -> str | None:
+        """As "[3, none]"."""
+        if math.isnan(self.low):
+            return None
+        low, high = (f"{v:.0f}" if math.isfinite(v) else "none" for v in (self.low, self.high))
+        return f"none up to k = {self.k_max}" if low == high == "none" else f"[{low}, {high}]"
 
 
-def find_crossings(comparisons: Sequence[Comparison], confidence: Confidence) -> Crossings:
-    """Where the curves of each pair cross, with an interval from resampled tasks."""
+def find_crossings(
+    comparisons: Sequence[Comparison], confidence: Confidence
+) -> dict[tuple[Series, Series, str], Crossing]:
+    """(first, second, family of metrics) → where the two curves cross, from resampled tasks."""
     crossings: dict[tuple[Series, Series, str], Crossing] = {}
+    tail = (1 - confidence.level) / 2
     for c in comparisons:
-        key = (c.first.series, c.second.series, c.first.metric.family)
+        family = c.first.metric.family
+        key = (c.first.series, c.second.series, family)
         if key in crossings or c.reason or not c.first.metric.kind.counted:
             continue
         both = [rates.on(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in both)
         refuse_many_steps("--crossings", k_max, "leave it out")
         first, second = (_curve(rates, k_max) for rates in both)
-        gap = first - second
-        limits = (math.nan, math.nan) if c.attempts_differ else _limits(c, gap, confidence)
-        at = crossing(gap.mean(axis=0, keepdims=True))[0]
-        crossings[key] = Crossing(float(at), *limits, k_max)
+        gap, low, high = first - second, math.nan, math.nan
+        if not c.attempts_differ:
+            draws = (confidence.resamples, confidence.seed)
+            crossed = crossing(bootstrap_means(gap, *draws, clusters=c.clusters))
+            low, high = np.quantile(crossed, [tail, 1 - tail], method="inverted_cdf").tolist()
+        at = float(crossing(gap.mean(axis=0, keepdims=True))[0])
+        crossings[key] = Crossing(
+            c.first.series, c.second.series[0], family, at, low, high, k_max
+        )  # fmt: skip
     return crossings
-
-
-def _limits(c: Comparison, gap: NDArray[np.float64], confidence: Confidence) -> tuple[float, float]:
-    """Quantiles of the k at which curves of resampled tasks cross."""
-    draws = (confidence.resamples, confidence.seed)
-    crossed = crossing(bootstrap_means(gap, *draws, clusters=c.clusters))
-    tail = (1 - confidence.level) / 2
-    low, high = np.quantile(crossed, [tail, 1 - tail], method="inverted_cdf")
-    return float(low), float(high)
 
 
 def _curve(rates: TaskValues, k_max: int) -> NDArray[np.float64]:
@@ -82,27 +94,27 @@ def _curve(rates: TaskValues, k_max: int) -> NDArray[np.float64]:
     return task_values(every, rates.n, rates.c, attempts).T
 
 
-def crossing_words(study: Study, crossings: Crossings) -> str:
-    """For the caption: what the interval of a crossing is, and why some have none."""
-    level = f"{100 * study.confidence.level:g} %"
-    differ = any(math.isnan(cross.low) for cross in crossings.values())
-    words = f"crosses at: the first k where the other model leads; {level} interval from resamples"
-    return words + f" of the tasks{', – where attempts differ' * differ} · none: no change of lead"
+@dataclass(frozen=True)
+class Crossings(Section[Crossing]):
+    """The k at which one model of each pair overtakes the other, on each curve."""
 
-
-def crossing_table(study: Study, crossings: Crossings) -> Table:
-    """One row per pair and family: where the lead changes, or that it does not."""
-    rows: list[tuple[Cell, ...]] = []
-    for (first, second, family), cross in crossings.items():
-        none = f"none up to k = {cross.k_max}"
-        at = none if math.isinf(cross.k) else f"k = {cross.k:.0f}"
-        ends = [f"{v:.0f}" if math.isfinite(v) else "none" for v in (cross.low, cross.high)]
-        limits = none if ends == ["none", "none"] else f"[{ends[0]}, {ends[1]}]"
-        limits = "–" if math.isnan(cross.low) else limits
-        rows.append((first[0], second[0], *first[1:], f"{family}k", at, limits))
-    model, *groups = head(study.counts.group_names)
+    title = "Where one model overtakes the other"
     columns = (
-        model, Column("against"), *groups, Column("curve"), Column("crosses at"),
-        Column("interval"),
+        MODEL,
+        AGAINST,
+        GROUPS,
+        Column("curve", meaning="The metric over k.", cell=lambda cross: f"{cross.family}k"),
+        Column(
+            "crosses at", meaning="First k at which the other model is ahead.",
+            cell=lambda cross: cross.at,
+        ),
+        Column(
+            "interval", meaning="Interval of that k from resamples of the tasks; none: the same"
+            " model stays ahead. Empty where attempts differ.", cell=lambda cross: cross.limits,
+        ),
     )  # fmt: skip
-    return Table(columns, tuple(rows), "Where one model overtakes the other")
+
+    def context(self) -> Iterator[str]:
+        """Why some have no interval."""
+        if any(math.isnan(cross.low) for cross in self.records):
+            yield "–: attempts differ"

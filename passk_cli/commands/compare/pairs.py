@@ -1,31 +1,54 @@
-"""Which pairs are compared, the columns of each, and the tables of differences."""
+"""Pairs of models that are compared, and the place of each model among its rivals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from passk_cli.commands.compare.crossings import Crossing
-from passk_cli.commands.compare.ranking import Rank
+from passk_cli.commands.tasks.flips import Side
 from passk_cli.errors import ParameterError
 from passk_cli.files.sql import quote_text
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.ranking import letters, rank_limits
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.registry import Change, Metric
-from passk_cli.report.model import Cell, Column, Table
-from passk_cli.report.words import span
+from passk_cli.report.model import Cell, Estimate
+from passk_cli.report.words import series_name
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
+from passk_cli.study.lead import ranges_of_lead
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
-from passk_cli.study.pivot import head
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
-# More pairs than this are for programs to read; the ranking says the rest.
-_PAIRS_SHOWN = 28
-_SIGNS = {UNDECIDED: "~", EQUIVALENT: "="}
-# Verdicts on changes: a model that changes by more is not a better one.
-_OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
+if TYPE_CHECKING:
+    from passk_cli.study.confidence import Confidence
+    from passk_cli.study.study import Study
+
+SIGNS = {UNDECIDED: "~", EQUIVALENT: "="}
+_TURNED = {BETTER: WORSE, WORSE: BETTER}
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A model's place at one metric among those of its group.
+
+    leads : share of the resamples of the tasks in which it comes first; None where attempts
+        differ between the models, or no task is shared by all; a range where outcomes are missing
+        that may pass or fail.
+    letters, low, high : groups, and places, that the tests leave open; None without any test.
+    """
+
+    values: TaskValues
+    letters: str | None
+    leads: Cell
+    low: int | None
+    high: int | None
 
 
 @dataclass(frozen=True)
@@ -38,8 +61,8 @@ class Pair:
 
     comparison: Comparison
     fact: Fact
-    ranks: tuple[Rank | None, Rank | None]
-    crossing: Crossing | None
+    ranks: tuple[Rank | None, Rank | None] = (None, None)
+    crossing: Crossing | None = None
 
     @property
     def metric(self) -> Metric:
@@ -47,23 +70,24 @@ class Pair:
         return self.comparison.first.metric
 
     @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.comparison.first.series
+
+    @property
+    def against(self) -> str:
+        """The model it is compared with."""
+        return self.comparison.second.series[0]
+
+    @property
     def models(self) -> tuple[Series, Series]:
-        """The model, and the one it is compared with."""
-        return self.comparison.first.series, self.comparison.second.series
+        """Both of them, with the groups."""
+        return self.series, self.comparison.second.series
 
     @property
-    def row(self) -> Fact:
-        """Its tidy row: the difference, and the columns that only this command has."""
-        more = {column.name: column.value(self) for column in COLUMNS if column.name}
-        fact = replace(self.fact, more={**self.fact.more, **more})
-        if isinstance(self.metric, Change):
-            return replace(fact, k=None, verdict=_OF_CHANGES.get(fact.verdict, fact.verdict))
-        return fact
-
-    @property
-    def difference(self) -> Cell:
+    def difference(self) -> Estimate:
         """The difference with the sign of its verdict."""
-        return replace(self.fact.estimate, verdict=_SIGNS.get(self.fact.verdict, ""))
+        return replace(self.fact.estimate, verdict=SIGNS.get(self.fact.verdict, ""))
 
     @property
     def equivalence(self) -> float | None:
@@ -71,55 +95,29 @@ class Pair:
         p = self.comparison.equivalence
         return None if math.isnan(p) else p
 
-    def of_rank(self, side: int, name: str) -> Cell:
-        """Something about the rank of one of the two; None without ranking."""
-        rank = self.ranks[side]
-        return None if rank is None else getattr(rank, name)
+    @property
+    def winner(self) -> Series | None:
+        """The model that is significantly better."""
+        return {BETTER: self.series, WORSE: self.models[1]}.get(self.fact.verdict)
 
-    def of_crossing(self, name: str) -> Cell:
-        """Something about the crossing of the two; None where there is none."""
-        value = math.inf if self.crossing is None else getattr(self.crossing, name)
-        return value if math.isfinite(value) else None
+    def crosses(self, name: str) -> float | None:
+        """The k at which they cross, or a limit of it; None where there is none."""
+        at = math.inf if self.crossing is None else getattr(self.crossing, name)
+        return at if math.isfinite(at) else None
 
-
-@dataclass(frozen=True)
-class PairColumn:
-    """A column about a pair: in tidy rows under a name, in tables for people under a title.
-
-    name : "" where the schema of all commands has it.  title : "" where no table has it; the first
-    column of a metric has the metric's name.
-    kind : of its cells; "" for the unit of the metric.  beside : only beside a baseline.
-    margin : in tables only with one.
-    """
-
-    value: Callable[[Pair], Cell]
-    name: str = ""
-    title: str = ""
-    kind: str = ""
-    beside: bool = False
-    margin: bool = False
-
-
-# Every column of the tables of differences and of the tidy rows, in their order.
-COLUMNS = (
-    PairColumn(lambda p: p.comparison.estimates[0], "estimate_model", "estimate", beside=True),
-    PairColumn(lambda p: p.comparison.estimates[1], "estimate_against"),
-    PairColumn(lambda p: p.difference, title="difference"),
-    PairColumn(lambda p: p.fact.p_adjusted, title="p", kind="p"),
-    PairColumn(lambda p: p.equivalence, "p_equivalence", "p equivalence", "p", margin=True),
-    PairColumn(lambda p: p.comparison.family if p.comparison.test else None, "family"),
-    PairColumn(lambda p: p.comparison.only_first, "only_model"),
-    PairColumn(lambda p: p.comparison.only_second, "only_against"),
-    PairColumn(lambda p: p.of_rank(0, "letters"), "letters"),
-    PairColumn(lambda p: p.of_rank(1, "letters"), "letters_against"),
-    PairColumn(lambda p: p.of_rank(0, "leads"), "leads"),
-    PairColumn(lambda p: p.of_rank(1, "leads"), "leads_against"),
-    PairColumn(lambda p: p.of_rank(0, "low"), "rank_low"),
-    PairColumn(lambda p: p.of_rank(0, "high"), "rank_high"),
-    PairColumn(lambda p: p.of_crossing("k"), "crosses_at"),
-    PairColumn(lambda p: p.of_crossing("low"), "crosses_low"),
-    PairColumn(lambda p: p.of_crossing("high"), "crosses_high"),
-)
+    def of(self, series: Series) -> Pair:
+        """The pair as seen from one of its two models: its difference, and its verdict."""
+        if series == self.series:
+            return self
+        e, fact = self.fact.estimate, self.fact
+        value, upper, low, high = (
+            None if end is None else -end for end in (e.value, e.upper, e.low, e.high)
+        )
+        if upper is not None:
+            value, upper = upper, value
+        estimate = replace(e, value=value, upper=upper, low=high, high=low)
+        verdict = _TURNED.get(fact.verdict, fact.verdict)
+        return replace(self, fact=replace(fact, estimate=estimate, verdict=verdict))
 
 
 def choose_pairs(
@@ -127,7 +125,7 @@ def choose_pairs(
 ) -> list[tuple[TaskValues, TaskValues]]:
     """Every pair of models of the same group (better one first), or each against the baseline.
 
-    changes : what is compared as well, after the metrics of the study.
+    changes : compared as well, after the metrics of the study.
     Errors: ParameterError for a baseline that is not there, or when there is nothing to pair.
     """
     names = sorted({series[0] for series in study.counts.series})
@@ -160,7 +158,7 @@ def choose_pairs(
 
 
 def _remedy(study: Study) -> str:
-    """What gives a second model: more files, or the groups of the only one."""
+    """The way to a second model: more files, or the groups of the only one."""
     counts = study.counts
     models, *groups = map(set, zip(*counts.series, strict=True))
     names = zip(counts.group_names, groups, strict=True)
@@ -174,90 +172,120 @@ def _remedy(study: Study) -> str:
     return f'{remedy}, and --where "{column} = {quote_text(models.pop())}" in place of --model'
 
 
-def pair_table(study: Study, pairs: Sequence[Pair]) -> Table:
-    """The difference of every pair at every metric."""
-    model, *groups = head(study.counts.group_names)
-    columns = [column for column in titled(study) if not column.beside]
-    rows = tuple(
-        (first[0], second[0], *first[1:], *_cells(own, columns))
-        for (first, second), own in _by_models(pairs).items()
-    )
-    headers = (model, Column("against"), *groups, *_headers(study, columns))
-    return Table(headers, rows, "Differences: model − against")
+def change_values(study: Study, change: Change) -> Iterator[TaskValues]:
+    """The change of each series, on the tasks that have values of both metrics.
+
+    Errors: ParameterError where attempts would have to change places in two ways.
+    """
+    if study.confidence.population == THESE_TASKS and " and " in change.kind.needs:
+        raise ParameterError(
+            f"--change: {change.start.name} and {change.end.name} look at different things of an"
+            " attempt, and the test for these tasks permutes attempts; use --population new-tasks"
+        )
+    values = study.values((change.start, change.end))
+    for start, end in zip(values[::2], values[1::2], strict=True):
+        lacking = next((side for side in (start, end) if not side.there), None)
+        if lacking is not None:
+            yield replace(lacking, metric=change)
+            continue
+        tasks = np.intersect1d(start.tasks, end.tasks)
+        first, last = start.on(tasks), end.on(tasks)
+        yield replace(
+            last, metric=change, values=last.values - first.values,
+            reason=first.reason or last.reason,
+            attempts=first.attempts if last.attempts is None else last.attempts,
+        )  # fmt: skip
 
 
-def baseline_table(study: Study, pairs: Sequence[Pair], baseline: str) -> Table:
-    """Each model beside the baseline, on shared tasks; the baseline itself on all its own."""
-    columns = titled(study)
-    rows: list[tuple[Cell, ...]] = []
-    for group in dict.fromkeys(pair.fact.series[1:] for pair in pairs):
-        own = [pair for pair in pairs if pair.fact.series[1:] == group]
-        whole = list({pair.metric: pair.comparison.second for pair in own}.values())
-        base: list[Cell] = []
-        for rates in whole:
-            base += [rates.estimate if rates.there else None, *[""] * (len(columns) - 1)]
-        # The tasks of each row are said where some pair shares fewer than the baseline has.
-        fewer = any(pair.comparison.only_second for pair in own)
-        tasks = _range([len(rates.tasks) for rates in whole]) if fewer else ""
-        rows.append((baseline, *group, *base, tasks))
-        rows += [(*s, *_cells(at, columns)) for (s, _), at in _by_models(own).items()]
-    headers = (*head(study.counts.group_names), *_headers(study, columns))
-    return Table(headers, tuple(rows))
+def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
+    """Letters and places from the tests, first in resamples from draws that models share.
+
+    Models of each metric and group by their estimate, the best first.
+    """
+    cells: dict[tuple[Metric, Series], list[Comparison]] = {}
+    for c in comparisons:
+        cells.setdefault((c.first.metric, c.first.series[1:]), []).append(c)
+    for pairs in cells.values():
+        by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
+        rivals = sorted(
+            (rival for rival in by_series.values() if rival.there),
+            key=lambda rival: (-rival.mean, rival.series),
+        )
+        if len(rivals) < 2:
+            continue
+        tested = {rival.series for c in pairs if c.testable for rival in (c.first, c.second)}
+        compared = [rival for rival in rivals if rival.series in tested]
+        place = {rival.series: at for at, rival in enumerate(compared)}
+        better = np.zeros((len(place), len(place)), dtype=bool)
+        for c in pairs:
+            if c.verdict in (BETTER, WORSE):
+                first, second = place[c.first.series], place[c.second.series]
+                better[(first, second) if c.verdict == BETTER else (second, first)] = True
+        leads = ranges_of_lead(compared, confidence) if compared else ()
+        found = zip(letters(better | better.T), leads, rank_limits(better).tolist(), strict=True)
+        for rival in rivals:
+            if rival.series in tested:
+                letter, share, limits = next(found)
+                yield Rank(rival, letter, share, *limits)
+            else:
+                yield Rank(rival, None, None, None, None)
 
 
-def titled(study: Study) -> list[PairColumn]:
-    """The columns of tables for people."""
-    return [c for c in COLUMNS if c.title and (study.rules.margin or not c.margin)]
+@dataclass(frozen=True)
+class Standing:
+    """A model among its rivals: its rank at each metric, and the pair with the next below it."""
+
+    series: Series
+    ranks: dict[Metric, Rank] = field(default_factory=dict)
+    ahead: Pair | None = None
 
 
-def _by_models(pairs: Sequence[Pair]) -> dict[tuple[Series, Series], list[Pair]]:
-    """The two models → their pair at each metric."""
-    rows: dict[tuple[Series, Series], list[Pair]] = {}
-    for pair in pairs:
-        rows.setdefault(pair.models, []).append(pair)
-    return rows
+def paired(
+    compared: Sequence[Comparison],
+    ranks: Sequence[Rank],
+    crossings: Mapping[tuple[Series, Series, str], Crossing],
+    confidence: Confidence,
+) -> list[Pair]:
+    """Each comparison as a pair, with its ranks and its crossing."""
+    rank_of = {(rank.values.series, rank.values.metric): rank for rank in ranks}
+    return [
+        Pair(
+            c, c.fact(confidence),
+            (rank_of.get((c.first.series, metric)), rank_of.get((c.second.series, metric))),
+            crossings.get((c.first.series, c.second.series, metric.family)),
+        )
+        for c in compared
+        for metric in [c.first.metric]
+    ]  # fmt: skip
 
 
-def _headers(study: Study, columns: Sequence[PairColumn]) -> Iterator[Column]:
-    for metric in study.metrics:
-        first, *others = columns
-        yield Column(metric.name, first.kind or metric.unit)
-        for column in others:
-            yield Column(column.title, column.kind or metric.unit, joined=True)
-    yield Column("tasks")
+def at_first(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs at the first metric that can be tested; at the first where none can."""
+    metric = next((p.metric for p in pairs if p.comparison.testable), pairs[0].metric)
+    return [pair for pair in pairs if pair.metric == metric]
 
 
-def _cells(pairs: Sequence[Pair], columns: Sequence[PairColumn]) -> Iterator[Cell]:
-    for pair in pairs:
-        yield from (column.value(pair) for column in columns)
-    yield _range([len(pair.comparison.tasks) for pair in pairs])
+def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[Standing]:
+    """Models by their rank at the first metric that can be tested, group by group; those without a
+    value there at the end."""
+    first = at_first(pairs)
+    own: dict[Series, dict[Metric, Rank]] = {}
+    for rank in sorted(ranks, key=lambda rank: rank.values.metric != first[0].metric):
+        own.setdefault(rank.values.series, {})[rank.values.metric] = rank
+    between = {frozenset(pair.models): pair for pair in first}
+    order = list(own)
+    nearest = [between.get(frozenset(both)) for both in pairwise(order)]
+    return [
+        Standing(series, own[series], pair and pair.of(series))
+        for series, pair in zip(order, [*nearest, None], strict=True)
+    ]
 
 
-def _range(sizes: Sequence[int]) -> str:
-    return span(min(sizes), max(sizes))
-
-
-def listed(pairs: Sequence[Pair]) -> list[Pair]:
-    """All pairs, if a reader can look at so many; else the first that differ at some metric."""
-    if len({pair.models for pair in pairs}) <= _PAIRS_SHOWN:
-        return list(pairs)
-    differ = (pair.models for pair in pairs if pair.fact.verdict in (BETTER, WORSE))
-    names = list(dict.fromkeys(differ))[:_PAIRS_SHOWN]
-    return [pair for pair in pairs if pair.models in names]
-
-
-def drawn(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs that are listed, or as many of the first where none of many differ."""
-    return listed(pairs) or list(pairs[:_PAIRS_SHOWN])
-
-
-def listed_words(pairs: Sequence[Pair]) -> str:
-    """For the caption: how many pairs the tables leave out; "" where they list all."""
-    every, names = ({pair.models for pair in some} for some in (pairs, listed(pairs)))
-    if len(names) == len(every):
-        return ""
-    first = "the first" if len(names) == _PAIRS_SHOWN else "those"
-    return (
-        f"{len(names)} of {len(every):,} pairs are listed, {first} that differ significantly at"
-        " some metric; -f csv holds all"
-    )
+def sides(study: Study, comparisons: Sequence[Comparison]) -> list[tuple[Side, Side]]:
+    """Both models of every pair once, as flips are found between them."""
+    counts = study.counts
+    places = {series: place for place, series in enumerate(counts.series)}
+    pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))
+    return [
+        (Side(counts, places[a], series_name(a)), Side(counts, places[b], b[0])) for a, b in pairs
+    ]

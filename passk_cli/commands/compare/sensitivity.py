@@ -1,8 +1,9 @@
-"""Do verdicts survive without each group of tasks, and with half the attempts?"""
+"""Verdicts without each group of tasks, and with half of the attempts."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,9 @@ from passk_cli.commands.compare.pairs import choose_pairs
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import stream
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.report.model import Cell, Column, Table
+from passk_cli.report.model import Column, Table
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
-from passk_cli.study.pivot import head
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
@@ -27,8 +28,60 @@ _TURNED = {BETTER: WORSE, WORSE: BETTER}
 _EMPTY, _LONE = "empty", "n = 1"
 
 
-def sensitivity_table(study: Study, group: str, baseline: str | None) -> Table:
-    """One row per pair and metric: its verdict, and what changes it.
+@dataclass(frozen=True)
+class Kept:
+    """A verdict, and what changes it.
+
+    kept : the groups without which it stays, as "4 of 5".  changed : the others, with the verdict
+    without them.  half : the verdict with half of the attempts.
+    """
+
+    series: Series
+    against: str
+    metric: str
+    verdict: str
+    kept: str
+    changed: str
+    half: str
+
+
+@dataclass(frozen=True)
+class Sensitivity(Section[Kept]):
+    """The verdict of each pair without each group of tasks, and with half of the attempts.
+
+    group : the column of the groups.
+    """
+
+    columns = (
+        MODEL,
+        AGAINST,
+        GROUPS,
+        Column("metric", meaning="The metric, as in `-m`.", cell=lambda kept: kept.metric),
+        Column("verdict", meaning="Verdict on all tasks.", cell=lambda kept: kept.verdict),
+        Column(
+            "verdict kept", meaning="Groups without which the verdict is the same.",
+            cell=lambda kept: kept.kept,
+        ),
+        Column(
+            "changes without", meaning="Groups without which it is another, which is named.",
+            cell=lambda kept: kept.changed,
+        ),
+        Column(
+            "half the attempts", meaning="Verdict with half of the attempts, drawn at random.",
+            cell=lambda kept: kept.half,
+        ),
+    )  # fmt: skip
+
+    group: str
+
+    def tables(self) -> Iterator[Table]:
+        """A row per pair and metric."""
+        title = f"Verdicts without each {self.group}, and with half of the attempts"
+        yield self.table(self.records, title)
+
+
+def sensitivities(study: Study, group: str, baseline: str | None) -> Iterator[Kept]:
+    """Each pair and metric with what changes its verdict.
 
     study : its counts are split by `group`; leaving a group out leaves its cells out.
     """
@@ -43,31 +96,19 @@ def sensitivity_table(study: Study, group: str, baseline: str | None) -> Table:
         value: _verdicts(replace(study, counts=counts.without_group(group, value)), baseline)
         for value in values
     }
-    half = None
+    half = {}
     if int(whole.counts.n.min()) >= 2:
         fewer = halved(whole.counts, study.confidence.seed)
         half = _verdicts(replace(study, counts=fewer), baseline)
-    rows: list[tuple[Cell, ...]] = []
     for first, second in choose_pairs(whole, baseline):
         key = (first.series, second.series, first.metric.name)
         now = {value: verdicts.get(key, _EMPTY) for value, verdicts in without.items()}
         changed = [f"{value} ({other})" for value, other in now.items() if other != full[key]]
-        rows.append(
-            (
-                first.series[0], second.series[0], *first.series[1:], first.metric.name, full[key],
-                f"{len(without) - len(changed)} of {len(without)}", ", ".join(changed) or "none",
-                half.get(key, _LONE) if half else _LONE,
-            )
+        yield Kept(
+            first.series, second.series[0], first.metric.name, full[key],
+            f"{len(without) - len(changed)} of {len(without)}", ", ".join(changed) or "none",
+            half.get(key, _LONE),
         )  # fmt: skip
-    model, *groups = head(whole.counts.group_names)
-    columns = (
-        model, Column("against"), *groups, Column("metric"), Column("verdict"),
-        Column("verdict kept"), Column("changes without"),
-        Column("half the attempts"),
-    )  # fmt: skip
-    return Table(
-        columns, tuple(rows), f"Verdicts without each {group}, and with half of the attempts"
-    )
 
 
 def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, str], str]:

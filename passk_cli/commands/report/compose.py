@@ -28,8 +28,9 @@ from passk_cli.report.words import first_few, plural
 from passk_cli.study.extremes import groups_named
 
 _LEADERBOARD = (
-    "Each number is an estimate with its confidence interval. Models that share a letter in the"
-    " column tied do not differ significantly; rank holds the places that the tests leave open."
+    "Each number is an estimate with its confidence interval. rank: possible places by the tests of"
+    " all pairs; ahead of next: the difference to the model below, with ~ where it is not"
+    " significant."
 )
 _DIFFERENCES = (
     "Each line is the difference of two models on the tasks they share, with its interval. A"

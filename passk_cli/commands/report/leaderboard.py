@@ -4,40 +4,44 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from passk_cli.report.model import Cell, Column, Report, Table
+from passk_cli.report.model import ALWAYS, Cell, Report, Table
 
-# Of a ranking, what stands beside the estimates; P(best) is called leads there.
-_PLACES = ("tied", "leads", "rank")
+# Of a ranking, the columns that stand beside the estimates.
+_PLACES = ("rank", "ahead of next")
 
 
 def leaderboard(estimates: Report, differences: Report) -> Report:
-    """The estimates with the places of the first ranking beside them, where there is one."""
+    """The estimates with the places of the ranking beside them, where there is one."""
     table = estimates.tables[0]
     ranking = next((t for t in differences.tables if is_ranking(t)), None)
     if ranking is None:
         return estimates
     places = [_place(ranking, name) for name in _PLACES]
-    rows = {row[0]: [row[place] for place in places] for row in ranking.rows}
-    metric = ranking.columns[1].name
-    columns = tuple(replace(ranking.columns[place], name=_heading(ranking.columns[place], metric))
-                    for place in places)  # fmt: skip
+    model = _place(ranking, "model")
+    rows = {row[model]: [row[place] for place in places] for row in ranking.rows}
+    metric = ranking.columns[places[1] - 1].header
+    columns = tuple(
+        replace(ranking.columns[place], header=f"{name} at {metric}")
+        for place, name in zip(places, _PLACES, strict=True)
+    )
     none: list[Cell] = [None] * len(places)
     joined = Table(
         (*table.columns, *columns),
         tuple((*row, *rows.get(row[0], none)) for row in table.rows),
         table.title,
     )
-    words = next((part for part in differences.context.split(" · tied: ")[1:]), "")
-    caption = f"{estimates.context} · tied: {words}" if words else estimates.context
-    return replace(estimates, tables=(joined, *estimates.tables[1:]), context=caption)
+    signs = differences.context.split(" · ")[0]
+    return replace(
+        estimates,
+        tables=(joined, *estimates.tables[1:]),
+        context=" · ".join(filter(None, (estimates.context, signs))),
+    )
 
 
 def without_ranking(differences: Report) -> Report:
-    """The differences, with the rankings after them, and without the one of the leaderboard."""
-    rankings = [table for table in differences.tables if is_ranking(table)]
-    others = [table for table in differences.tables if not is_ranking(table)]
-    titled = (replace(table, title=f"Ranking at {table.columns[1].name}") for table in rankings[1:])
-    return replace(differences, tables=(*others, *titled))
+    """The differences of all pairs, without the ranking."""
+    others = (table for table in differences.tables if not is_ranking(table))
+    return replace(differences, tables=tuple(replace(table, shown=ALWAYS) for table in others))
 
 
 def is_ranking(table: Table) -> bool:
@@ -47,7 +51,3 @@ def is_ranking(table: Table) -> bool:
 
 def _place(table: Table, name: str) -> int:
     return [column.header for column in table.columns].index(name)
-
-
-def _heading(column: Column, metric: str) -> str:
-    return f"{column.header} at {metric}"

@@ -1,0 +1,762 @@
+"""A comparison as people read it: the ranking or the baseline's table, the pairs, the changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from passk_cli.commands.compare.band import Bands
+from passk_cli.commands.compare.crossings import Crossings
+from passk_cli.commands.compare.pairs import Pair, Rank, Standing, at_first
+from passk_cli.commands.compare.sensitivity import Sensitivity
+from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
+from passk_cli.inference.intervals import TANGO
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import Change, Metric
+from passk_cli.report.model import ALWAYS, DATA, FULL, Cell, Column, Estimate, Sentence, Table
+from passk_cli.report.plot import Plot, Rule, forest
+from passk_cli.report.words import p_text, plural, series_name, span
+from passk_cli.study.adjustment import Adjustment
+from passk_cli.study.fact import Fact
+from passk_cli.study.influence import decided_by_few
+from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from passk_cli.study.pivot import Number
+from passk_cli.study.rules import UNADJUSTED
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
+from passk_cli.study.values import Series, TaskValues
+
+# A metric, where a reference describes columns without data.
+_METRIC = Number("METRIC", "A metric of -k or -m.", "share")
+# Pairs that a chart has room for, and rows of changes that people read.
+_FIRST = 28
+_SIGNIFICANT = (BETTER, WORSE)
+# Verdicts on changes: a model that changes by more is not a better one.
+_OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
+_SHOWN = {UNDECIDED: "tied"}
+
+UNPAIRED_TASKS = Message(
+    "unpaired-tasks", WARNING,
+    "tasks that only one of two models has are left out of {comparisons:comparison} (at most"
+    " {most}: {pair})",
+    meaning="Models are compared task by task, on the tasks that both have. Tasks of one model"
+    " alone do not count in the difference, so it can differ from that of the two estimates."
+    " `--unpaired error` refuses such data.",
+)  # fmt: skip
+NOT_COMPARED = Message(
+    "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
+    meaning="These pairs have no difference, test or place at this metric: they share no task, or a"
+    " model has too few attempts for the metric's k. `--short-tasks drop` uses the tasks with"
+    " enough attempts.",
+)  # fmt: skip
+NOT_IN_GROUPS = Message(
+    "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",
+    meaning="Models are compared within a group (--by), and these groups have no attempt of the"
+    " baseline.",
+)  # fmt: skip
+SPECIAL_INTERVAL = Message(
+    "special-interval", NOTE, "{numbers}: {reason}",
+    meaning="The method of intervals that was asked for cannot be used for these metrics; another"
+    " one was.",
+)  # fmt: skip
+NO_INTERVAL = Message(
+    "no-interval", WARNING, "no interval of {numbers}: {reason}",
+    meaning="The data do not determine an interval of these differences. The test may still hold.",
+)  # fmt: skip
+FEW_TASKS_DECIDE = Message(
+    "few-tasks-decide", WARNING,
+    "few tasks decide {pair} at {metric}: without the {number} that changed most ({tasks}) the"
+    " difference is {rest:=share} and not significant{?more|; likewise in {more:more difference}}",
+    meaning="A significant difference loses half of its size and its significance without about"
+    " 1 % of the tasks. Look at these tasks before you report it: they may be mislabelled, or of a"
+    " kind that the benchmark has few of.",
+)  # fmt: skip
+MANY_GROUPS = Message(
+    "unadjusted-groups", NOTE,
+    "{groups:group} compared without adjustment: expect false positives",
+    meaning="Every group is another chance that some pair differs by accident. --adjust max-t holds"
+    " the level over all of them together.",
+)  # fmt: skip
+POWERLESS = Message(
+    "powerless-tests", NOTE,
+    "no result of {tests:test} at {metric} could be significant with so few tasks",
+    meaning="The smallest p-value that these tests can have lies above the level. A tie says"
+    " nothing here; `passk plan` says how many tasks a difference needs.",
+)  # fmt: skip
+DISAGREEMENT = Message(
+    "verdicts-by-p", NOTE,
+    "the verdict is that of p: {differences:interval} {differences:disagrees|disagree}{?pair|"
+    " ({pair})}",
+    meaning="An interval leaves out 0 where p is not significant, or holds it where p is. By"
+    " default both have one law. A test, an adjustment or a method of intervals that was asked for,"
+    " and the test for these tasks, can differ from it; holm, bh and none adjust p alone.",
+)  # fmt: skip
+
+
+def _level(section: Section[Pair] | Ranking | Baseline) -> str:
+    return f"{100 * (1 - section.study.confidence.level):g} %"
+
+
+def _number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
+    """A mean as a number that knows whether it is a share."""
+    if isinstance(cell, Estimate):
+        return replace(cell, letters=letters)
+    value = cell if isinstance(cell, float) else None
+    return Estimate(value, share=metric.unit == "share", letters=letters)
+
+
+def _tested(pairs: Sequence[Pair]) -> list[Pair]:
+    return [pair for pair in pairs if pair.comparison.testable]
+
+
+def _p(pair: Pair) -> str:
+    """The p of the verdict: "p = 0.02", "p < 0.0001"."""
+    name, p = "p", pair.fact.p_adjusted or 0.0
+    if pair.fact.verdict == EQUIVALENT:
+        name, p = "p of equivalence", pair.equivalence or 0.0
+    text = p_text(p)
+    return f"{name} < {text[1:]}" if text.startswith("<") else f"{name} = {text}"
+
+
+def _counted(pairs: Sequence[Pair]) -> str:
+    """As "5 of 6 pairs differ significantly"."""
+    differ = sum(pair.fact.verdict in _SIGNIFICANT for pair in pairs)
+    return f"{differ:,} of {plural(len(pairs), 'pair')} differ significantly"
+
+
+def _place(rank: Rank | None) -> Cell:
+    return (
+        None
+        if rank is None or rank.low is None or rank.high is None
+        else (span(rank.low, rank.high))
+    )
+
+
+def _first(standing: Standing) -> Rank:
+    """The rank at the first metric, or at the first with a value."""
+    return next(iter(standing.ranks.values()))
+
+
+def _lettered(standing: Standing, metric: Metric) -> Estimate:
+    rank = standing.ranks.get(metric)
+    if rank is None:
+        return Estimate(None)
+    return _number(rank.values.estimate, metric, letters=rank.letters or "")
+
+
+_LETTERED = Column(
+    "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
+    cell=_lettered, units=lambda _, metric: metric.unit,
+            example=_METRIC,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ranking(Section[Standing]):
+    """Models by the first metric, the best first; those that tie share a letter.
+
+    pairs : all that were compared.  alone : whether there are two models, whose difference
+        stands in its own table.
+    """
+
+    columns = (
+        Column(
+            "rank", meaning="Place at the first metric, or the places that the tests leave open.",
+            cell=lambda standing: _place(_first(standing)),
+        ),
+        MODEL,
+        GROUPS,
+        replace(_LETTERED, across=lambda section: [section.metric]),
+        Column(
+            "ahead of next", "share",
+            meaning="Difference to the model below, on the tasks that both have, with its interval;"
+            " ~ not significant, = equivalent.",
+            cell=lambda standing: standing.ahead.difference if standing.ahead else "",
+        ),
+        Column(
+            "tasks", meaning="Tasks with attempts of the model.",
+            cell=lambda standing: str(len(_first(standing).values.tasks)),
+            where=lambda section: section.differ,
+        ),
+        replace(_LETTERED, across=lambda section: section.further),
+        Column(
+            "rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
+            cell=lambda standing, metric: _place(standing.ranks.get(metric)),
+            across=lambda section: section.further, example=_METRIC,
+        ),
+        Column(
+            "first in resamples ({0.name})", "share", shown=FULL,
+            meaning="Share of the resamples of the tasks in which the model comes first at"
+            " {0.name}, ties split. It is no test, and not the probability of being best.",
+            cell=lambda standing, metric: standing.ranks[metric].leads
+            if metric in standing.ranks else None,
+            across=lambda section: [section.metric, *section.further], example=_METRIC,
+        ),
+    )  # fmt: skip
+
+    pairs: Sequence[Pair]
+    alone: bool = False
+
+    @property
+    def metric(self) -> Metric:
+        """The metric by which models are ranked."""
+        return at_first(self.pairs)[0].metric
+
+    @property
+    def further(self) -> list[Metric]:
+        """The other metrics."""
+        return [metric for metric in self.study.metrics if metric != self.metric]
+
+    @property
+    def differ(self) -> bool:
+        """Whether models have other tasks."""
+        return len({_first(standing).values.tasks.tobytes() for standing in self.records}) > 1
+
+    def tables(self) -> Iterator[Table]:
+        """One line per model."""
+        for table in super().tables():
+            yield replace(table, shown=FULL if self.alone else ALWAYS)
+
+    def context(self) -> Iterator[str]:
+        """The signs of a tie."""
+        if not self.alone:
+            yield f"~ or same letter: tied at {_level(self)}"
+
+    def answer(self) -> Iterator[Sentence]:
+        """The model that comes first, the next, and whether others tie."""
+        every = at_first(self.pairs)
+        tested, metric = _tested(every), self.metric.name
+        ranked = [
+            rank for standing in self.records for rank in [standing.ranks.get(self.metric)]
+            if rank is not None and rank.low is not None
+        ]  # fmt: skip
+        if self.alone or not tested:
+            return
+        if self.study.counts.group_names:
+            yield self._of_groups(ranked, tested)
+            return
+        top, others = ([r for r in ranked if (r.low == 1) == first] for first in (True, False))
+        # Not all pairs share tasks, or each has its own, and differences go round in a circle.
+        if not top or len(tested) < len(ranked) * (len(ranked) - 1) // 2:
+            yield (f"{_counted(tested)} at {metric}.",)
+        elif len(top) == 1:
+            yield self._of_winner(top[0], others, tested)
+        else:
+            yield self._of_ties(top, others, tested)
+
+    def _of_winner(self, best: Rank, others: Sequence[Rank], tested: Sequence[Pair]) -> Sentence:
+        series, metric = best.values.series, self.metric.name
+        own = [pair.of(series) for pair in tested if series in pair.models]
+        if any(pair.fact.verdict != BETTER for pair in own):
+            return (f"{series[0]} comes first at {metric}; {_counted(tested)}.",)
+        second = others[0].values.series
+        nearest = next(pair for pair in own if second in pair.models)
+        size = (replace(nearest.fact.estimate, signed=False), Column("points", "share"))
+        rest, ties = len(tested) - 1, sum(pair.winner is None for pair in tested)
+        verb = "ties" if ties == 1 else "tie"
+        more = f"; {ties:,} of the other {rest:,} pairs {verb}" if ties else (
+            "; every other pair differs too" if rest else ""
+        )  # fmt: skip
+        return (f"{series[0]} leads at {metric} by ", size, f", {_p(nearest)}{more}.")
+
+    def _of_ties(
+        self, top: Sequence[Rank], others: Sequence[Rank], tested: Sequence[Pair]
+    ) -> Sentence:
+        names = [rank.values.series[0] for rank in top]
+        ends = [
+            end
+            for r in top
+            for end in _number(r.values.estimate, self.metric).ends
+            if end is not None
+        ]
+        level = Estimate(min(ends), upper=max(ends), share=self.metric.unit == "share")
+        where = (f" at {self.metric.name} (", level)
+        if not others:
+            return (f"All {plural(len(top), 'model')} tie", *where, ").")
+        first = f"{names[0]} and {names[1] if len(names) == 2 else f'{len(names) - 1:,} more'}"
+        worse = {frozenset(pair.models) for pair in tested if pair.winner}
+        both = [frozenset((a.values.series, b.values.series)) for a in others for b in top]
+        than = "" if worse.issuperset(both) else " than at least one model"
+        rest = f"the other {len(others):,} are"
+        if len(others) == 1:
+            rest = f"{others[0].values.series[0]} is"
+        last = _number(others[0].values.estimate, self.metric)
+        return (
+            f"{first} tie for first", *where, f"); {rest} significantly worse{than} (",
+            "" if len(others) == 1 else "at most ", last, ").",
+        )  # fmt: skip
+
+    def _of_groups(self, ranked: Sequence[Rank], tested: Sequence[Pair]) -> Sentence:
+        groups: dict[Series, list[str]] = {}
+        for rank in ranked:
+            own = groups.setdefault(rank.values.series[1:], [])
+            own += [rank.values.series[0]] * (rank.low == 1)
+        first = Counter(own[0] if len(own) == 1 else "" for own in groups.values())
+        ties = first.pop("", 0)
+        parts = [f"a tie in {ties:,}"] * bool(ties)
+        if first:
+            ((name, count),) = first.most_common(1)
+            others = sum(first.values()) - count
+            parts = [f"{name} in {count:,}", *[f"others in {others:,}"] * bool(others), *parts]
+        return (
+            f"First at {self.metric.name}: {', '.join(parts)} of {plural(len(groups), 'group')};"
+            f" {_counted(tested)}.",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model beside the baseline: its pairs by metric; of the baseline itself its values."""
+
+    series: Series
+    pairs: Mapping[Metric, Pair]
+    own: Mapping[Metric, TaskValues]
+
+    def difference(self, metric: Metric) -> Estimate:
+        """To the baseline; of the baseline, its estimate."""
+        if metric in self.pairs:
+            return self.pairs[metric].difference
+        own = self.own.get(metric)
+        return _number(own.estimate if own and own.there else None, metric)
+
+    def of(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
+        """Something about a pair; "" of the baseline."""
+        return value(self.pairs[metric]) if metric in self.pairs else ""
+
+
+@dataclass(frozen=True)
+class Baseline(Section[Line]):
+    """Each model's difference to the baseline, on shared tasks; the baseline on all its own."""
+
+    columns = (
+        MODEL,
+        GROUPS,
+        Column(
+            "{0.name}", meaning="Difference to the baseline at {0.name}; of the baseline, its"
+            " estimate. ~ not significant, = equivalent.",
+            cell=lambda line, metric: line.difference(metric),
+            across=lambda section: [section.metric], units=lambda _, metric: metric.unit,
+            example=_METRIC,
+        ),
+        Column(
+            "p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
+            cell=lambda line, metric: line.of(metric, lambda pair: pair.fact.p_adjusted),
+            across=lambda section: [section.metric], example=_METRIC,
+        ),
+        Column(
+            "verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
+            cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
+            across=lambda section: [section.metric], example=_METRIC,
+        ),
+        Column(
+            "{0.name}", meaning="Difference to the baseline at {0.name}; of the baseline, its"
+            " estimate. ~ not significant, = equivalent.",
+            cell=lambda line, metric: replace(line.difference(metric), low=None, high=None),
+            across=lambda section: section.further, units=lambda _, metric: metric.unit,
+            example=_METRIC,
+        ),
+        Column(
+            "tasks", meaning="Tasks that both have; of the baseline, its own.",
+            cell=lambda line: _tasks(
+                [len(pair.comparison.tasks) for pair in line.pairs.values()]
+                or [len(own.tasks) for own in line.own.values()]
+            ),
+            where=lambda section: any(pair.comparison.only_second for pair in section.pairs),
+        ),
+    )  # fmt: skip
+
+    pairs: Sequence[Pair]
+    baseline: str
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the answer."""
+        return at_first(self.pairs)[0].metric
+
+    @property
+    def further(self) -> list[Metric]:
+        """The other metrics."""
+        return [metric for metric in self.study.metrics if metric != self.metric]
+
+    def tables(self) -> Iterator[Table]:
+        """A line per model, the baseline's first."""
+        yield self.table(self.records, f"Difference to {self.baseline}")
+
+    def context(self) -> Iterator[str]:
+        """The sign of a tie."""
+        yield f"~ tied at {_level(self)}"
+
+    def answer(self) -> Iterator[Sentence]:
+        """How many models are better, worse and tied, and the one with the largest difference."""
+        tested = _tested(at_first(self.pairs))
+        if not tested:
+            return
+        verdicts = Counter(pair.fact.verdict for pair in tested)
+        words = {
+            BETTER: "significantly better", WORSE: "significantly worse",
+            EQUIVALENT: "equivalent", UNDECIDED: "tied",
+        }  # fmt: skip
+        counted = [f"{verdicts[name]:,} {word}" for name, word in words.items() if verdicts[name]]
+        best = max(tested, key=lambda pair: pair.fact.estimate.value or 0.0)
+        yield (
+            f"Against {self.baseline} at {self.metric.name}: {', '.join(counted)}; highest:"
+            f" {series_name(best.series)} ", best.fact.estimate, ".",
+        )  # fmt: skip
+
+
+def lines(pairs: Sequence[Pair], baseline: str) -> list[Line]:
+    """The baseline of each group and the models beside it."""
+    rows: list[Line] = []
+    for group in dict.fromkeys(pair.series[1:] for pair in pairs):
+        own = [pair for pair in pairs if pair.series[1:] == group]
+        values = {pair.metric: pair.comparison.second for pair in own}
+        rows.append(Line((baseline, *group), {}, values))
+        for series in dict.fromkeys(pair.series for pair in own):
+            rows.append(Line(series, {p.metric: p for p in own if p.series == series}, {}))
+    return rows
+
+
+def _verdict(pair: Pair) -> str:
+    return _SHOWN.get(pair.fact.verdict, pair.fact.verdict)
+
+
+def _tasks(sizes: Sequence[int]) -> str:
+    return span(min(sizes), max(sizes))
+
+
+_DIFFERENCE = Column(
+    "difference", "share", meaning="The model minus the other one, on the tasks that both have,"
+    " with its interval; ~ not significant, = equivalent.", cell=lambda pair: pair.difference,
+)  # fmt: skip
+_P = Column(
+    "p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
+    cell=lambda pair: pair.fact.p_adjusted,
+)  # fmt: skip
+_P_EQUIVALENCE = Column(
+    "p equivalence", "p", joined=True, cell=lambda pair: pair.equivalence,
+    meaning="p-value of two one-sided tests that the difference lies within the margin.",
+    where=lambda section: bool(section.study.rules.margin),
+)  # fmt: skip
+_SHARED = Column(
+    "tasks", meaning="Tasks that both have.", cell=lambda pair: str(len(pair.comparison.tasks)),
+    where=lambda section: len({len(pair.comparison.tasks) for pair in section.records}) > 1,
+)  # fmt: skip
+
+
+def _side(place: int) -> Column:
+    """The estimate of one of the two."""
+    return Column(
+        "{}", "share", meaning="Its estimate, on the tasks that both have.",
+        cell=lambda pair, _: _number(pair.comparison.estimates[place], pair.metric),
+        across=lambda section: [section.names[place]],
+        example=("estimate", "of other")[place],
+    )  # fmt: skip
+
+
+def _field(name: str, meaning: str, value: Callable[[Pair], Cell]) -> Column:
+    """A field of a pair's tidy row."""
+    return Column("", meaning=meaning, name=name, shown=DATA, cell=value, where=lambda _: False)
+
+
+_FIELDS = (
+    _field("estimate_model", "Estimate of the model on the tasks that both have.",
+           lambda pair: pair.comparison.estimates[0]),
+    _field("estimate_against", "Estimate of the other model on the tasks that both have.",
+           lambda pair: pair.comparison.estimates[1]),
+    _field("p_equivalence", _P_EQUIVALENCE.meaning, lambda pair: pair.equivalence),
+    _field("family", "Tests adjusted together: primary, secondary or all.",
+           lambda pair: pair.comparison.family if pair.comparison.test else None),
+    _field("only_model", "Tasks that the other model lacks, left out.",
+           lambda pair: pair.comparison.only_first),
+    _field("only_against", "Tasks that the model lacks, left out.",
+           lambda pair: pair.comparison.only_second),
+    _field("letters", "Models that share a letter do not differ significantly.",
+           lambda pair: getattr(pair.ranks[0], "letters", None)),
+    _field("letters_against", "Letters of the other model.",
+           lambda pair: getattr(pair.ranks[1], "letters", None)),
+    _field("leads", "Share of the resamples of the tasks in which the model comes first, ties"
+           " split; empty where attempts differ between models, which alone can put one first, or"
+           " no task is shared by all.", lambda pair: getattr(pair.ranks[0], "leads", None)),
+    _field("leads_against", "Share of the resamples in which the other model comes first.",
+           lambda pair: getattr(pair.ranks[1], "leads", None)),
+    _field("rank_low", "Best place that the tests leave open.",
+           lambda pair: getattr(pair.ranks[0], "low", None)),
+    _field("rank_high", "Worst place that the tests leave open.",
+           lambda pair: getattr(pair.ranks[0], "high", None)),
+    _field("crosses_at", "First k at which the other model overtakes (--crossings).",
+           lambda pair: pair.crosses("k")),
+    _field("crosses_low", "Lower limit of that k.", lambda pair: pair.crosses("low")),
+    _field("crosses_high", "Upper limit of that k.", lambda pair: pair.crosses("high")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Compared(Section[Pair]):
+    """Pairs of models with their tests: their rows, and what cannot be said of them."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Above the estimates of both."""
+        return "estimate", "of other"
+
+    def facts(self) -> Iterator[Fact]:
+        """A row per pair and metric."""
+        for pair in self.records:
+            more = {c.name: c.cell(pair) for c in _FIELDS if c.cell is not None}
+            fact = replace(pair.fact, more={**pair.fact.more, **more})
+            if isinstance(pair.metric, Change):
+                verdict = _OF_CHANGES.get(fact.verdict, fact.verdict)
+                fact = replace(fact, k=None, verdict=verdict)
+            yield fact
+
+    def messages(self) -> Iterator[Said]:
+        """Pairs without a difference, and intervals of another method or none."""
+        compared = [pair.comparison for pair in self.records]
+        lacking = Counter((c.reason, c.first.metric.name) for c in compared if c.reason)
+        for (reason, metric), count in lacking.items():
+            yield NOT_COMPARED(pairs=count, metric=metric, reason=reason)
+        usual, reasons = (self.study.confidence.method, TANGO), dict[tuple[str, bool], list[str]]()
+        for c in compared:
+            if c.interval and (c.interval.low is None or c.interval.method not in usual):
+                key = c.interval.reason, c.interval.low is None
+                reasons.setdefault(key, []).append(c.first.metric.name)
+        for (reason, empty), names in reasons.items():
+            message = NO_INTERVAL if empty else SPECIAL_INTERVAL
+            yield message(numbers=", ".join(dict.fromkeys(names)), reason=reason)
+
+
+@dataclass(frozen=True)
+class Pairs(Compared):
+    """The difference of every pair at every metric.
+
+    adjustment : of all that was tested together.  baseline : the model that all are compared with;
+    "" for all pairs.  alone : whether there are two models, whose difference is what is asked.
+    drawn : whether the picture is that of the differences.
+    """
+
+    title = "Pairs"
+    columns = (
+        replace(MODEL, where=lambda section: not section.alone),
+        replace(AGAINST, where=lambda section: not section.alone),
+        GROUPS,
+        Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
+        _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE,
+        Column(
+            "verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
+            cell=_verdict, where=lambda section: not section.alone,
+        ),
+        _SHARED, *_FIELDS,
+        data_field("test", "Name of the test."),
+        data_field("adjustment", "Adjustment of p for the number of tests."),
+    )  # fmt: skip
+
+    adjustment: Adjustment
+    baseline: str = ""
+    alone: bool = False
+    drawn: bool = True
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Above the estimates of both: the models, of two."""
+        first = self.records[0]
+        return (first.series[0], first.against) if self.alone else super().names
+
+    def tables(self) -> Iterator[Table]:
+        """All pairs with --full; of two models the one table."""
+        title, shown = ("", ALWAYS) if self.alone else (self.title, FULL)
+        yield replace(self.table(self.records, title), shown=shown)
+
+    def answer(self) -> Iterator[Sentence]:
+        """Of two models the difference; where another metric says the opposite; no test."""
+        first = at_first(self.records)
+        tested = _tested(first)
+        if not tested:
+            reasons = dict.fromkeys(p.comparison.reason or "a test without p" for p in first)
+            yield (f"No test is possible: {next(iter(reasons))}.",)
+            return
+        metric = first[0].metric
+        if self.alone:
+            a, b = (series_name(series) for series in first[0].models)
+            words = {
+                BETTER: f"{a} is significantly better than {b}",
+                WORSE: f"{a} is significantly worse than {b}",
+                EQUIVALENT: f"{a} and {b} are equivalent",
+            }.get(first[0].fact.verdict, f"{a} and {b} tie")
+            yield (f"{words} at {metric.name}: ", first[0].fact.estimate, f", {_p(first[0])}.")
+        before = {frozenset(p.models): p.winner for p in tested}
+        turned = [
+            (pair, models)
+            for pair in self.records
+            for models in [frozenset(pair.models)]
+            if pair.winner and (before.get(models) or pair.winner) != pair.winner
+        ]
+        names = ", ".join(dict.fromkeys(pair.metric.name for pair, _ in turned))
+        several = len({models for _, models in turned})
+        if several == 1:
+            better = series_name(turned[0][0].winner or ())
+            yield (f"The order reverses: at {names}, {better} is significantly better.",)
+        elif several:
+            yield (f"The order of {several:,} pairs reverses, significantly, at {names}.",)
+
+    def context(self) -> Iterator[str]:
+        """The data of the tests, and how they are adjusted."""
+        confidence, margin = self.study.confidence, self.study.rules.margin
+        if self.alone:
+            yield f"~ tied at {_level(self)}"
+        if margin:
+            yield f"= within ±{margin:g}"
+        sizes = [len(pair.comparison.tasks) for pair in self.records]
+        yield f"{_tasks(sizes)} shared task{'s' * (max(sizes) != 1)}"
+        yield self.adjustment.brief
+        if confidence.population == THESE_TASKS:
+            yield "for these tasks"
+        elif confidence.cluster:
+            yield f"clustered by {confidence.cluster}"
+        if not self.alone:
+            yield "pairs: --full"
+
+    def details(self) -> list[str]:
+        """The level, the tests, the intervals."""
+        return [self._significance, self.adjustment.test_words, self.study.confidence.words()]
+
+    @property
+    def _significance(self) -> str:
+        return f"not significant at the {_level(self)} level, {self.adjustment.words}"
+
+    def messages(self) -> Iterator[Said]:
+        """What is left out, what rests on few tasks, and what no test could find."""
+        study, compared = self.study, [pair.comparison for pair in self.records]
+        series = study.counts.series
+        lacking = {key[1:] for key in series} - {
+            key[1:] for key in series if key[0] == self.baseline
+        }
+        if self.baseline and lacking:
+            groups = [series_name(group) for group in sorted(lacking)]
+            yield NOT_IN_GROUPS(baseline=self.baseline, groups=groups)
+        unpaired = [c for c in compared if c.only_first + c.only_second]
+        if unpaired:
+            most = max(unpaired, key=lambda c: c.only_first + c.only_second)
+            yield UNPAIRED_TASKS(
+                comparisons=len(unpaired), most=most.only_first + most.only_second,
+                pair=f"{most.first.name} against {most.second.name}",
+            )  # fmt: skip
+        yield from super().messages()
+        few = list(decided_by_few(compared, study.confidence))
+        if few:
+            c = few[0].comparison
+            yield FEW_TASKS_DECIDE(
+                pair=f"{c.first.name} against {c.second.name}", metric=c.first.metric.name,
+                number=len(few[0].tasks), tasks=[study.counts.tasks[t] for t in few[0].tasks],
+                rest=few[0].rest, more=len(few) - 1,
+            )  # fmt: skip
+        tested = _tested(at_first(self.records))
+        least = min((pair.comparison.smallest for pair in tested), default=0.0)
+        if least > 1 - study.confidence.level + 1e-12:
+            yield POWERLESS(tests=len(tested), metric=tested[0].metric.name)
+        if study.counts.group_names and study.rules.adjust == UNADJUSTED:
+            yield MANY_GROUPS(groups=len({c.first.series[1:] for c in compared}))
+        if apart := self.adjustment.disagreements:
+            c = apart[0]
+            names = f"{c.first.name} − {c.second.name} at {c.first.metric.name}"
+            yield DISAGREEMENT(differences=len(apart), pair=names if len(apart) == 1 else "")
+
+    def plots(self) -> tuple[Plot, ...]:
+        """A forest of the differences, a panel per metric."""
+        differing = sorted(self.records, key=lambda pair: pair.winner is None)
+        names = list(dict.fromkeys(pair.models for pair in differing))
+        names = names if self.baseline else names[:_FIRST]
+        chosen = [pair for pair in self.records if pair.models in names]
+        # A difference that is a range has a point at each end.
+        points = [
+            (pair.fact, value)
+            for pair in chosen
+            for value in dict.fromkeys(pair.fact.estimate.ends)
+        ]
+        if not self.drawn or all(value is None for _, value in points):
+            return ()
+        rows = []
+        for fact, value in points:
+            model, *groups = fact.series
+            label = model if self.baseline else f"{model} − {fact.against}"
+            rows.append(
+                {
+                    "pair": " · ".join([label, *(group or '""' for group in groups)]),
+                    "metric": fact.name, "difference": value, "low": fact.estimate.low,
+                    "high": fact.estimate.high, "told": fact.verdict in _SIGNIFICANT,
+                }
+            )  # fmt: skip
+        margin = self.study.rules.margin
+        first, *others = self.details()
+        part = f"{len(chosen)} of {len(self.records):,} differences"
+        chart = forest(
+            rows, label="pair", value="difference", low="low", high="high", facet="metric",
+            told="told",
+            rules=[Rule(x=0.0, dashed=False), *(Rule(x=x) for x in (-margin, margin) if x)],
+            title=f"Difference to {self.baseline}" if self.baseline
+            else "Differences between models",
+            subtitle=" · ".join(
+                filter(None, [
+                    f"○ {first}", f"dashed: ±{margin:g}" if margin else "", *others,
+                    part if len(chosen) < len(self.records) else "",
+                ])
+            ),
+            x_title="difference",
+        )  # fmt: skip
+        return (chart,)
+
+
+@dataclass(frozen=True)
+class Changes(Compared):
+    """How both models of each pair change, and by how much their changes differ."""
+
+    columns = (
+        MODEL,
+        AGAINST,
+        GROUPS, _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE, _SHARED,
+    )  # fmt: skip
+
+    change: Change
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Above the changes of both."""
+        return "change", "change of other"
+
+    @property
+    def _where(self) -> str:
+        return f"from {self.change.start.name} to {self.change.end.name}"
+
+    def tables(self) -> Iterator[Table]:
+        """A row per pair."""
+        yield replace(self.table(self.records, f"Change {self._where}"), first=_FIRST)
+
+    def answer(self) -> Iterator[Sentence]:
+        """Of two models the difference; of more, how many pairs differ."""
+        tested = _tested(self.records)
+        if len(tested) == 1:
+            name = series_name(tested[0].series)
+            change = f"The change {self._where}"
+            words = {
+                BETTER: f"{change} is significantly higher for {name}",
+                WORSE: f"{change} is significantly lower for {name}",
+                EQUIVALENT: f"{change} is equivalent for both",
+            }.get(tested[0].fact.verdict, f"{change} does not differ significantly")
+            yield (f"{words}: ", tested[0].fact.estimate, f", {_p(tested[0])}.")
+        elif tested:
+            equivalent = sum(pair.fact.verdict == EQUIVALENT for pair in tested)
+            also = f"; {equivalent:,} equivalent" if equivalent else ""
+            yield (f"The change {self._where}: {_counted(tested)}{also}.",)
+
+
+SECTIONS = (
+    Ranking,
+    Baseline,
+    Pairs,
+    Changes,
+    Crossings,
+    Bands,
+    FlippedPairs,
+    FlippedTasks,
+    Sensitivity,
+)
