@@ -89,7 +89,7 @@ def explained(message: Message) -> str:
 
 def listed(messages: Iterable[Message]) -> str:
     """Every message: its name and what it says."""
-    rows = [(message.name, message.pattern) for message in messages]
+    rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
     return "\n".join(_table(rows, _LEFT + _GAP, _width()))
 
 

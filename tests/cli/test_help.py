@@ -88,6 +88,7 @@ def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
     assert shown.startswith("note[noisy-attempts]\n\nat least <share> of the variance")
     assert "`passk plan` says" in shown
     assert "--ignore noisy-attempts" in shown
+    assert "--ignore" not in passk("help", "bad-output").out
     every = passk("help", "messages").out
     assert all(f"\n{name} " in f"\n{every}" for name in messages())
     done = passk("help", "noisy-attempt")
