@@ -40,6 +40,13 @@ CASES = [
     ("plan of a budget", "plan sample_data/tau_airline.csv --budget 5000"),
     ("plan without a pilot", "plan --mean 0.6 --spread 0.3"),
     ("bootstrap", f"bootstrap {COLD}"),
+    ("tasks", "tasks sample_data/tau_airline.csv"),
+    ("tasks of 8 models", "tasks sample_data/agents.jsonl"),
+    ("tasks of 20 attempts", f"tasks {CRUX} --model gpt-4-0613"),
+    ("flips", "tasks sample_data/agents.jsonl --model claude-fable-5 --against gpt-5.5"),
+    ("flips of 7 models", "tasks sample_data/agents.jsonl --against gpt-5.5"),
+    ("suspects", "tasks sample_data/agents.jsonl --suspects"),
+    ("tasks above a rate", "tasks sample_data/agents.jsonl --always 0.9"),
 ]
 LINES, COLUMNS = 24, 100
 

@@ -326,7 +326,7 @@ class EachTask(Section[Fact]):
         """The limit by which a rate is shown."""
         if self.rate is not None:
             yield sized([len(self.study.counts.tasks)], self.study.counts.n.tolist())
-            yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit of each task"
+            yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
     def details(self) -> Iterator[str]:
         """Whether the order of attempts is known."""
