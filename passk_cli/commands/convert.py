@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Conversion, Request
 from passk_cli.option import Option, split
+from passk_cli.report.model import Column, Report, Sentence
 from passk_cli.report.words import plural
+from passk_cli.study.section import GROUPS, MODEL, Section, view
 
 if TYPE_CHECKING:
     from passk_cli.commands.command import Read
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
-    from passk_cli.report.model import Cell, Report, Sentence
     from passk_cli.study.study import Study
+    from passk_cli.study.values import Series
 
 # Of what --with can name, those that the reader finds under many names.
 _TEXTS = ("answer", "solution")
@@ -194,43 +197,64 @@ class Convert(Question):
 
     def report(self, study: Study) -> Report:
         """How many attempts there are of whom."""
-        from passk_cli.report.model import Column, Report, Table
-        from passk_cli.study.notes import reading_notes
-        from passk_cli.study.pivot import head
-        from passk_cli.study.signature import signature
-
         counts = study.counts
-        facts = counts.facts
-        columns = (
-            *head(counts.group_names),
-            *(Column(name, "count") for name in ("tasks", "attempts", "passed")),
-        )
-        table = Table(columns, tuple(_row(counts, s) for s in range(len(counts.series))))
-        missing = facts.missing if facts.missing_policy == KEEP else 0
-        return Report(
-            tables=(table,),
-            data=table,
-            answer=(convert_answer(counts, as_counts=self.counts, empty=missing),),
-            context="–: scores, of which none passes or fails" * bool(facts.not_understood),
-            messages=tuple(reading_notes(counts)),
-            signature=signature(counts, ()),
+        written = Written(study, [_of_model(counts, s) for s in range(len(counts.series))])
+        report = view(study, [written], messages=study.messages(()), interval=None)
+        return replace(
+            report,
+            data=written.data(),
+            answer=(convert_answer(counts, as_counts=self.counts),),
         )
 
 
+class OfModel(NamedTuple):
+    """One model's tasks and attempts, and passes where each attempt passes or fails."""
+
+    series: Series
+    tasks: int
+    attempts: int
+    passed: int | None
+
+
+@dataclass(frozen=True)
+class Written(Section[OfModel]):
+    """What was written of each model."""
+
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
+               meaning="Tasks with attempts."),
+        Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
+               meaning="Attempts that were written."),
+        Column("passed", "count", name="passed", cell=lambda model: model.passed,
+               meaning="Attempts that passed; empty of scores, of which none passes or fails."),
+    )  # fmt: skip
+
+    def context(self) -> Iterator[str]:
+        """Why passes are missing."""
+        if self.study.counts.facts.not_understood:
+            yield "–: scores"
+
+
+SECTIONS = (Written,)
 # Its table is read back as the same names, which no sign may stand before.
 _WITHOUT = ("digits", "percent", "no_signature", "safe_csv")
-COMMAND = Command(Convert, (Request,), without=_WITHOUT, streams=True)
+COMMAND = Command(
+    Convert, (Request,), without=_WITHOUT, streams=True, view="passk_cli.commands.convert"
+)
 
 
-def convert_answer(counts: Counts, *, as_counts: bool, empty: int) -> Sentence:
-    """What was written.  empty : attempts without an outcome, which stay so."""
+def convert_answer(counts: Counts, *, as_counts: bool) -> Sentence:
+    """What was written, and how many outcomes stay empty."""
     models = len({model for model, *_ in counts.series})
     whom = f"{plural(models, 'model')} at {plural(len(counts.tasks), 'task')}"
     attempts = plural(int(counts.n.sum()), "attempt")
     if as_counts:
         return (f"Written: n and c of {whom}, {plural(len(counts.n), 'row')} for {attempts}.",)
-    stay = f" {empty:,} without an outcome stay{'s' * (empty == 1)} empty." if empty else ""
-    return (f"Written: {attempts} of {whom}.{stay}",)
+    if counts.facts.missing and counts.facts.missing_policy == KEEP:
+        return (f"Written: {attempts} of {whom}; {counts.facts.missing:,} without an outcome.",)
+    return (f"Written: {attempts} of {whom}.",)
 
 
 def _require_outside(source: Any, output: Path) -> None:
@@ -259,9 +283,7 @@ def _require_free(names: tuple[str, ...], own: tuple[str, ...]) -> None:
             )
 
 
-def _row(counts: Counts, s: int) -> tuple[Cell, ...]:
-    """A model's tasks, attempts and passes; these only where each attempt passes or fails."""
+def _of_model(counts: Counts, s: int) -> OfModel:
     rows = counts.rows_of(s)
-    n, c = counts.n[rows], counts.c[rows]
-    passed = None if counts.facts.not_understood else int(c.sum())
-    return (*counts.series[s], len(n), int(n.sum()), passed)
+    passed = None if counts.facts.not_understood else int(counts.c[rows].sum())
+    return OfModel(counts.series[s], len(counts.n[rows]), int(counts.n[rows].sum()), passed)

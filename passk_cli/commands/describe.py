@@ -1,14 +1,29 @@
-"""passk describe: what was understood of the files, before anything is computed."""
+"""passk describe: how the files were read, before anything is computed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from posixpath import dirname
+from statistics import median
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.files.request import Request
-from passk_cli.message import NOTE
-from passk_cli.report.words import plural, span
+from passk_cli.message import NOTE, WARNING
+from passk_cli.report.model import (
+    ALWAYS,
+    FULL,
+    Cell,
+    Column,
+    Estimate,
+    Report,
+    Sentence,
+    Table,
+    ranged,
+)
+from passk_cli.report.words import names_cut, plural, span
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,8 +32,11 @@ if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
     from passk_cli.outcomes.provenance import InputFacts
-    from passk_cli.report.model import Cell, Report, Sentence
     from passk_cli.study.study import Study
+    from passk_cli.study.values import Series
+
+# Groups of files that are read alike, models, and columns of names, that are shown without --full.
+_GROUPS, _MODELS, _WIDE = 4, 8, 80
 
 
 @dataclass(frozen=True)
@@ -26,7 +44,7 @@ class Describe(Question):
     """How the files are read, before anything is computed.
 
     The format of each file, the column behind each role, models, tasks, attempts, missing outcomes,
-    repeated attempts, and the largest k that the data supports.
+    duplicate attempts, and the largest k that the data supports.
 
     Example: passk describe sample_data/agents.jsonl
 
@@ -41,49 +59,147 @@ class Describe(Question):
 
     def report(self, study: Study) -> Report:
         """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
-        from passk_cli.report.model import Column, Report, Table
-        from passk_cli.study.notes import reading_notes
-        from passk_cli.study.pivot import head
-        from passk_cli.study.signature import signature
-
         counts = study.counts
-        columns = (
-            *head(counts.group_names), Column("tasks", "count"), Column("attempts each"),
-            Column("pass rate", "share"), Column("every task supports"), Column("some support"),
-        )  # fmt: skip
-        series = range(len(counts.series))
-        ends = [] if counts.missing is None else ["pass_rate_low", "pass_rate_high"]
-        names = (
-            "model", *counts.group_names, "tasks", "attempts", "n_min", "n_median", "n_max",
-            "pass_rate", *ends, "k_every_task", "k_some_task",
-        )  # fmt: skip
-        return Report(
-            tables=(
-                Table((Column("fact"), Column("what was understood")), tuple(_about(counts))),
-                Table(columns, tuple(_model_row(counts, s) for s in series)),
-            ),
-            data=Table(tuple(map(Column, names)), tuple(_data_row(counts, s) for s in series)),
-            answer=(describe_answer(counts),),
-            context="pass rate is over attempts, pass@1 over tasks: they differ where tasks differ"
-            " in attempts"
-            + " · –: some outcomes neither pass nor fail"
-            * bool(counts.facts.not_understood),
-            messages=tuple(note for note in reading_notes(counts) if note.severity == "warning"),
-            signature=signature(counts, ()),
+        sizes = [_size(counts, s) for s in range(len(counts.series))]
+        models = Models(study, sizes, first=_MODELS)
+        inputs = counts.facts.inputs
+        short, every = list(_alike(inputs)), [fact for file in inputs for fact in _of(file)]
+        report = view(
+            study,
+            [
+                Facts(study, [*short, *_counted(counts)]),
+                EachFile(study, every if set(every) - set(short) else []),
+                models,
+            ],
+            messages=[said for said in study.messages(()) if said.severity == WARNING],
+            interval=None,
+        )
+        return replace(report, data=models.data())
+
+
+Fact = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Facts(Section[Fact]):
+    """How the files were read, and what is in them."""
+
+    columns = (
+        Column("fact", cell=lambda fact: fact[0], meaning="What the line is about."),
+        Column("how the file was read", cell=lambda fact: fact[1],
+               meaning="Format, column of each role, numbers of attempts, what is missing."),
+    )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """How much there is, which k it supports, and which option is asked for first."""
+        counts = self.study.counts
+        models = len({model for model, *_ in counts.series})
+        least, most = int(counts.n.min()), int(counts.n.max())
+        attempts = f"{span(least, most)} attempt{'s' * (most > 1)} each"
+        yield (
+            f"{plural(models, 'model')}, {plural(len(counts.tasks), 'task')}, {attempts}: enough"
+            f" for k ≤ {least:,}. {_problems(counts)}",
         )
 
 
-COMMAND = Command(Describe, (Request,))
+@dataclass(frozen=True)
+class EachFile(Facts):
+    """How each file was read."""
+
+    title = "Each file"
+    shown = FULL
+
+    def answer(self) -> Iterator[Sentence]:
+        """None beside that of all files."""
+        yield from ()
 
 
-def describe_answer(counts: Counts) -> Sentence:
-    """How much there is, which k it supports, and what other commands ask for first."""
-    models = len({model for model, *_ in counts.series})
-    least = int(counts.n.min())
-    most = int(counts.n.max())
-    sizes = f"{plural(models, 'model')}, {plural(len(counts.tasks), 'task')}, {span(least, most)}"
-    attempts = f"attempt{'s' * (most > 1)} each"
-    return (f"{sizes} {attempts}: enough for k ≤ {least:,}. {_problems(counts)}",)
+class Size(NamedTuple):
+    """One model's tasks and attempts.
+
+    n : attempts at each task.  rate : passes among attempts, a range where outcomes are missing
+    that may pass or fail; None where some attempts neither pass nor fail.
+    """
+
+    series: Series
+    n: NDArray[np.int64]
+    rate: Cell
+
+
+def _end(size: Size, at: int) -> Cell:
+    return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
+
+
+@dataclass(frozen=True)
+class Models(Section[Size]):
+    """Tasks, attempts and the largest k of each model."""
+
+    title = "Models"
+    columns: ClassVar[tuple[Column, ...]] = (
+        MODEL,
+        GROUPS,
+        Column("tasks", "count", name="tasks", cell=lambda size: len(size.n),
+               meaning="Tasks with attempts."),
+        Column("attempts each", cell=lambda size: _spread(size.n),
+               meaning="Attempts at a task, from the fewest to the most."),
+        data_field("attempts", "Number of attempts.", lambda size: int(size.n.sum())),
+        data_field("n_min", "", lambda size: int(size.n.min())),
+        data_field("n_median", "Median of the attempts at a task.",
+                   lambda size: float(median(size.n.tolist()))),
+        data_field("n_max", "", lambda size: int(size.n.max())),
+        Column("pass rate", "share", name="pass_rate", cell=lambda size: size.rate,
+               meaning="Passes among all attempts. pass@1 is the mean over tasks: the two differ"
+               " where tasks differ in attempts."),
+        replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
+                           lambda size: _end(size, 0)), where=lambda section: section.bounded),
+        replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
+                           lambda size: _end(size, 1)), where=lambda section: section.bounded),
+        Column("every task supports", cell=lambda size: f"k ≤ {size.n.min()}",
+               meaning="The largest k that every task has attempts for."),
+        Column("some support", meaning="The largest k that some tasks have attempts for.",
+               cell=lambda size: f"k ≤ {size.n.max()} on {(size.n == size.n.max()).sum()}"
+               if size.n.max() > size.n.min() else ""),
+        data_field("k_every_task", "The largest k that every task has attempts for.",
+                   lambda size: int(size.n.min())),
+        data_field("k_some_task", "The largest k that some task has attempts for.",
+                   lambda size: int(size.n.max())),
+    )  # fmt: skip
+
+    @property
+    def bounded(self) -> bool:
+        """Whether outcomes are missing that may pass or fail."""
+        return self.study.counts.missing is not None
+
+    @property
+    def differ(self) -> bool:
+        """Whether models differ in tasks or attempts."""
+        return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
+
+    def context(self) -> Iterator[str]:
+        """Where the table is, and why a rate is missing."""
+        if not self.differ:
+            yield "each model: --full"
+        elif self.study.counts.facts.not_understood:
+            yield "–: some outcomes neither pass nor fail"
+
+    def tables(self) -> Iterator[Table]:
+        """A row per model; where all have the same tasks and attempts only with --full."""
+        for table in super().tables():
+            yield replace(table, shown=ALWAYS if self.differ else FULL)
+
+
+SECTIONS = (Facts, Models)
+COMMAND = Command(Describe, (Request,), view="passk_cli.commands.describe")
+
+
+def _size(counts: Counts, s: int) -> Size:
+    rows = counts.rows_of(s)
+    rate: Cell = None
+    if not counts.facts.not_understood:
+        low, high = (counts.filled(passing=end).c[rows].sum() for end in (False, True))
+        attempts = counts.n[rows].sum()
+        rate = ranged(float(low / attempts), float(high / attempts))
+    return Size(counts.series[s], counts.n[rows], rate)
 
 
 def _problems(counts: Counts) -> str:
@@ -99,55 +215,59 @@ def _problems(counts: Counts) -> str:
         problems.append(f"{several} neither pass nor fail (choose: --threshold)")
     if facts.duplicates:
         choose = " (choose: --duplicates)" if facts.duplicates_policy == "error" else ""
-        problems.append(f"{plural(facts.duplicates, 'row')} repeat an attempt{choose}")
+        problems.append(f"{plural(facts.duplicates, 'duplicate row')}{choose}")
     if problems:
         return f"{'; '.join(problems)}."
     if facts.duplicates_checked:
-        return "No outcome is missing, no attempt repeated."
-    return "No outcome is missing; repeats cannot be checked."
+        return "No outcome is missing, no attempt duplicated."
+    return "No outcome is missing; duplicates cannot be found."
 
 
-def _about(counts: Counts) -> list[tuple[Cell, ...]]:
-    """Fact by fact, the files first."""
-    from passk_cli.study.losses import kinds_missing
+def _alike(inputs: Sequence[InputFacts]) -> Iterator[Fact]:
+    """How the files were read: of all that are read alike, or a line for each folder of these."""
+    groups: dict[tuple[str, str, str], list[InputFacts]] = {}
+    for file in inputs:
+        groups.setdefault((dirname(file.name), file.format, _roles(file)), []).append(file)
+    if len(groups) == 1 and inputs:
+        (_, name), *others = _of(inputs[0], _WIDE)
+        several = f"{plural(len(inputs), 'file')}, as {name}"
+        yield "file", several if len(inputs) > 1 else name
+        yield from others
+        return
+    for (folder, form, roles), files in list(groups.items())[:_GROUPS]:
+        name = files[0].name if len(files) == 1 else f"{folder or '.'}/ ({len(files):,} files)"
+        yield "files", f"{name}: {form}; {roles}"
+    if len(groups) > _GROUPS:
+        rest = sum(len(files) for files in list(groups.values())[_GROUPS:])
+        yield "files", f"and {plural(rest, 'more file')}, read in other ways: --full"
 
-    facts, n = counts.facts, counts.n
-    about = [row for file in facts.inputs for row in _about_input(file)]
-    about += [
-        *(("read as", said.text) for said in facts.messages if said.severity == NOTE),
-        ("models", f"{len({model for model, *_ in counts.series}):,}"),
-        ("tasks", f"{len(counts.tasks):,}"),
-        ("attempts", f"{int(n.sum()):,} in all; per task {_spread(n)}"),
-        ("outcomes", _outcomes(counts)),
-        *(("no outcome", text) for text in kinds_missing(counts.losses, facts.reasons)),
-        ("repeats", _repeats(counts)),
-    ]
-    if facts.skipped:
-        about.append(("skipped", f"{plural(facts.skipped, 'line')} without a record"))
-    return about
+
+def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
+    """How one file was read.  width : columns for lists of names; 0 for all names."""
+
+    def names(each: Sequence[str]) -> str:
+        return names_cut(each, width, ", ") if width else ", ".join(each)
+
+    yield "file", file.name
+    yield "format", file.format
+    yield "columns", _roles(file)
+    if len(file.outcomes) > 1:
+        yield "--outcome", names(file.outcomes)
+    if file.in_path:
+        yield "from paths", names(file.in_path)
+    if file.offered:
+        yield "when asked", names([
+            f"{role} = {column} ({_uses(role)})" for role, column in file.offered.items()
+        ])  # fmt: skip
+    if file.unused:
+        yield "not used", names(file.unused)
 
 
-def _about_input(file: InputFacts) -> list[tuple[Cell, ...]]:
+def _roles(file: InputFacts) -> str:
     roles = ", ".join(
         role if role == column else f"{role} = {column}" for role, column in file.roles.items()
     )
-    if "model" not in file.roles:
-        roles += "; model from the label or the file's name"
-    lines: list[tuple[Cell, ...]] = [
-        ("file", file.name),
-        ("format", file.format),
-        ("columns", roles),
-    ]
-    if len(file.outcomes) > 1:
-        lines.append(("--outcome", ", ".join(file.outcomes)))
-    if file.in_path:
-        lines.append(("from paths", ", ".join(file.in_path)))
-    if file.offered:
-        offers = (f"{role} = {column} ({_uses(role)})" for role, column in file.offered.items())
-        lines.append(("when asked", ", ".join(offers)))
-    if file.unused:
-        lines.append(("not used", ", ".join(file.unused)))
-    return lines
+    return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
 
 
 def _uses(role: str) -> str:
@@ -158,28 +278,35 @@ def _uses(role: str) -> str:
     return ", ".join(names)
 
 
-def _outcomes(counts: Counts) -> str:
+def _counted(counts: Counts) -> Iterator[Fact]:
+    """Attempts, outcomes and duplicates, after remarks on what could have been read otherwise."""
+    from passk_cli.study.losses import kinds_missing
+
     facts = counts.facts
-    parts = [
-        plural(facts.missing, "attempt") + " without an outcome"
-        if facts.missing
-        else "none missing"
-    ]
+    yield from _first("read as", [said.text for said in facts.messages if said.severity == NOTE])
+    yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_spread(counts.n)}"
+    missing = f"{plural(facts.missing, 'attempt')} without an outcome"
+    outcomes = [missing if facts.missing else "none missing"]
     if facts.not_understood:
-        parts.append(
+        outcomes.append(
             f"{facts.not_understood:,} neither pass nor fail (scores? --threshold X says which"
-            " pass; best@k and mean need none)"
+            " pass)"
         )
-    return ", ".join(parts)
-
-
-def _repeats(counts: Counts) -> str:
-    facts = counts.facts
+    yield "outcomes", ", ".join(outcomes)
+    yield from _first("no outcome", list(kinds_missing(counts.losses, facts.reasons)))
     if not facts.duplicates_checked:
-        return "cannot be checked: attempts have no numbers"
-    if facts.duplicates:
-        return f"{plural(facts.duplicates, 'row')} that repeat an attempt"
-    return "none"
+        yield "duplicates", "cannot be found: attempts have no numbers"
+    else:
+        yield "duplicates", plural(facts.duplicates, "row") if facts.duplicates else "none"
+    if facts.skipped:
+        yield "skipped", f"{plural(facts.skipped, 'line')} without a record"
+
+
+def _first(name: str, texts: Sequence[str]) -> Iterator[Fact]:
+    """The first lines, and how many more there are."""
+    yield from ((name, text) for text in texts[:_GROUPS])
+    if len(texts) > _GROUPS:
+        yield name, f"and {len(texts) - _GROUPS:,} more"
 
 
 def _spread(n: NDArray[np.int64]) -> str:
@@ -191,42 +318,6 @@ def _spread(n: NDArray[np.int64]) -> str:
     values, times = np.unique(n, return_counts=True)
     if len(values) <= 4:
         pairs = sorted(zip(values, times, strict=True), reverse=True)
-        detail = ", ".join(f"{count} have {value}" for value, count in pairs)
+        detail = ", ".join(f"{count} with {value}" for value, count in pairs)
         return f"{low}–{high} ({detail})"
     return f"{low}–{high}, median {np.median(n):g}"
-
-
-def _model_row(counts: Counts, s: int) -> tuple[Cell, ...]:
-    rows = counts.rows_of(s)
-    n = counts.n[rows]
-    beyond = int(n.max()) > int(n.min())
-    some = f"k ≤ {n.max()} on {int((n == n.max()).sum())}" if beyond else ""
-    return (*counts.series[s], len(n), _spread(n), _pass_rate(counts, rows), f"k ≤ {n.min()}", some)
-
-
-def _pass_rate(counts: Counts, rows: slice) -> Cell:
-    """Passes among attempts, a range where outcomes are missing that may pass or fail; None where
-    some attempts neither pass nor fail."""
-    from passk_cli.report.model import ranged
-
-    if counts.facts.not_understood:
-        return None
-    low, high = (counts.filled(passing=end).c[rows].sum() for end in (False, True))
-    attempts = counts.n[rows].sum()
-    return ranged(float(low / attempts), float(high / attempts))
-
-
-def _data_row(counts: Counts, s: int) -> tuple[Cell, ...]:
-    from statistics import median
-
-    from passk_cli.report.model import Estimate
-
-    rows = counts.rows_of(s)
-    n = counts.n[rows]
-    least, most, middle = int(n.min()), int(n.max()), float(median(n.tolist()))
-    rate = _pass_rate(counts, rows)
-    ends: list[Cell] = []
-    if counts.missing is not None:
-        ends = list(rate.ends) if isinstance(rate, Estimate) else [rate, rate]
-    sizes = (len(n), int(n.sum()), least, middle, most)
-    return (*counts.series[s], *sizes, rate, *ends, least, most)

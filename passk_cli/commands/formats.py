@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.commands.command import Command, Question, SharedOptions
+from passk_cli.report.model import FULL, Column, Report, Sentence
+from passk_cli.study.section import VERSION, Section
 
 if TYPE_CHECKING:
-    from passk_cli.report.model import Report, Sentence
+    from collections.abc import Sequence
+
+# Columns of a terminal for names of formats.
+_WIDE = 84
+
+
+class Format(NamedTuple):
+    """A format.
+
+    kind : "harness", "general" (records and tables) or "refused".  rule : what passes in it.
+    source : where its layout was read.
+    """
+
+    name: str
+    kind: str
+    rule: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -25,42 +44,93 @@ class Formats(Question):
     """
 
     def alone(self, asked: SharedOptions) -> Report:
-        """The formats in the order in which a file is tried."""
-        from passk_cli.files.roles import ENDED_WORDS
-        from passk_cli.report.model import Column, Report, Table
-
-        rows = tuple(_rows())
-        shown = tuple(map(Column, ("format", "what passes", "layout from")))
-        fields = tuple(map(Column, ("format", "kind", "passes", "source")))
+        """The formats, by their kinds and in the order in which a file is tried."""
+        no_study: Any = None
+        every = list(_formats())
+        sections = Kinds(no_study, list(_lines(every))), EachFormat(no_study, every)
         return Report(
-            (Table(shown, tuple((name, rule, source) for name, _, rule, source in rows)),),
-            Table(fields, rows),
-            "--from NAME reads files as one of these; refused: recognised, but without the outcomes"
-            " of independent attempts; in an outcome column, what is empty is missing, and so is"
-            f" {', '.join(ENDED_WORDS)}",
-            answer=(formats_answer([kind for _, kind, _, _ in rows]),),
+            tuple(table for section in sections for table in section.tables()),
+            sections[1].data(),
+            " · ".join((*sections[0].context(), VERSION)),
+            " · ".join(sections[1].details()),
+            answer=tuple(sections[1].answer()),
         )
 
 
-COMMAND = Command(Formats, (), without=("digits", "percent", "no_signature"), files="none")
+@dataclass(frozen=True)
+class Kinds(Section[tuple[str, str]]):
+    """The names of the formats of each kind, in lines."""
+
+    columns = (
+        Column("kind", cell=lambda line: line[0],
+               meaning="harness: of an evaluation harness; general: records and tables; refused:"
+               " recognised, but without the outcomes of independent attempts."),
+        Column("formats", cell=lambda line: line[1], meaning="Names, as --from takes them."),
+    )  # fmt: skip
+
+    def context(self) -> Iterator[str]:
+        """Where the rest is."""
+        yield "--from NAME reads files as one of them · what passes in each: --full"
 
 
-def formats_answer(kinds: Sequence[str]) -> Sentence:
-    """How many formats are read, and by what they are recognised."""
-    return (
-        f"{kinds.count('harness')} formats of evaluation harnesses are read, and"
-        f" {kinds.count('general')} of records and tables; each file is recognised by its content,"
-        f" whatever its name. {kinds.count('refused')} more are recognised and refused.",
-    )
+@dataclass(frozen=True)
+class EachFormat(Section[Format]):
+    """What passes in each format, and where its layout was read."""
+
+    shown = FULL
+    columns = (
+        Column("format", name="format", cell=lambda each: each.name,
+               meaning="Its name, as --from takes it."),
+        Column("kind", name="kind", cell=lambda each: each.kind,
+               meaning="harness: of an evaluation harness; general: records and tables; refused:"
+               " recognised, but without the outcomes of independent attempts."),
+        Column("what passes", name="passes", cell=lambda each: each.rule,
+               meaning="Which outcomes of a file pass."),
+        Column("layout from", name="source", cell=lambda each: each.source,
+               meaning="Where its layout was read."),
+    )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """How many formats are read, and by what they are recognised."""
+        kinds = [each.kind for each in self.records]
+        yield (
+            f"{kinds.count('harness')} formats of evaluation harnesses are read and"
+            f" {kinds.count('general')} of records and tables; content decides, not the file's"
+            f" name. {kinds.count('refused')} more are recognised and refused.",
+        )
+
+    def details(self) -> Iterator[str]:
+        """What a missing outcome is."""
+        from passk_cli.files.roles import ENDED_WORDS
+
+        yield (
+            f"in an outcome column, what is empty is missing, and so is {', '.join(ENDED_WORDS)}"
+        )
 
 
-def _rows() -> Iterator[tuple[str, str, str, str]]:
-    """Name, kind, what passes, where the layout was read; harnesses first, tables last."""
+SECTIONS = (Kinds, EachFormat)
+COMMAND = Command(
+    Formats, (), without=("digits", "percent", "no_signature"), files="none",
+    view="passk_cli.commands.formats",
+)  # fmt: skip
+
+
+def _lines(every: Sequence[Format]) -> Iterator[tuple[str, str]]:
+    """Each kind and the names of its formats, in lines of a terminal."""
+    for kind in dict.fromkeys(each.kind for each in every):
+        names = sorted(each.name for each in every if each.kind == kind)
+        text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
+        yield from zip([kind, *[""] * (len(text) - 1)], text, strict=True)
+
+
+def _formats() -> Iterator[Format]:
+    """Harnesses first, tables last."""
     from passk_cli.files.formats import FORMATS
     from passk_cli.files.request import TABLES
 
     for name, one in FORMATS.items():
-        yield name, one.kind, one.rule, one.source or "written by scripts, not by one harness"
+        source = one.source or "written by scripts, not by one harness"
+        yield Format(name, one.kind, one.rule, source)
     outcome = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
     for name, source in TABLES.items():
-        yield name, "general", outcome, source
+        yield Format(name, "general", outcome, source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
+from itertools import accumulate
 
 from passk_cli.text import first_few, listed, plural
 
@@ -36,6 +37,21 @@ def sized(tasks: Collection[int], attempts: Collection[int]) -> str:
     """
     number, n = (span(min(values), max(values)) for values in (tasks, attempts))
     return f"{number} task{'s' * (number != '1')} × {n} attempt{'s' * (n != '1')}"
+
+
+def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
+    """Names in one line of about so many columns, and how many more there are.
+
+    joint : between them; a blank, or a comma where some have blanks, when empty.
+
+    >>> names_cut(["1", "2", "30"], 9), names_cut(["one task", "other", "third"], 9)
+    ('1 2 30', 'one task and 2 more')
+    """
+    joint = joint or (", " if any(" " in name for name in names) else " ")
+    ends = accumulate(len(name) + len(joint) for name in names)
+    fitting = max(1, sum(end <= width + len(joint) for end in ends))
+    more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
+    return joint.join(names[:fitting]) + more
 
 
 def series_name(series: Sequence[str]) -> str:

@@ -73,9 +73,25 @@ class Section(Generic[Record]):
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """These records under the section's columns."""
+        columns, cells = self._shown(lambda column: column.shown != DATA)
+        rows = tuple(tuple(cell(record) for cell in cells) for record in records)
+        return Table(columns, rows, title, self.shown, self.first)
+
+    def data(self) -> Table:
+        """The records as rows of their own schema: the columns that have a name, under it."""
+        columns, cells = self._shown(lambda column: bool(column.name) or column in (MODEL, GROUPS))
+        rows = tuple(tuple(cell(record) for cell in cells) for record in self.records)
+        return Table(
+            tuple(Column(c.name if c.name and not c.across else c.header) for c in columns), rows
+        )
+
+    def _shown(
+        self, wanted: Callable[[Column], bool]
+    ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
+        """These of the columns, repeated where they are, and what gives the cells of each."""
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
-        for column in self.columns:
+        for column in filter(wanted, self.columns):
             if column.cell is None or (column.where is not None and not column.where(self)):
                 continue
             if column.across is None:
@@ -87,17 +103,19 @@ class Section(Generic[Record]):
                 header, meaning = column.header.format(item), column.meaning.format(item)
                 columns.append(replace(column, header=header, meaning=meaning, kind=kind))
                 cells.append(partial(_of_item, column.cell, item))
-        rows = tuple(tuple(cell(record) for cell in cells) for record in records)
-        return Table(tuple(columns), rows, title, self.shown, self.first)
+        return tuple(columns), cells
 
 
 def _of_item(cell: Callable[[Any, Any], Cell], item: Any, record: Any) -> Cell:
     return cell(record, item)
 
 
-def data_field(name: str, meaning: str) -> Column:
-    """A field of csv, json and Python that no table has."""
-    return Column("", meaning=meaning, name=name, shown=DATA)
+def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None = None) -> Column:
+    """A field of csv, json and Python that no table has.
+
+    cell : of a section's own schema; None where facts bring it.
+    """
+    return Column("", meaning=meaning, name=name, shown=DATA, cell=cell)
 
 
 MODEL = Column(

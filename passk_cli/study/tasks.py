@@ -212,6 +212,7 @@ class SuspectTask(NamedTuple):
     correlation, low, high, p, smallest, share : as in `inference.discrimination.item_rest`; None
         where there is none.
     adjusted : p by Benjamini and Hochberg over all tasks of all groups.  kind : one of KINDS.
+    level : of limits and tests.
     """
 
     groups: Series
@@ -229,6 +230,7 @@ class SuspectTask(NamedTuple):
     share: float | None
     adjusted: float | None
     kind: str
+    level: float
 
 
 def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
@@ -265,7 +267,7 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
     return [
         SuspectTask(
             groups[at], counts.tasks[tasks[at]], sizes[at], int(tried[at]), int(n[at]), int(c[at]),
-            float(means[at]), kind=KINDS[codes[at]],
+            float(means[at]), kind=KINDS[codes[at]], level=level,
             **{name: None if np.isnan(v[at]) else float(v[at]) for name, v in numbers.items()},
         )
         for at in order.tolist()

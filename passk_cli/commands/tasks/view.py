@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, heat
-from passk_cli.report.words import first_few, natural, plural, series_name, sized
+from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -99,19 +98,6 @@ PAIRS_WITHOUT_ATTEMPTS = Message(
 )  # fmt: skip
 
 
-def names_cut(names: Sequence[str], width: int = _WIDE) -> str:
-    """Names in one line of about so many columns, and how many more there are.
-
-    >>> names_cut(["1", "2", "30"]), names_cut(["one task", "other", "third"], 9)
-    ('1 2 30', 'one task and 2 more')
-    """
-    joint = ", " if any(" " in name for name in names) else " "
-    ends = accumulate(len(name) + len(joint) for name in names)
-    fitting = max(1, sum(end <= width + len(joint) for end in ends))
-    more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
-    return joint.join(names[:fitting]) + more
-
-
 def _ended(count: int) -> str:
     return "is" if count == 1 else "are"
 
@@ -139,7 +125,7 @@ class PassesOfTasks(Section[Passes]):
         Column("true rate", "share", cell=lambda passes: passes.limits,
                where=lambda section: all(passes.limits for passes in section.records),
                meaning="Pass rates that these attempts do not rule out (Clopper–Pearson)."),
-        Column("which", cell=lambda passes: names_cut(passes.names), meaning="Their names."),
+        Column("which", cell=lambda passes: names_cut(passes.names, _WIDE), meaning="Their names."),
     )  # fmt: skip
 
     rates: TaskRates
@@ -405,20 +391,21 @@ class MatrixRow(NamedTuple):
 
 
 _GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
-_MATRIX_TASK = Column("task", cell=lambda row: row.task, meaning="The task's name.")
-_RATE_OF_MODEL = Column(
-    "{0[1]}", "share", example=("", "MODEL"),
-    cell=lambda row, model: row.rates.get(model[0]),
-    across=lambda section: section.models,
-    meaning="Pass rate of this model at the task; models are sorted, the best first.",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class MatrixRates(Section[MatrixRow]):
-    """A row per task and a column per model, for programs."""
+class MatrixOfModels(Section[MatrixRow]):
+    """A row per task and a column per model."""
 
-    columns: ClassVar[tuple[Column, ...]] = (_GROUPS, _MATRIX_TASK, _RATE_OF_MODEL)
+    columns: ClassVar[tuple[Column, ...]] = (
+        _GROUPS,
+        Column("task", name="task", cell=lambda row: row.task, meaning="The task's name."),
+        Column("models' mean", "share", cell=lambda row: row.mean,
+               meaning="Mean of the models' pass rates; tasks are sorted, the easiest first."),
+        Column("{0[1]}", "share", name="MODEL", cell=lambda row, model: row.rates.get(model[0]),
+               across=lambda section: section.models, example=("", "MODEL"),
+               meaning="Pass rate of this model at the task; models are sorted, the best first."),
+    )  # fmt: skip
 
     @property
     def models(self) -> list[tuple[str, str]]:
@@ -426,19 +413,6 @@ class MatrixRates(Section[MatrixRow]):
         others = (*self.study.counts.group_names, "task", "models' mean")
         models = dict.fromkeys(model for row in self.records for model in row.rates)
         return [(name, f"{name} (model)" if name in others else name) for name in models]
-
-
-@dataclass(frozen=True)
-class MatrixOfModels(MatrixRates):
-    """The rates with the mean of the models."""
-
-    columns: ClassVar[tuple[Column, ...]] = (
-        _GROUPS,
-        _MATRIX_TASK,
-        Column("models' mean", "share", cell=lambda row: row.mean,
-               meaning="Mean of the models' pass rates; tasks are sorted, the easiest first."),
-        _RATE_OF_MODEL,
-    )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
         """How many tasks tell no model from another."""
@@ -457,19 +431,17 @@ def matrix_report(study: Study, rows: int) -> Report:
     """A row per task and a column per model."""
     records = [
         MatrixRow(
-            matrix.groups, task, mean,
-            {m: r for m, r in zip(matrix.models, rates, strict=True) if r == r},
+            group.groups, task, mean,
+            {m: r for m, r in zip(group.models, rates, strict=True) if r == r},
         )
-        for matrix in matrices(study.counts)
+        for group in matrices(study.counts)
         for task, mean, rates in zip(
-            matrix.tasks, matrix.mean.tolist(), matrix.rates.tolist(), strict=True
+            group.tasks, group.mean.tolist(), group.rates.tolist(), strict=True
         )
     ]  # fmt: skip
-    report = view(
-        study, [MatrixOfModels(study, records, first=rows)], messages=study.messages(()),
-        interval=None,
-    )  # fmt: skip
-    return replace(report, data=MatrixRates(study, records).table(records))
+    matrix = MatrixOfModels(study, records, first=rows)
+    report = view(study, [matrix], messages=study.messages(()), interval=None)
+    return replace(report, data=matrix.data())
 
 
 def heat_maps(study: Study) -> tuple[Plot, ...]:
@@ -496,14 +468,12 @@ def heat_maps(study: Study) -> tuple[Plot, ...]:
 
 @dataclass(frozen=True)
 class SuspectTasks(Section[SuspectTask]):
-    """Tasks by the smallest p, those that weaker models pass more often first.
-
-    level : of limits and tests.
-    """
+    """Tasks by the smallest p, those that weaker models pass more often first."""
 
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
-        Column("task", cell=lambda task: task.task, meaning="The task's name."),
+        Column("task", name="task", cell=lambda task: task.task, meaning="The task's name."),
+        data_field("metric", "", lambda task: "item-rest correlation"),
         Column("pass rate", "share", cell=lambda task: task.mean,
                meaning="Mean of the models' pass rates."),
         Column("item–rest correlation", "score",
@@ -511,18 +481,26 @@ class SuspectTasks(Section[SuspectTask]):
                                           signed=True, share=False),
                meaning="Spearman's correlation, over models, of the pass rate at this task and at"
                " all others, with its interval; below 0, weaker models pass it more often."),
-        Column("p", "p", cell=lambda task: task.p, shown=FULL,
+        data_field("estimate", "", lambda task: task.correlation),
+        data_field("low", "", lambda task: task.low),
+        data_field("high", "", lambda task: task.high),
+        data_field("level", "", lambda task: task.level),
+        Column("p", "p", name="p", cell=lambda task: task.p, shown=FULL,
                meaning="p-value of a correlation of 0 or more."),
-        Column("adjusted p", "p", cell=lambda task: task.adjusted,
+        Column("adjusted p", "p", name="p_adjusted", cell=lambda task: task.adjusted,
                meaning="The p-value by Benjamini and Hochberg over all tasks."),
-        Column("contribution", "share", cell=lambda task: task.share, shown=FULL,
+        Column("finding", name="verdict", cell=lambda task: task.kind,
+               meaning="What the task says of differences between models."),
+        data_field("models", "Models with attempts at the task.", lambda task: task.tried),
+        data_field("n", "Attempts of all models at the task.", lambda task: task.n),
+        data_field("c", "Passes of all models at the task.", lambda task: task.c),
+        data_field("mean_rate", "Mean of the models' pass rates.", lambda task: task.mean),
+        Column("contribution", "share", name="contribution", cell=lambda task: task.share,
+               shown=FULL,
                meaning="Share of the task in the variance between the models' means; all add up to"
                " 1, and it is negative where better models pass less often."),
-        Column("finding", cell=lambda task: task.kind,
-               meaning="What the task says of differences between models."),
+        data_field("note", "", lambda task: LOOK if task.kind == SUSPECT else ""),
     )  # fmt: skip
-
-    level: float
 
     def answer(self) -> Iterator[Sentence]:
         """Which tasks are suspect, and how many separate no models."""
@@ -545,7 +523,7 @@ class SuspectTasks(Section[SuspectTask]):
     def context(self) -> Iterator[str]:
         """What the correlations rest on."""
         yield plural(max(task.models for task in self.records), "model")
-        yield f"{100 * self.level:g} % limits"
+        yield f"{100 * self.records[0].level:g} % limits"
         yield "Benjamini–Hochberg"
 
     def details(self) -> Iterator[str]:
@@ -559,8 +537,8 @@ class SuspectTasks(Section[SuspectTask]):
         if fewest < FEWEST:
             yield FEW_MODELS(fewest=FEWEST, models=fewest)
         tests = [task.smallest for task in self.records if task.smallest is not None]
-        if tests and min(tests) * len(tests) > 1 - self.level:
-            alone = math.ceil(min(tests) * len(tests) / (1 - self.level))
+        if tests and min(tests) * len(tests) > 1 - self.records[0].level:
+            alone = math.ceil(min(tests) * len(tests) / (1 - self.records[0].level))
             message = SUSPECTS_TOGETHER if alone <= len(tests) else NO_SUSPECT_POSSIBLE
             yield message(models=most, smallest=min(tests), alone=alone)
         yield RELATED_MODELS()
@@ -570,34 +548,6 @@ class SuspectTasks(Section[SuspectTask]):
     def plots(self) -> tuple[Plot, ...]:
         """All tasks and models as colours."""
         return heat_maps(self.study)
-
-
-@dataclass(frozen=True)
-class SuspectFields(SuspectTasks):
-    """A row per task, for programs."""
-
-    columns: ClassVar[tuple[Column, ...]] = (
-        _GROUPS,
-        Column("task", name="task", cell=lambda task: task.task, meaning="The task's name."),
-        Column("metric", cell=lambda task: "item-rest correlation"),
-        Column("estimate", cell=lambda task: task.correlation),
-        Column("low", cell=lambda task: task.low),
-        Column("high", cell=lambda task: task.high),
-        Column("level", cell=lambda task, level: level, across=lambda section: [section.level]),
-        Column("p", cell=lambda task: task.p),
-        Column("p_adjusted", cell=lambda task: task.adjusted),
-        Column("verdict", cell=lambda task: task.kind),
-        Column("models", name="models", cell=lambda task: task.tried,
-               meaning="Models with attempts at the task."),
-        Column("n", name="n", cell=lambda task: task.n,
-               meaning="Attempts of all models at the task."),
-        Column("c", name="c", cell=lambda task: task.c, meaning="Passes of all models at it."),
-        Column("mean_rate", name="mean_rate", cell=lambda task: task.mean,
-               meaning="Mean of the models' pass rates."),
-        Column("contribution", name="contribution", cell=lambda task: task.share,
-               meaning="Share of the task in the variance between the models' means."),
-        Column("note", cell=lambda task: LOOK if task.kind == SUSPECT else ""),
-    )  # fmt: skip
 
 
 def suspects_report(study: Study, rows: int) -> Report:
@@ -610,14 +560,14 @@ def suspects_report(study: Study, rows: int) -> Report:
             f"--suspects: it needs {FEWEST} models, whose results at each task are compared with"
             f" their results at all others; there {_ended(most)} {most}"
         )
+    tasks = SuspectTasks(study, records, first=rows)
     report = view(
-        study, [SuspectTasks(study, records, level, first=rows)], messages=study.messages(()),
+        study, [tasks], messages=study.messages(()),
         interval=None, correlation="spearman", level=level, adjust="bh",
     )  # fmt: skip
-    return replace(report, data=SuspectFields(study, records, level).table(records))
+    return replace(report, data=tasks.data())
 
 
 SECTIONS = (
     PassesOfTasks, Models, EachTask, FlippedPairs, ComparedTasks, MatrixOfModels, SuspectTasks,
-    SuspectFields,
 )  # fmt: skip
