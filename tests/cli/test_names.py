@@ -72,7 +72,7 @@ COMMANDS: dict[str, list[str]] = {
     "diversity": ["-k", "1,2", *BY],
     "temperature": ["-k", "1,2", "--duplicates", "keep"],
     "plan": ["-k", "1", "--where", "temperature < 0.5"],
-    "describe": ["--duplicates", "keep"],
+    "describe": ["--duplicates", "keep", "--full"],
     "convert": ["-o", "/dev/null", "-f", "csv", *BY],
     "tasks": ["--against", TABLE, *BY],
     "report": ["-m", "pass@1", "--resamples", "100", "--where", "attempt < 3", *BY],

@@ -211,7 +211,7 @@ def test_the_signature_says_what_became_of_missing_outcomes(
         findings = passk_cli.convert(original, output=table, missing=missing)
     assert findings.signature["missing"] == (missing or "keep")
     [[answer]] = findings.report.answer
-    empty = " 1 without an outcome stays empty."
+    empty = "; 1 without an outcome."
     assert str(answer).endswith(empty) == (missing in ("keep", None))
 
 
