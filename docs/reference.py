@@ -7,6 +7,7 @@
 <!-- formats -->             the file formats
 <!-- json estimate -->       the fields of a command's JSON
 <!-- schemas -->             the versions of JSON documents
+<!-- messages -->            every message and error, with what it means
 <!-- fields -->             the fields that rows of several commands have
 """
 
@@ -21,13 +22,14 @@ from passk_cli.cli import failure
 from passk_cli.cli.manual import FILES, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands.catalogue import messages
 from passk_cli.option import DeclaredOption
 from passk_cli.render import data
 from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
-    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields) -->\n"
-    r"(.*?)<!-- /\1 -->",
+    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields|messages)"
+    r" -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
 
@@ -47,6 +49,7 @@ def _part(match: re.Match[str]) -> str:
         "formats": _formats,
         "json": _json,
         "schemas": _schemas,
+        "messages": _messages,
         "fields": _fields,
     }
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
@@ -151,6 +154,17 @@ def _fields(_: str) -> str:
     """The fields that rows of several commands have."""
     lines = ["| field | meaning |", "| --- | --- |"]
     return "\n".join([*lines, *(f"| `{c.name}` | {_cell(c.meaning)} |" for c in FIELDS)])
+
+
+def _messages(_: str) -> str:
+    """Every message and error: its words, and what they mean."""
+    lines: list[str] = []
+    for severity, title in (("warning", "Warnings"), ("note", "Notes"), ("error", "Errors")):
+        lines += ["", f"## {title}"]
+        for name, message in messages().items():
+            if message.severity == severity:
+                lines += ["", f"### {name}", "", f"`{message.pattern}`", "", message.meaning]
+    return "\n".join(lines)
 
 
 def _formats(_: str) -> str:

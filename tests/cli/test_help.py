@@ -90,7 +90,7 @@ def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
     assert "--ignore noisy-attempts" in shown
     assert "--ignore" not in passk("help", "bad-output").out
     every = passk("help", "messages").out
-    assert all(f"\n{name} " in f"\n{every}" for name in messages())
+    assert messages().keys() <= set(every.split())
     done = passk("help", "noisy-attempt")
     assert (done.code, "did you mean noisy-attempts?" in done.err) == (2, True)
 
@@ -200,7 +200,8 @@ def test_completion(line: str, offered: set[str], not_offered: set[str]) -> None
         (["estimate", TAU, "--bounds", "1,x"], "usage", 2,
          ("--bounds 1,x", "write LOW,HIGH, as in 0,1", "")),
         (["estimate", TAU, "--sort", "no"], "usage", 2, ("--sort no", "no such column", None)),
-        (["estimate", TAU, "--oops"], "usage", 2, ("", "no such option: --oops", "see passk estimate --help")),
+        (["estimate", TAU, "--oops"], "usage", 2,
+         ("", "no such option: --oops", "see passk estimate --help")),
         (["estimate"], "usage", 2, ("", "missing argument 'FILE...'", "see passk estimate --help")),
         (["gate", TAU, "--min", "pass@9=1"], "data", 3, None),
         (["gate", TAU, "--min", "nonsense"], "usage", 2, None),
