@@ -1,4 +1,4 @@
-"""What every interval and test is asked to be: options that mean the same in every command."""
+"""Confidence: options of intervals and tests, which mean the same in every command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse_bounds(value: Any) -> tuple[float, float]:
 
 
 def methods() -> tuple[str, ...]:
-    """What an interval can be made by, and "none"."""
+    """The names of the methods of intervals, and "none"."""
     from passk_cli.inference.intervals import METHODS
 
     return (*METHODS, "none")
@@ -42,13 +42,13 @@ def methods() -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """How sure the numbers are asked to be, and of what.
+    """Method, level and population of intervals and tests.
 
     interval : a method's name, "none", or None for the population's default.
-    bounds : what scores cannot pass, where that is known.
-    lacking : metrics that the method cannot answer for, so that another does; see `for_metrics`.
-    by_default : whether nobody asked for the method of differences, which then gives way to `tango`
-        where they are −1, 0 and 1; tango : metrics where that was so; see `as_used`.
+    bounds : lowest and highest possible score, where they are known.
+    lacking : metrics that the method does not apply to, which get another; see `for_metrics`.
+    by_default : whether the method of differences is the default, which `tango` replaces where
+        differences are −1, 0 and 1; tango : the metrics where it did; see `as_used`.
     """
 
     title: ClassVar[str] = "Uncertainty"
@@ -105,7 +105,7 @@ class Confidence:
 
     @cached_property
     def method(self) -> str:
-        """The method's name, "none" included; ParameterError for what makes no sense."""
+        """The method's name, or "none"; ParameterError for one that does not fit."""
         from passk_cli.inference.intervals import check
 
         if self.interval == "none":
@@ -114,7 +114,7 @@ class Confidence:
         return check(self.interval, self.level, self.population)
 
     def required(self) -> Confidence:
-        """The same; ParameterError where verdicts rest on intervals and there are to be none."""
+        """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
         if self.method == "none":
             raise ParameterError(
                 "--interval none: the verdicts here rest on intervals; name another",
@@ -123,8 +123,11 @@ class Confidence:
         return self
 
     def required_steady(self) -> Confidence:
-        """The same; ParameterError for a method whose limits may lie further out between both ends
-        of what missing outcomes may be than at the ends."""
+        """The confidence itself; ParameterError for a method that is not steady.
+
+        Its limits may reach further where some missing outcomes pass and others fail than where
+        all of them fail or all pass.
+        """
         from passk_cli.inference.intervals import METHODS
 
         method = METHODS.get(self.method)
@@ -140,10 +143,10 @@ class Confidence:
         return self
 
     def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
-        """The same, saying which of these metrics the method cannot answer for.
+        """The confidence with those of these metrics that the method does not apply to.
 
-        Metrics whose bounds nobody knows get BCa instead of guards; those of more than counts get
-        the jackknife instead of the hull.
+        Metrics without known bounds get BCa instead of guards; metrics of more than counts get the
+        jackknife instead of the hull.
         """
         from passk_cli.inference.intervals import METHODS
 
@@ -155,12 +158,12 @@ class Confidence:
         else:
             return self
         names = tuple(metric.name for metric in lacking)
-        everyone = bool(metrics) and len(lacking) == len(metrics)
-        return replace(self, lacking=("all",) if everyone else names)
+        of_all = bool(metrics) and len(lacking) == len(metrics)
+        return replace(self, lacking=("all",) if of_all else names)
 
     @property
     def bounds_text(self) -> str | None:
-        """The bounds as one writes them; None where there are none."""
+        """The bounds as the option has them, "0,1"; None without bounds."""
         return None if self.bounds is None else f"{self.bounds[0]:g},{self.bounds[1]:g}"
 
     @property
@@ -171,7 +174,7 @@ class Confidence:
 
     @property
     def _methods(self) -> list[str]:
-        """As ["guard", "bca for mean"]."""
+        """The methods with their metrics: ["guard", "bca for mean"]."""
         other = "jackknife" if self.method == "hull" else "bca"
         if self.lacking == ("all",):
             return [other]
@@ -182,11 +185,11 @@ class Confidence:
 
     @property
     def interval_level(self) -> float | None:
-        """The level of the intervals; None where there are none."""
+        """The level of the intervals; None without intervals."""
         return None if self.method == "none" else self.level
 
     def for_differences(self) -> Confidence:
-        """The same for differences of two models, whose default method is another."""
+        """The confidence of differences of two models, which have a default method of their own."""
         from passk_cli.inference.intervals import DEFAULT_OF_DIFFERENCES
 
         if self.interval is not None:
@@ -194,9 +197,9 @@ class Confidence:
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
     def as_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
-        """The same, saying for which metrics differences got `tango` instead.
+        """The confidence with the metrics whose differences got `tango` instead.
 
-        methods : (metric, method) of every interval that there is.
+        methods : (metric, method) of every interval.
         """
         from passk_cli.inference.intervals import TANGO
 
@@ -216,7 +219,7 @@ class Confidence:
         return method is not None and method.resampled and not fixed
 
     def signature(self) -> dict[str, object]:
-        """Its entries in a signature."""
+        """The entries of a signature."""
         if self.method == "none":
             return {"interval": "none", "population": self.population}
         entries: dict[str, object] = {
@@ -231,7 +234,7 @@ class Confidence:
         return entries
 
     def words(self, differences: Confidence | None = None) -> str:
-        """For the line below a table: "95 % guard intervals, tasks as a sample".
+        """The intervals in words: "95 % guard intervals, tasks as a sample".
 
         differences : the confidence of differences that are shown as well.
         """

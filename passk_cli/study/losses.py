@@ -1,4 +1,4 @@
-"""Attempts without an outcome: of whom, why, and whether some models lose more than others."""
+"""Attempts without an outcome: their models, reasons, and whether some models lose more."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.losses import Losses
     from passk_cli.outcomes.provenance import ReadFacts
 
-# Two models lose attempts unevenly when a test at this level says so, adjusted over all pairs.
+# Level of the test of uneven losses, adjusted over all pairs of models.
 LEVEL = 0.05
-# What each policy makes of an attempt without an outcome.
+# Policy → its treatment of an attempt without an outcome.
 BECAME = {
     "fail": "counted as failures",
     "drop": "left out",
@@ -63,7 +63,7 @@ UNEVEN_LOSSES = Message(
 class Uneven:
     """Two models of which the first loses a larger share of its attempts than the second.
 
-    p : of no difference in the mean share lost per task, adjusted over all pairs of models.
+    p : p-value of no difference in the mean share lost per task, adjusted over all pairs of models.
     """
 
     first: str
@@ -72,7 +72,8 @@ class Uneven:
 
 
 def loss_notes(facts: ReadFacts) -> Iterator[Said]:
-    """How many attempts of whom have no outcome and what became of them; a warning where uneven."""
+    """The number of attempts without an outcome, of which models, and their treatment; a warning
+    where models lose attempts unevenly."""
     if not facts.missing or facts.losses is None:
         return
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
@@ -85,7 +86,7 @@ def loss_notes(facts: ReadFacts) -> Iterator[Said]:
 def kinds_missing(
     losses: Losses, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
-    """Each model that lost attempts, the most first: "b 41 of 200 (30 timeouts)"."""
+    """Losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
     lost = {model: losses.of(model) for model in losses.models}
     for model, (missing, made) in sorted(lost.items(), key=lambda each: (-each[1][0], each[0])):
         if not missing:
@@ -101,8 +102,8 @@ def kinds_missing(
 def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]:
     """A warning where two models lose attempts unevenly, with the least likely pair.
 
-    policy : of missing outcomes; none where they are tried as pass and as fail, as ranges hold it.
-    label : of the models that are compared with the others, where only these pairs are looked at.
+    policy : of missing outcomes; no warning with bounds, whose ranges hold the difference.
+    label : prefix of models; only their pairs with the others are tested.
     """
     pairs = [
         pair
@@ -125,9 +126,9 @@ def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]
 def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:
     """Pairs of models that lose attempts unevenly, the least likely first.
 
-    d_t = share of the attempts at task t that one model lost, less that of the other, over the
-    tasks both have.  The test of a mean of 0 is that of `passk compare`, of which one task that
-    lost all its attempts makes no alarm.  p is Holm's over all pairs.
+    d_t = share of the attempts at task t that one model lost, minus that of the other, over the
+    tasks that both have.  The test of a mean of 0 is that of `passk compare`, so that one task that
+    lost all its attempts is not significant.  p is Holm's over all pairs.
     level : of the test, in (0, 1).
     """
     import numpy as np
@@ -148,7 +149,7 @@ def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:
 
 @dataclass(frozen=True)
 class _Test:
-    """Two models, the one that loses more first, and the p of no difference between them."""
+    """Two models, the one that loses more first, and the p-value of no difference."""
 
     first: str
     second: str
@@ -156,7 +157,7 @@ class _Test:
 
 
 def _test(losses: Losses, one: str, other: str) -> _Test:
-    """The test of a pair; p is 1 where nothing differs or no task is shared."""
+    """The test of a pair; p is 1 where no share differs or no task is shared."""
     import numpy as np
 
     from passk_cli.inference.difference import difference_law

@@ -1,4 +1,4 @@
-"""Which metrics, at which k: the ones asked for, or those the data supports."""
+"""Metrics and their k: those asked for, or those that the data allow."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SHORT_TASKS = ("empty", "drop")
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
-    """Metrics from texts of their names, as "pass@10,pass^4"."""
+    """Metrics from texts of names, e.g. "pass@10,pass^4"."""
     from passk_cli.metrics.registry import parse_list
 
     return parse_list(",".join(value))
 
 
 def parse_k(value: Any) -> tuple[int, ...]:
-    """k's from numbers or texts as "1,10"."""
+    """Values of k from numbers or texts, e.g. "1,10"."""
     from passk_cli.metrics.registry import parse_ks
 
     return parse_ks(",".join(map(str, value)))
@@ -33,7 +33,7 @@ def parse_k(value: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """Which metrics, and what becomes of tasks with too few attempts."""
+    """The metrics asked for, and how to treat tasks with too few attempts."""
 
     title: ClassVar[str] = "Metrics"
     k: Annotated[
@@ -70,18 +70,18 @@ class Metrics:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What reading has to find out of the attempts for these metrics."""
+        """Arguments of a request: the values of attempts that these metrics need."""
         from passk_cli.metrics.registry import needs, scores_only
 
         only = not self.k and scores_only(self.metrics)
         return {"attempts": needs(self.metrics), "scores_only": only}
 
     def of(self, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics for this data; ParameterError for one that no task supports."""
+        """The metrics for these counts; ParameterError for one that no task allows."""
         return choose_metrics(counts, self.k, self.metrics)
 
     def hint(self, counts: Counts) -> str:
-        """Which of the usual k's the data does not support, when no others were asked for."""
+        """The smallest usual k that the data do not allow, in words; "" where k was asked for."""
         from passk_cli.metrics.registry import USUAL_K
 
         if self.k or self.metrics:
@@ -93,34 +93,37 @@ class Metrics:
 def choose_metrics(
     counts: Counts, ks: Sequence[int] = (), metrics: Sequence[Metric] = ()
 ) -> tuple[Metric, ...]:
-    """The metrics asked for, or the standard ones for the k's that the data supports.
+    """The metrics asked for, or the standard ones at the k that the data allow.
 
-    Errors: ParameterError when a metric asked for is supported by no task at all.
+    Errors: ParameterError for a metric that needs more attempts than any task has.
     """
     from passk_cli.metrics.registry import standard_metrics
 
-    names = tuple(metrics)
-    if ks or not names:
-        names = (*standard_metrics(ks or _usual_ks(counts)), *names)
+    chosen = tuple(metrics)
+    if ks or not chosen:
+        chosen = (*standard_metrics(ks or _usual_ks(counts)), *chosen)
     most = int(counts.n.max())
-    for metric in names:
+    for metric in chosen:
         if metric.k > most:
             raise ParameterError(
                 f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
                 f" the most any task has is {most}{_beyond(metric)}",
                 name="too-few-attempts",
             )
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(chosen))
 
 
 def _beyond(metric: Metric) -> str:
-    """Where to ask for more attempts than were made."""
+    """The command that predicts a metric beyond the attempts made, in words."""
     predicted = metric.family in ("pass@", "pass^")
     return "; extrapolate predicts what lies beyond" if predicted else ""
 
 
 def _usual_ks(counts: Counts) -> tuple[int, ...]:
-    """Of few attempts, k goes as far as every model's: a column for one model says little."""
+    """The usual k that the data allow; of few attempts, those that every model allows.
+
+    A column that only one model has says little.
+    """
     from passk_cli.metrics.registry import USUAL_K, default_ks
 
     most, least = supported_k(counts), int(counts.n.min())
@@ -128,5 +131,5 @@ def _usual_ks(counts: Counts) -> tuple[int, ...]:
 
 
 def supported_k(counts: Counts) -> int:
-    """The largest k that every task of at least one model supports."""
+    """The largest k that every task of at least one model allows."""
     return max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))

@@ -1,4 +1,4 @@
-"""How pairs are judged: options that mean the same wherever models are compared."""
+"""Rules of a comparison: options that mean the same wherever models are compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TESTS = (GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN) = (
     "guarded-t", "suissa-shuster", "sign-flip", "mid-p", "t", "within-tasks"
 )  # fmt: skip
 ADJUSTMENTS = (MAX_T, HOLM, BH, UNADJUSTED) = ("max-t", "holm", "bh", "none")
-# What max-T becomes where nothing can be signed in all pairs together.
+# In place of max-T where pairs share no signs.
 BONFERRONI = "bonferroni"
 ADJUSTED = {
     MAX_T: "max-T", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"
@@ -39,7 +39,7 @@ def parse_margin(value: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """How pairs are judged.
+    """Test, adjustment, family and margin of a comparison.
 
     test : None for the default: within tasks for these tasks; else Suissa and Shuster's where
         values are 0 or 1, and the guarded t, whose law the interval of the difference has too.
@@ -90,7 +90,7 @@ class Rules:
     ] = "drop"
 
     def without_flips(self) -> str:
-        """How tests within tasks are adjusted: by Holm unless asked for another way.
+        """Adjustment of tests within tasks, which share no signs: Holm, or what was asked for.
 
         Errors: ParameterError for max-T.
         """

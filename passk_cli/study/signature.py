@@ -1,4 +1,4 @@
-"""The line that lets anyone reproduce the numbers."""
+"""Signature: the line that reproduces the numbers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def signature(counts: Counts, metrics: Iterable[Metric], **more: object) -> dict[str, object]:
-    """name → value of everything the numbers depend on besides the files themselves.
+    """Name → value of everything that the numbers depend on besides the files.
 
-    more : what else the command decided (interval, seed, …); None leaves an entry out.
+    more : further entries of the command (interval, seed, …); None leaves an entry out.
     """
     facts = counts.facts
     entries: dict[str, object] = {
@@ -39,22 +39,26 @@ def signature(counts: Counts, metrics: Iterable[Metric], **more: object) -> dict
 
 
 def stated(entries: Mapping[str, object]) -> dict[str, object]:
-    """The entries there are something to say of, named as options are.
+    """The entries that have a value, named as options are.
 
     >>> stated({"short_tasks": "drop", "by": None})
     {'short-tasks': 'drop'}
     """
-    there = ((name, value) for name, value in entries.items() if value not in (None, ""))
-    return {name.replace("_", "-"): value for name, value in there}
+    return {
+        name.replace("_", "-"): value for name, value in entries.items() if value not in (None, "")
+    }
 
 
 def short_names(metrics: Iterable[Metric]) -> str:
-    """Metrics with their common family said once: "pass@1,10 pass^10".
+    """Names of metrics, each family once: "pass@1,10 pass^10".
 
     >>> from passk_cli.metrics.registry import parse_list
     >>> short_names(parse_list("pass@1,pass^10,pass@10"))
     'pass@1,10 pass^10'
     """
-    every = list(metrics)
-    by_family = {f: [m.argument for m in every if m.family == f] for f in FAMILIES}
-    return " ".join(f + ",".join(ks) for f, ks in by_family.items() if ks)
+    listed = list(metrics)
+    arguments = {
+        family: [metric.argument for metric in listed if metric.family == family]
+        for family in FAMILIES
+    }
+    return " ".join(family + ",".join(ks) for family, ks in arguments.items() if ks)

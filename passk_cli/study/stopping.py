@@ -1,4 +1,4 @@
-"""Warnings about models whose number of attempts seems to depend on the outcomes."""
+"""Stopped sampling: warnings where the number of attempts seems to depend on the outcomes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _MESSAGES = {
 class Suspect:
     """A model (or one of its groups) whose number of attempts depends on the outcomes.
 
-    tasks : how many it has.  read : pass@1 as the mean of c/n.
+    tasks : their number.  read : pass@1 as the mean of c/n.
     """
 
     name: str
@@ -78,23 +78,24 @@ class Suspect:
 
 
 def stopping_notes(counts: Counts) -> list[Said]:
-    """One warning per way in which sampling stopped, with the numbers of the likeliest model."""
+    """A warning per kind of stopping, with the numbers of the model with the smallest chance."""
     suspects = sorted(_suspects(counts), key=lambda s: s.stopping.chance)
-    by_kind: dict[str, list[Suspect]] = {}
+    kinds: dict[str, list[Suspect]] = {}
     for suspect in suspects:
-        by_kind.setdefault(suspect.stopping.kind, []).append(suspect)
+        kinds.setdefault(suspect.stopping.kind, []).append(suspect)
     return [
         _MESSAGES[kind](
             models=[s.name for s in alike], model=alike[0].name, tasks=alike[0].tasks,
             short=alike[0].stopping.short, most=alike[0].stopping.most, read=alike[0].read,
             at_once=alike[0].stopping.at_once, solved=alike[0].stopping.solved,
         )
-        for kind, alike in by_kind.items()
+        for kind, alike in kinds.items()
     ]  # fmt: skip
 
 
 def _suspects(counts: Counts) -> Iterator[Suspect]:
-    """Each model judged on all of its tasks; on one group where groups share tasks."""
+    """The suspects among models, each tested on all its tasks; among groups where they share
+    tasks."""
     by_model: dict[str, list[int]] = {}
     for s, series in enumerate(counts.series):
         by_model.setdefault(series[0], []).append(s)
