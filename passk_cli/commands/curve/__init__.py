@@ -64,7 +64,10 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
     for part in filter(None, (name.strip() for name in text.split(","))):
         match = re.fullmatch(r"([a-z-]+[@^])k(:.*)?", part.lower())
         if match is None:
-            raise ParameterError(f"-m {part}: a curve is named as pass@k, best@k or gpass@k:0.5")
+            raise ParameterError(
+                f"-m {part}: a curve is named as pass@k, best@k or gpass@k:0.5",
+                name="unknown-metric",
+            )
         metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
     return tuple(dict.fromkeys(metrics))
 
@@ -153,10 +156,16 @@ class Curve(Question):
         if not families:
             return None
         if self.further:
-            raise ParameterError("-m: exact rates say nothing of what attempts are; leave it out")
+            raise ParameterError(
+                "-m: exact rates say nothing of what attempts are; leave it out",
+                name="contradicting-options",
+            )
         if self.band != POINTWISE or options.metrics.short_tasks != "empty":
             option = "--band" if self.band != POINTWISE else "--short-tasks"
-            raise ParameterError(f"{option} is for outcomes; exact rates have no sampling error")
+            raise ParameterError(
+                f"{option} is for outcomes; exact rates have no sampling error",
+                name="contradicting-options",
+            )
         return self.of_rates(families)
 
     def of_rates(self, families: Sequence[Family]) -> Report:
@@ -186,25 +195,34 @@ class Curve(Question):
         """ParameterError for what no data can give."""
         if self.k and (self.max_k is not None or "--points" in changed(self)):
             other = "--points" if self.max_k is None else "--max-k"
-            raise ParameterError(f"-k names every k; leave {other} out")
+            raise ParameterError(
+                f"-k names every k; leave {other} out", name="contradicting-options"
+            )
         method, population = options.confidence.method, options.confidence.population
         if options.request.missing == BOUNDS and (self.delta or self.band == SIMULTANEOUS):
             self.require_one_end()
         if self.band != SIMULTANEOUS:
             return
         if method == "none":
-            raise ParameterError("--band simultaneous needs an interval; leave --interval none out")
+            raise ParameterError(
+                "--band simultaneous needs an interval; leave --interval none out",
+                name="invalid-method",
+            )
         if population == THESE_TASKS and method == "percentile":
             raise ParameterError(
                 "--band simultaneous for these tasks is made of hull or jackknife intervals, not"
-                f" {method}; leave --interval out"
+                f" {method}; leave --interval out",
+                name="invalid-method",
             )
         if options.metrics.short_tasks == "drop":
             raise ParameterError(
-                "--band simultaneous needs the same tasks at every k; leave --short-tasks drop out"
+                "--band simultaneous needs the same tasks at every k; leave --short-tasks drop out",
+                name="invalid-method",
             )
         if self.further:
-            raise ParameterError("--band simultaneous is for pass@k and pass^k; leave -m out")
+            raise ParameterError(
+                "--band simultaneous is for pass@k and pass^k; leave -m out", name="invalid-method"
+            )
 
     def require_one_end(self) -> None:
         """ParameterError for what has no range where outcomes are missing that may pass or fail."""
@@ -212,7 +230,8 @@ class Curve(Question):
         what = "how uneven tasks are" if self.delta else "the level of a band"
         raise ParameterError(
             f"{option}: with --missing bounds {what} does not lie between its values at all failing"
-            f" and at all passing; leave {option} out, or use --missing fail or drop"
+            f" and at all passing; leave {option} out, or use --missing fail or drop",
+            name="no-bounds",
         )
 
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:

@@ -120,7 +120,8 @@ def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:
     most = supported_k(counts)
     if most < 2:
         raise ParameterError(
-            "no model has two attempts at every task, and diversity needs them; make more attempts"
+            "no model has two attempts at every task, and diversity needs them; make more attempts",
+            name="too-few-attempts",
         )
     usual = {k for k in USUAL_K if k <= most}
     return tuple(sorted(usual if len(usual) == len(USUAL_K) else usual | {max(most // 2, 2), most}))

@@ -138,7 +138,9 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
         return sorted(series, key=lambda each: sizes[each] * (1 if back else -1))
     if column is None:
         columns = ", ".join((*names, *metrics.values(), "tasks"))
-        raise ParameterError(f"--sort {sort}: no such column; there are {columns}")
+        raise ParameterError(
+            f"--sort {sort}: no such column; there are {columns}", name="no-such-column"
+        )
     value = {fact.series: fact.estimate.value for fact in facts if fact.name == column}
     sign = 1 if back else -1
     numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}

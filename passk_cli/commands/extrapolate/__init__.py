@@ -47,7 +47,9 @@ def parse_curves(given: Any) -> tuple[str, ...]:
     names = split(given)
     for name in names:
         if name not in CURVES:
-            raise ParameterError(f"-m {name}: pass@k and pass^k can be extrapolated")
+            raise ParameterError(
+                f"-m {name}: pass@k and pass^k can be extrapolated", name="unknown-metric"
+            )
     return names or CURVES[:1]
 
 

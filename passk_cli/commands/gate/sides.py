@@ -125,12 +125,15 @@ def within(counts: Counts, name: str) -> Sides:
     models = sorted({series[0] for series in counts.series})
     if name not in models:
         raise ParameterError(
-            f"--baseline {name}: no such file, and no such model; there are {', '.join(models)}"
+            f"--baseline {name}: no such file, and no such model; there are {', '.join(models)}",
+            name="no-such-model",
         )
     places = range(len(counts.series))
     candidates = tuple(s for s in places if counts.series[s][0] != name)
     if not candidates:
-        raise ParameterError("no candidate: every model in the data is the baseline")
+        raise ParameterError(
+            "no candidate: every model in the data is the baseline", name="no-such-model"
+        )
     bases = tuple(s for s in places if counts.series[s][0] == name)
     return Sides(counts, candidates, counts, bases, name)
 

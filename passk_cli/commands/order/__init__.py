@@ -90,7 +90,10 @@ def _ks(counts: Counts, asked: tuple[int, ...]) -> tuple[int, ...]:
     most = int(counts.n.max())
     for k in asked:
         if k > most:
-            raise ParameterError(f"first@{k} needs {k} attempts; the most any task has is {most}")
+            raise ParameterError(
+                f"first@{k} needs {k} attempts; the most any task has is {most}",
+                name="too-few-attempts",
+            )
     if asked:
         return asked
     top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))

@@ -49,21 +49,27 @@ class Plan(Aims, Question):
         _check_metrics(metrics)
         if options.data:
             if self.mean is not None or self.spread is not None:
-                raise ParameterError("--mean and --spread are for planning without a pilot")
+                raise ParameterError(
+                    "--mean and --spread are for planning without a pilot",
+                    name="contradicting-options",
+                )
             return None
         if self.mean is None or self.spread is None:
             raise ParameterError(
                 "nothing to plan from; give the FILE of a pilot, or --mean and --spread, as"
-                " --mean 0.6 --spread 0.3"
+                " --mean 0.6 --spread 0.3",
+                name="no-pilot",
             )
         if self.max_tasks == PILOT:
             raise ParameterError(
-                "--max-tasks pilot: there is no pilot; name its FILE, or give a number"
+                "--max-tasks pilot: there is no pilot; name its FILE, or give a number",
+                name="no-pilot",
             )
         read = self.cluster or options.metrics.short_tasks != "empty"
         if read or changed(options.request):
             raise ParameterError(
-                "without a pilot there is nothing to read or leave out; name its FILE"
+                "without a pilot there is nothing to read or leave out; name its FILE",
+                name="no-pilot",
             )
         from passk_cli.commands.plan.view import assumed_report
 
@@ -98,7 +104,8 @@ def _check_metrics(metrics: Iterable[Metric]) -> None:
         if metric.kind.needs:
             raise ParameterError(
                 f"{metric.name}: designs are known for metrics of passes and failures,"
-                " as pass@10, pass^4 and gpass@8:0.5"
+                " as pass@10, pass^4 and gpass@8:0.5",
+                name="unknown-metric",
             )
         if metric.k > MOST_PLANNED_K:
             raise ParameterError(

@@ -72,7 +72,8 @@ class OnePage(Question):
             models = list(dict.fromkeys(model for model, *_ in study.counts.series))
             if self.baseline not in models:
                 raise ParameterError(
-                    f"--baseline {self.baseline}: no such model; there are {', '.join(models)}"
+                    f"--baseline {self.baseline}: no such model; there are {', '.join(models)}",
+                    name="no-such-model",
                 )
         return page_report(study, self.headline)
 

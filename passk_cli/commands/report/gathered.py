@@ -59,7 +59,12 @@ class Gathered(Study):
         def read(request: Request, source: Any = None) -> Counts:
             for column in request.by:
                 if column not in counts.group_names and column not in self.counts.group_names:
-                    raise DataError("Counts", f"no column {column!r}", "name another with --by")
+                    raise DataError(
+                        "Counts",
+                        f"no column {column!r}",
+                        "name another with --by",
+                        name="no-such-column",
+                    )
             return counts
 
         return answer(declaration.question(**given), options, read)

@@ -140,7 +140,10 @@ class EachTask(Question):
         }
         asked = [name for name, given in views.items() if given]
         if len(asked) > 1:
-            raise ParameterError(f"{' and '.join(asked)} are views of their own; give one of them")
+            raise ParameterError(
+                f"{' and '.join(asked)} are views of their own; give one of them",
+                name="contradicting-options",
+            )
 
     def report(self, study: Study) -> Report:
         """The view that was asked for."""

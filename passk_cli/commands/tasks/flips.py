@@ -361,11 +361,14 @@ def flips_report(study: Study, rows: int) -> Report:
     pairs, against = pairs_of(study), study.decided["against"]
     if not pairs:
         raise ParameterError(
-            f"--against {against}: no model of the data is there as well, in the same groups"
+            f"--against {against}: no model of the data is there as well, in the same groups",
+            name="no-such-model",
         )
     every = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in every):
-        raise ParameterError(f"--against {against}: no task that both have")
+        raise ParameterError(
+            f"--against {against}: no task that both have", name="nothing-to-compare"
+        )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     tasks = [len(flips.tasks) for flips in every]
     n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]

@@ -558,7 +558,8 @@ def suspects_report(study: Study, rows: int) -> Report:
     if most < FEWEST:
         raise ParameterError(
             f"--suspects: it needs {FEWEST} models, whose results at each task are compared with"
-            f" their results at all others; there {_ended(most)} {most}"
+            f" their results at all others; there {_ended(most)} {most}",
+            name="nothing-to-compare",
         )
     tasks = SuspectTasks(study, records, first=rows)
     report = view(
