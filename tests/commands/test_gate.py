@@ -71,7 +71,10 @@ def test_what_is_dropped_stands_in_the_line_of_every_rule(
     if not people:
         assert "24 of 60 shared tasks" in done.out
     assert "24 of 60 baseline tasks" in done.out
-    assert "warning[baseline-tasks-not-run]: 36 of 60 baseline tasks have no attempts in easy" in done.err
+    assert (
+        "warning[baseline-tasks-not-run]: 36 of 60 baseline tasks have no attempts in easy"
+        in done.err
+    )
     shown = done.out if people else done.err.partition("passk: ")[2]
     assert shown.startswith("PASS: both rules hold on 24 of 60 baseline tasks")
     full = passk(*base, "--full").out
@@ -90,7 +93,9 @@ def test_lost_groups_are_lost_tasks(passk: Passk, run: Run) -> None:
     (row,) = found["rows"]
     assert row["note"] == "0 of 30 baseline tasks in easy hard"
     fields = {"lost": 30, "tasks": 30, "model": "easy hard"}
-    assert ("baseline-tasks-not-run", fields) in [(m["name"], m["fields"]) for m in found["messages"]]
+    assert ("baseline-tasks-not-run", fields) in [
+        (m["name"], m["fields"]) for m in found["messages"]
+    ]
 
 
 def test_groups_that_only_the_new_run_has(passk: Passk, run: Run) -> None:

@@ -116,7 +116,7 @@ class Predictions(Section[Prediction | Refusal]):
         ),
         Column(
             "{}", "share", meaning="{} as measured: no law is needed for it.",
-            across=lambda section: [section.measured],
+            across=lambda section: [section.measured], example="pass@n",
             cell=_cell(lambda each, name: Estimate(each.measured.estimate.value)),
         ),
         Column(
@@ -126,6 +126,7 @@ class Predictions(Section[Prediction | Refusal]):
         Column(
             "{}", "share", meaning="Prediction of {}, with its interval under the law.",
             across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
+            example="pass@K",
             cell=_cell(lambda each, name: each.numbers[int(name[5:])].estimate),
         ),
         Column(
@@ -137,6 +138,7 @@ class Predictions(Section[Prediction | Refusal]):
             "k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond the"
             " attempts made, two digits.",
             across=lambda section: (section.aim.target and [section.aim.target]) or (),
+            example=0.9,
             cell=_cell(lambda each, target: Phrase(tuple(_k(each)))),
         ),
         Column(
@@ -146,7 +148,7 @@ class Predictions(Section[Prediction | Refusal]):
         ),
         Column(
             "never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
-            shown=FULL, across=lambda section: [section.outcome],
+            shown=FULL, across=lambda section: [section.outcome], example="passed",
             cell=_cell(lambda each, _: each.open),
         ),
         Column(
