@@ -75,7 +75,7 @@ class Gate(
         Option(
             "--rehearse",
             help="How often this gate fails with nothing changed.",
-            detail="Before trusting a gate: also which drop it catches, and which rules cannot pass"
+            detail="Also the smallest drop that each rule detects, and which rules cannot pass"
             " or fail. Exits with 0, unless --max-false-alarms is exceeded; without --baseline the"
             " run is its own.",
         ),

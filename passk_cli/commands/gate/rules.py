@@ -766,12 +766,12 @@ def _remedy(unknown: Sequence[str]) -> str:
 
 
 def _lower_limit(n: Ints, trial: Trial) -> str:
-    """As "4 of 4 shows a rate of at least 0.473"."""
+    """As "4 of 4 shows a rate ≥ 0.473"."""
     from passk_cli.inference.single import lower_limits
 
     fewest = int(n.min())
     least = float(lower_limits(fewest, fewest, trial.study.confidence.level))
-    return f"{fewest:,} of {fewest:,} shows a rate of at least {least:.3f}"
+    return f"{fewest:,} of {fewest:,} shows a rate ≥ {least:.3f}"
 
 
 def _tasks_needed(fact: Fact, limit: float, noun: str) -> str:

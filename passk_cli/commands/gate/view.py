@@ -363,11 +363,15 @@ class Rules(Section[Entry]):
         groups = bool(self.study.counts.group_names)
         every = sorted(self.records, key=_rank)
         brief = _merged(every, _ROWS, "group" if groups else "model")
-        names, rules = (
-            max(len(text) for text in texts) + 2
-            for texts in ([e.line.name for e in brief], [e.line.rule for e in brief])
+        names, rules, evidence = (
+            max(map(len, texts)) + 2
+            for texts in (
+                [entry.line.name for entry in brief],
+                [entry.line.rule for entry in brief],
+                [entry.line.counted or " " * _NUMBER for entry in brief],
+            )
         )
-        room = _SCREEN - rules - _NUMBER - names * self.several - len(" undecided ()") - 2
+        room = _SCREEN - names * self.several - rules - evidence - len("undecided ()")
         for entries, shown in ((brief, BRIEF), (every, FULL)):
             table = self.table(entries, self.title)
             at = [column.header for column in table.columns].index("verdict")
