@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.report.words import first_few, plural
 from passk_cli.study.comparison import Comparison, difference_samples, match
 
 if TYPE_CHECKING:
@@ -64,21 +63,3 @@ def decided_by_few(
         )
         if law.p()[0] > c.alpha:
             yield Influence(c, c.tasks[order[:few]], rest)
-
-
-def influence_words(found: Sequence[Influence], names: Sequence[str]) -> Iterator[str]:
-    """A sentence for the first of them, which counts the others.
-
-    names : of all tasks.
-    """
-    if not found:
-        return
-    first = found[0]
-    c = first.comparison
-    tasks = first_few([names[task] for task in first.tasks.tolist()])
-    more = f"; so in {plural(len(found) - 1, 'more difference')}" if found[1:] else ""
-    yield (
-        f"few tasks decide {c.first.name} against {c.second.name} at {c.first.metric.name}: without"
-        f" the {len(first.tasks)} that changed most ({tasks}) it is {first.rest:+.3f} and no longer"
-        f" significant{more}"
-    )

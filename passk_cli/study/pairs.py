@@ -8,6 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
+from passk_cli.files.sql import quote_text
+from passk_cli.limits import refuse_many_pairs
+from passk_cli.metrics.registry import Metric
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -18,12 +21,65 @@ from passk_cli.study.comparison import (
 from passk_cli.study.families import adjust
 from passk_cli.study.paired import Answer, run_tests
 from passk_cli.study.rules import Rules, T
-from passk_cli.study.values import TaskValues
+from passk_cli.study.values import Series, TaskValues
 
 if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
+    from passk_cli.study.study import Study
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
+
+
+def choose_pairs(
+    study: Study, baseline: str | None, changes: Sequence[TaskValues] = ()
+) -> list[tuple[TaskValues, TaskValues]]:
+    """Every pair of models of the same group (better one first), or each against the baseline.
+
+    changes : compared as well, after the metrics of the study.
+    Errors: ParameterError for a baseline that is not there, or when there is nothing to pair.
+    """
+    names = sorted({series[0] for series in study.counts.series})
+    if baseline is not None and baseline not in names:
+        raise ParameterError(
+            f"--baseline {baseline}: no such file, and no such model; there are {', '.join(names)}"
+        )
+    values = study.values()
+    place = {rates.series: -rates.mean for rates in values if rates.metric == values[0].metric}
+    cells: dict[tuple[Metric, Series], list[TaskValues]] = {}
+    for rates in (*values, *changes):
+        cells.setdefault((rates.metric, rates.series[1:]), []).append(rates)
+    if baseline is None:
+        sizes = [len(rivals) for rivals in cells.values()]
+        refuse_many_pairs(
+            max(sizes), sum(size * (size - 1) // 2 for size in sizes),
+            "compare with one model with --baseline NAME, or keep some with --model",
+        )  # fmt: skip
+    pairs: list[tuple[TaskValues, TaskValues]] = []
+    for rivals in cells.values():
+        rivals.sort(key=lambda rates: (place[rates.series], rates.series))
+        base = [rates for rates in rivals if rates.series[0] == baseline]
+        if baseline is None:
+            pairs += [(a, b) for i, a in enumerate(rivals) for b in rivals[i + 1 :]]
+        else:
+            pairs += [(rates, b) for b in base for rates in rivals if rates is not b]
+    if not pairs:
+        raise ParameterError(f"nothing to compare: there is one model; {_remedy(study)}")
+    return pairs
+
+
+def _remedy(study: Study) -> str:
+    """The way to a second model: more files, or the groups of the only one."""
+    counts = study.counts
+    models, *groups = map(set, zip(*counts.series, strict=True))
+    names = zip(counts.group_names, groups, strict=True)
+    group = next((name for name, values in names if len(values) > 1), None)
+    if group is None or len(models) > 1:
+        return "give files of several"
+    remedy = f"its groups are compared with --field model={group} in place of --by {group}"
+    column = next((file.roles.get("model") for file in counts.facts.inputs), None)
+    if column is None:
+        return remedy
+    return f'{remedy}, and --where "{column} = {quote_text(models.pop())}" in place of --model'
 
 
 def compare_pairs(

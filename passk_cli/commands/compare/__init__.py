@@ -138,7 +138,9 @@ class Compare(Question):
             find_flips,
         )
         from passk_cli.study.adjustment import Adjustment
-        from passk_cli.study.pairs import compare_pairs
+        from passk_cli.study.bands import find_bands
+        from passk_cli.study.pairs import choose_pairs, compare_pairs
+        from passk_cli.study.ranks import find_ranks
         from passk_cli.study.section import Section
         from passk_cli.study.section import view as report_of
 
@@ -150,12 +152,12 @@ class Compare(Question):
         self._refuse_ranges(study)
         confidence, rules = study.confidence, study.rules
         changes = list(pairs.change_values(study, change)) if change else []
-        chosen = pairs.choose_pairs(study, baseline, changes)
+        chosen = choose_pairs(study, baseline, changes)
         compared = compare_pairs(chosen, confidence, rules)
         comparisons = [c for c in compared if c.first.metric != change]
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
-        bands = band.find_bands(comparisons, study) if self.band else []
-        ranks = [] if baseline is not None else list(pairs.find_ranks(comparisons, confidence))
+        bands = find_bands(comparisons, study) if self.band else []
+        ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
         every = pairs.paired(compared, ranks, crossings, confidence)
         own = [pair for pair in every if pair.metric != change]
         changed = [pair for pair in every if pair.metric == change]

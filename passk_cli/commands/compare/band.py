@@ -1,57 +1,22 @@
-"""Where one model leads: the difference of two curves over k, with a band that holds at all k."""
+"""Band: which model is ahead at each k, of every pair and curve, as people read it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from passk_cli.errors import ParameterError
-from passk_cli.inference.bands import (
-    end_ranks,
-    errors_these_tasks,
-    level_of_ranks,
-    spread_out,
-)
-from passk_cli.inference.intervals import DEFAULT
-from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ranking import CrossingSet, Run, possible_crossings, runs
-from passk_cli.inference.weights import bootstrap_means
-from passk_cli.limits import refuse_many_steps
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import FULL, Column, Table
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import span
-from passk_cli.study.comparison import Comparison, difference_interval
+from passk_cli.study.bands import UNKNOWN, Band
+from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
-from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
-from passk_cli.study.rules import UNADJUSTED, Rules
+from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
-from passk_cli.study.values import Series, TaskValues
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.study.confidence import Confidence
-    from passk_cli.study.study import Study
-
-    Ranks = NDArray[np.int64]
-
-# k's of a band, all where there are no more, and for these tasks, where a hull costs a hundred
-# times what a guard does; k's at which it is calibrated.
-_MOST_KS, _MOST_KS_FIXED, _CALIBRATED = 100, 40, 16
-# Columns of draws held at once, and pairs that a run can wait for.
-_COLUMNS = 512
-_MOST_BANDS = 1_000
+# Bands listed without --full, and pairs that a chart has room for.
 _MOST_LISTED, _MOST_DRAWN = 56, 8
-_UNKNOWN = ""
-_CODES = (UNDECIDED, BETTER, WORSE, EQUIVALENT, _UNKNOWN)
-_WORDS = {UNDECIDED: "tied", _UNKNOWN: "no interval"}
 _ONE_OF_TWO = "for these tasks only pass@k and pass^k have one"
 
 NO_BAND = Message(
@@ -68,244 +33,6 @@ NO_LIMITS = Message(
     "no-limits-of-band", WARNING, "no band at {places}: {reason}",
     meaning="At these k's the method has no interval, and so no verdict.",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Band:
-    """The difference of one pair's curves over k.
-
-    comparison : the pair at one of the curve's metrics.  points : the difference at each k, its
-    limits at a level that lets the whole band hold, its verdict.  level : of each k by itself.
-    """
-
-    comparison: Comparison
-    points: Sequence[Fact]
-    level: float
-
-    @property
-    def series(self) -> Series:
-        """The model and its groups."""
-        return self.comparison.first.series
-
-    @property
-    def against(self) -> str:
-        """The model it is compared with."""
-        return self.comparison.second.series[0]
-
-    @property
-    def curve(self) -> str:
-        """The metric over k: "pass@k"."""
-        metric = self.comparison.first.metric
-        return f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
-
-    @property
-    def ks(self) -> NDArray[np.int64]:
-        """The k's of the points."""
-        return np.array([point.k for point in self.points])
-
-    @cached_property
-    def ranges(self) -> list[Run]:
-        """Neighbouring k's with the same verdict, as places in `points`."""
-        return runs(np.array([_CODES.index(point.verdict) for point in self.points]))
-
-    @cached_property
-    def crossings(self) -> list[CrossingSet]:
-        """The k's at which the lead may change; see `possible_crossings`."""
-        signs = [_sign(point) for point in self.points]
-        return possible_crossings(self.ks, np.array(signs))
-
-    @property
-    def sentence(self) -> str:
-        """ "better for k = 1–10, tied for 11–60, worse from 61"."""
-        parts: list[str] = []
-        for run in self.ranges:
-            first, last = (int(self.ks[place]) for place in (run.first, run.last))
-            verdict = _CODES[run.code]
-            word = _WORDS.get(verdict, verdict)
-            if len(self.ranges) == 1:
-                return f"{word} at every k" if last > first else f"{word} at k = {first}"
-            equals = "" if parts else "k = "
-            if run.last == len(self.points) - 1:
-                parts.append(f"{word} from {first}" if last > first else f"{word} at {first}")
-            else:
-                parts.append(f"{word} for {equals}{span(first, last)}")
-        return ", ".join(parts)
-
-    @property
-    def crossing_words(self) -> str:
-        """The set of possible crossing points: "k = 11–61", "k = 2–10 or none", "none"."""
-        words = [
-            f"k = {span(one.first, one.last)}{'' if one.certain else ' or none'}"
-            for one in self.crossings
-        ]
-        return ", ".join(words) or "none"
-
-    @property
-    def rows(self) -> Iterator[Fact]:
-        """Tidy rows: a k each, with the range of its verdict and whether the lead may change."""
-        for run in self.ranges:
-            ends = {"range_first": int(self.ks[run.first]), "range_last": int(self.ks[run.last])}
-            for point in self.points[run.first : run.last + 1]:
-                here = [one for one in self.crossings if one.first <= (point.k or 0) <= one.last]
-                may = "no"
-                if here:
-                    may = "certain" if any(one.certain for one in here) else "possible"
-                yield replace(
-                    point,
-                    more={
-                        "band": "simultaneous", "pointwise_level": self.level, **ends,
-                        "crossing": may,
-                    },
-                )  # fmt: skip
-
-
-def _sign(point: Fact) -> int:
-    low, high = point.estimate.low, point.estimate.high
-    return 0 if low is None or high is None else int(low > 0) - int(high < 0)
-
-
-def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
-    """A band of every pair at every curve of k, adjusted over the pairs of a curve.
-
-    Errors: ParameterError where no metric is a curve over k, or there are too many pairs.
-    """
-    confidence, fixed = study.confidence, study.confidence.population != NEW_TASKS
-    chosen: dict[object, Comparison] = {}
-    for c in comparisons:
-        curve = replace(c.first.metric, k=1)
-        passes = curve.family in ("pass@", "pass^")
-        if not c.reason and curve.kind.counted and (passes or not fixed):
-            chosen.setdefault((c.first.series, c.second.series, curve), c)
-    if not chosen:
-        of = "pass@k or pass^k" if fixed else "a metric of k, as pass@k"
-        raise ParameterError(
-            f"--band needs two models with shared tasks and {of}; name one with -m"
-        )
-    if len(chosen) > _MOST_BANDS:
-        raise ParameterError(
-            f"--band: {len(chosen):,} bands take too long, at most {_MOST_BANDS:,};"
-            " name a --baseline, or one metric with -m"
-        )
-    kept = list(chosen.values())
-    # By the interval of a mean: near the ceiling the law of a difference holds a band in 79 %.
-    method = DEFAULT[confidence.population] if confidence.by_default else confidence.method
-    wide = replace(confidence, interval=method, by_default=False)
-    levels = _levels(kept, wide, study.rules)
-    return [_band(c, wide, study.rules, level) for c, level in zip(kept, levels, strict=True)]
-
-
-def _grid(c: Comparison, most: int) -> NDArray[np.int64]:
-    """The k's up to the smallest n of both."""
-    last = _last(c)
-    refuse_many_steps("--band", last, "leave it out")
-    return spread_out(np.arange(1, last + 1), most)
-
-
-def _last(c: Comparison) -> int:
-    return min(int(n.min()) for n in c.n)
-
-
-def _values(c: Comparison, rates: TaskValues, ks: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The curve of one of the two in each shared task: (ks × tasks)."""
-    own, metric = rates.on(c.tasks), rates.metric
-    every = [replace(metric, k=k) for k in ks.tolist()]
-    attempts = {} if own.attempts is None else {metric.kind.needs: own.attempts}
-    return task_values(every, own.n, own.c, attempts)
-
-
-def _levels(comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules) -> list[float]:
-    """The level of each k by itself at which all bands of a curve hold together.
-
-    By Bonferroni over the pairs: draws of models that pass everything do not differ, so that a
-    level calibrated over pairs would not see them.
-    """
-    find = _ranks_new if confidence.population == NEW_TASKS else _ranks_fixed
-    count = Counter(replace(c.first.metric, k=1) for c in comparisons)
-    levels = []
-    for c, ranks in zip(comparisons, find(comparisons, confidence), strict=True):
-        pairs = 1 if rules.adjust == "none" else count[replace(c.first.metric, k=1)]
-        levels.append(level_of_ranks(ranks, 1 - (1 - confidence.level) / pairs))
-    return levels
-
-
-def _ranks_new(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ranks]:
-    """Ranks of the draws of each pair's difference over weighted tasks, shared by all pairs."""
-    alike: dict[tuple[bytes, bytes], list[int]] = {}
-    for place, c in enumerate(comparisons):
-        codes = b"" if c.clusters is None else c.clusters.tobytes()
-        alike.setdefault((c.tasks.tobytes(), codes), []).append(place)
-    ranks: dict[int, Ranks] = {}
-    for places in alike.values():
-        batch: list[tuple[int, NDArray[np.float64]]] = []
-        for place in places:
-            c = comparisons[place]
-            ks = _grid(c, _CALIBRATED)
-            batch.append((place, (_values(c, c.first, ks) - _values(c, c.second, ks)).T))
-            if sum(gap.shape[1] for _, gap in batch) >= _COLUMNS or place == places[-1]:
-                ranks |= _batch_ranks(batch, c.clusters, confidence)
-                batch = []
-    return [ranks[place] for place in range(len(comparisons))]
-
-
-def _batch_ranks(
-    batch: Sequence[tuple[int, NDArray[np.float64]]],
-    clusters: NDArray[np.int64] | None,
-    confidence: Confidence,
-) -> Iterator[tuple[int, Ranks]]:
-    """(place, ranks) of several pairs.  batch : (place, differences (tasks × ks))."""
-    gaps = np.concatenate([gap for _, gap in batch], axis=1)
-    draws = bootstrap_means(
-        gaps, confidence.resamples, confidence.seed, kind="dirichlet", clusters=clusters
-    )
-    ends = np.cumsum([gap.shape[1] for _, gap in batch])[:-1]
-    for (place, _), own in zip(batch, np.split(draws, ends, axis=1), strict=True):
-        yield place, end_ranks(own)
-
-
-def _ranks_fixed(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ranks]:
-    """Ranks of the draws of each pair's difference when the same tasks are attempted again."""
-    draws: dict[object, NDArray[np.float64]] = {}
-    ranks = []
-    for c in comparisons:
-        ks, errors = _grid(c, _CALIBRATED), []
-        for rates in (c.first, c.second):
-            key = (rates.series, rates.metric.family, c.tasks.tobytes(), int(ks[-1]))
-            if key not in draws:
-                own = rates.on(c.tasks)
-                draws[key] = errors_these_tasks(
-                    own.n, own.c, ks, rates.metric.family, resamples=confidence.resamples,
-                    seed=confidence.seed, purpose=" ".join(rates.series),
-                )  # fmt: skip
-            errors.append(draws[key])
-        ranks.append(end_ranks(errors[0] - errors[1]))
-    return ranks
-
-
-def _band(c: Comparison, confidence: Confidence, rules: Rules, level: float) -> Band:
-    """The points of one pair at all its k's, with limits at the level of one k."""
-    ks = _grid(c, _MOST_KS if confidence.population == NEW_TASKS else _MOST_KS_FIXED)
-    alone = replace(confidence, level=level)
-    points = []
-    both = zip(ks.tolist(), *(_values(c, r, ks) for r in (c.first, c.second)), strict=True)
-    for k, first, second in both:
-        rates = [replace(r, metric=replace(r.metric, k=k)) for r in (c.first, c.second)]
-        at = replace(
-            c, first=rates[0], second=rates[1], values=(first, second), p=np.nan, test="",
-            alpha=np.nan, floor=None,
-        )  # fmt: skip
-        at = replace(at, interval=difference_interval(at, alone))
-        fact = at.fact(confidence)
-        points.append(replace(fact, level=confidence.level, verdict=_verdict(fact, rules.margin)))
-    return Band(c, points, level)
-
-
-def _verdict(point: Fact, margin: float) -> str:
-    low, high = point.estimate.low, point.estimate.high
-    if low is None or high is None:
-        return _UNKNOWN
-    if margin > 0 and -margin <= low and high <= margin:
-        return EQUIVALENT
-    return (UNDECIDED, BETTER, WORSE)[_sign(point)]
 
 
 def _pair_name(band: Band) -> str:
@@ -400,7 +127,7 @@ class Bands(Section[Band]):
             if len(band.ks) < last:
                 yield SOME_KS(ks=len(band.ks), last=last)
                 break
-        lacking = [p for band in self.records for p in band.points if p.verdict == _UNKNOWN]
+        lacking = [p for band in self.records for p in band.points if p.verdict == UNKNOWN]
         for reason in dict.fromkeys(point.flaw for point in lacking):
             places = dict.fromkeys(p.name for p in lacking if p.flaw == reason)
             yield NO_LIMITS(places=list(places), reason=reason)

@@ -13,17 +13,14 @@ import numpy as np
 from passk_cli.commands.compare.crossings import Crossing
 from passk_cli.commands.tasks.flips import Side
 from passk_cli.errors import ParameterError
-from passk_cli.files.sql import quote_text
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ranking import letters, rank_limits
-from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.registry import Change, Metric
-from passk_cli.report.model import Cell, Estimate
+from passk_cli.report.model import Estimate
 from passk_cli.report.words import series_name
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
-from passk_cli.study.lead import ranges_of_lead
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from passk_cli.study.ranks import Rank
 from passk_cli.study.values import Series, TaskValues
 
 if TYPE_CHECKING:
@@ -32,23 +29,6 @@ if TYPE_CHECKING:
 
 SIGNS = {UNDECIDED: "~", EQUIVALENT: "="}
 _TURNED = {BETTER: WORSE, WORSE: BETTER}
-
-
-@dataclass(frozen=True)
-class Rank:
-    """A model's place at one metric among those of its group.
-
-    leads : share of the resamples of the tasks in which it comes first; None where attempts
-        differ between the models, or no task is shared by all; a range where outcomes are missing
-        that may pass or fail.
-    letters, low, high : groups, and places, that the tests leave open; None without any test.
-    """
-
-    values: TaskValues
-    letters: str | None
-    leads: Cell
-    low: int | None
-    high: int | None
 
 
 @dataclass(frozen=True)
@@ -120,58 +100,6 @@ class Pair:
         return replace(self, fact=replace(fact, estimate=estimate, verdict=verdict))
 
 
-def choose_pairs(
-    study: Study, baseline: str | None, changes: Sequence[TaskValues] = ()
-) -> list[tuple[TaskValues, TaskValues]]:
-    """Every pair of models of the same group (better one first), or each against the baseline.
-
-    changes : compared as well, after the metrics of the study.
-    Errors: ParameterError for a baseline that is not there, or when there is nothing to pair.
-    """
-    names = sorted({series[0] for series in study.counts.series})
-    if baseline is not None and baseline not in names:
-        raise ParameterError(
-            f"--baseline {baseline}: no such file, and no such model; there are {', '.join(names)}"
-        )
-    values = study.values()
-    place = {rates.series: -rates.mean for rates in values if rates.metric == values[0].metric}
-    cells: dict[tuple[Metric, Series], list[TaskValues]] = {}
-    for rates in (*values, *changes):
-        cells.setdefault((rates.metric, rates.series[1:]), []).append(rates)
-    if baseline is None:
-        sizes = [len(rivals) for rivals in cells.values()]
-        refuse_many_pairs(
-            max(sizes), sum(size * (size - 1) // 2 for size in sizes),
-            "compare with one model with --baseline NAME, or keep some with --model",
-        )  # fmt: skip
-    pairs: list[tuple[TaskValues, TaskValues]] = []
-    for rivals in cells.values():
-        rivals.sort(key=lambda rates: (place[rates.series], rates.series))
-        base = [rates for rates in rivals if rates.series[0] == baseline]
-        if baseline is None:
-            pairs += [(a, b) for i, a in enumerate(rivals) for b in rivals[i + 1 :]]
-        else:
-            pairs += [(rates, b) for b in base for rates in rivals if rates is not b]
-    if not pairs:
-        raise ParameterError(f"nothing to compare: there is one model; {_remedy(study)}")
-    return pairs
-
-
-def _remedy(study: Study) -> str:
-    """The way to a second model: more files, or the groups of the only one."""
-    counts = study.counts
-    models, *groups = map(set, zip(*counts.series, strict=True))
-    names = zip(counts.group_names, groups, strict=True)
-    group = next((name for name, values in names if len(values) > 1), None)
-    if group is None or len(models) > 1:
-        return "give files of several"
-    remedy = f"its groups are compared with --field model={group} in place of --by {group}"
-    column = next((file.roles.get("model") for file in counts.facts.inputs), None)
-    if column is None:
-        return remedy
-    return f'{remedy}, and --where "{column} = {quote_text(models.pop())}" in place of --model'
-
-
 def change_values(study: Study, change: Change) -> Iterator[TaskValues]:
     """The change of each series, on the tasks that have values of both metrics.
 
@@ -195,40 +123,6 @@ def change_values(study: Study, change: Change) -> Iterator[TaskValues]:
             reason=first.reason or last.reason,
             attempts=first.attempts if last.attempts is None else last.attempts,
         )  # fmt: skip
-
-
-def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
-    """Letters and places from the tests, first in resamples from draws that models share.
-
-    Models of each metric and group by their estimate, the best first.
-    """
-    cells: dict[tuple[Metric, Series], list[Comparison]] = {}
-    for c in comparisons:
-        cells.setdefault((c.first.metric, c.first.series[1:]), []).append(c)
-    for pairs in cells.values():
-        by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
-        rivals = sorted(
-            (rival for rival in by_series.values() if rival.there),
-            key=lambda rival: (-rival.mean, rival.series),
-        )
-        if len(rivals) < 2:
-            continue
-        tested = {rival.series for c in pairs if c.testable for rival in (c.first, c.second)}
-        compared = [rival for rival in rivals if rival.series in tested]
-        place = {rival.series: at for at, rival in enumerate(compared)}
-        better = np.zeros((len(place), len(place)), dtype=bool)
-        for c in pairs:
-            if c.verdict in (BETTER, WORSE):
-                first, second = place[c.first.series], place[c.second.series]
-                better[(first, second) if c.verdict == BETTER else (second, first)] = True
-        leads = ranges_of_lead(compared, confidence) if compared else ()
-        found = zip(letters(better | better.T), leads, rank_limits(better).tolist(), strict=True)
-        for rival in rivals:
-            if rival.series in tested:
-                letter, share, limits = next(found)
-                yield Rank(rival, letter, share, *limits)
-            else:
-                yield Rank(rival, None, None, None, None)
 
 
 @dataclass(frozen=True)

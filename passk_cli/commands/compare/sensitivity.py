@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.commands.compare.pairs import choose_pairs
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import stream
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Column, Table
-from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
+from passk_cli.study.pairs import BETTER, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.commands.compare.band import Bands
 from passk_cli.commands.compare.crossings import Crossings
-from passk_cli.commands.compare.pairs import Pair, Rank, Standing, at_first
+from passk_cli.commands.compare.pairs import Pair, Standing, at_first
 from passk_cli.commands.compare.sensitivity import Sensitivity
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
 from passk_cli.inference.intervals import TANGO
@@ -21,10 +21,12 @@ from passk_cli.report.words import p_text, plural, series_name, span
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.fact import Fact
 from passk_cli.study.influence import decided_by_few
+from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from passk_cli.study.pivot import Number
+from passk_cli.study.ranks import Rank
 from passk_cli.study.rules import UNADJUSTED
-from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Record, Section, data_field
 from passk_cli.study.values import Series, TaskValues
 
 # A metric, where a reference describes columns without data.
@@ -54,15 +56,6 @@ NOT_IN_GROUPS = Message(
     "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",
     meaning="Models are compared within a group (--by), and these groups have no attempt of the"
     " baseline.",
-)  # fmt: skip
-SPECIAL_INTERVAL = Message(
-    "special-interval", NOTE, "{numbers}: {reason}",
-    meaning="The method of intervals that was asked for cannot be used for these metrics; another"
-    " one was.",
-)  # fmt: skip
-NO_INTERVAL = Message(
-    "no-interval", WARNING, "no interval of {numbers}: {reason}",
-    meaning="The data do not determine an interval of these differences. The test may still hold.",
 )  # fmt: skip
 FEW_TASKS_DECIDE = Message(
     "few-tasks-decide", WARNING,
@@ -153,11 +146,30 @@ _LETTERED = Column(
 
 
 @dataclass(frozen=True)
-class Ranking(Section[Standing]):
+class Ranked(Section[Record]):
+    """A line per model: its first metric at length, the others in a number each.
+
+    pairs : all that were compared.
+    """
+
+    pairs: Sequence[Pair]
+
+    @property
+    def metric(self) -> Metric:
+        """The first metric that can be tested."""
+        return at_first(self.pairs)[0].metric
+
+    @property
+    def further(self) -> list[Metric]:
+        """The other metrics."""
+        return [metric for metric in self.study.metrics if metric != self.metric]
+
+
+@dataclass(frozen=True)
+class Ranking(Ranked[Standing]):
     """Models by the first metric, the best first; those that tie share a letter.
 
-    pairs : all that were compared.  alone : whether there are two models, whose difference
-        stands in its own table.
+    alone : whether there are two models, whose difference stands in its own table.
     """
 
     columns = (
@@ -195,18 +207,7 @@ class Ranking(Section[Standing]):
         ),
     )  # fmt: skip
 
-    pairs: Sequence[Pair]
     alone: bool = False
-
-    @property
-    def metric(self) -> Metric:
-        """The metric by which models are ranked."""
-        return at_first(self.pairs)[0].metric
-
-    @property
-    def further(self) -> list[Metric]:
-        """The other metrics."""
-        return [metric for metric in self.study.metrics if metric != self.metric]
 
     @property
     def differ(self) -> bool:
@@ -325,20 +326,21 @@ class Line:
         return value(self.pairs[metric]) if metric in self.pairs else ""
 
 
+_TO_BASELINE = Column(
+    "{0.name}", meaning="Difference to the baseline at {0.name}; of the baseline, its estimate."
+    " ~ not significant, = equivalent.", cell=lambda line, metric: line.difference(metric),
+    units=lambda _, metric: metric.unit, example=_METRIC,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
-class Baseline(Section[Line]):
+class Baseline(Ranked[Line]):
     """Each model's difference to the baseline, on shared tasks; the baseline on all its own."""
 
     columns = (
         MODEL,
         GROUPS,
-        Column(
-            "{0.name}", meaning="Difference to the baseline at {0.name}; of the baseline, its"
-            " estimate. ~ not significant, = equivalent.",
-            cell=lambda line, metric: line.difference(metric),
-            across=lambda section: [section.metric], units=lambda _, metric: metric.unit,
-            example=_METRIC,
-        ),
+        replace(_TO_BASELINE, across=lambda section: [section.metric]),
         Column(
             "p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
             cell=lambda line, metric: line.of(metric, lambda pair: pair.fact.p_adjusted),
@@ -349,12 +351,9 @@ class Baseline(Section[Line]):
             cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
             across=lambda section: [section.metric], example=_METRIC,
         ),
-        Column(
-            "{0.name}", meaning="Difference to the baseline at {0.name}; of the baseline, its"
-            " estimate. ~ not significant, = equivalent.",
+        replace(
+            _TO_BASELINE, across=lambda section: section.further,
             cell=lambda line, metric: replace(line.difference(metric), low=None, high=None),
-            across=lambda section: section.further, units=lambda _, metric: metric.unit,
-            example=_METRIC,
         ),
         Column(
             "tasks", meaning="Tasks that both have; of the baseline, its own.",
@@ -366,18 +365,7 @@ class Baseline(Section[Line]):
         ),
     )  # fmt: skip
 
-    pairs: Sequence[Pair]
     baseline: str
-
-    @property
-    def metric(self) -> Metric:
-        """The metric of the answer."""
-        return at_first(self.pairs)[0].metric
-
-    @property
-    def further(self) -> list[Metric]:
-        """The other metrics."""
-        return [metric for metric in self.study.metrics if metric != self.metric]
 
     def tables(self) -> Iterator[Table]:
         """A line per model, the baseline's first."""
