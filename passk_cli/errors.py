@@ -1,4 +1,4 @@
-"""What can go wrong because of the caller, and the exit code each kind ends with."""
+"""Errors that the caller can cause, and the exit code of each kind."""
 
 import re
 

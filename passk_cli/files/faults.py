@@ -73,7 +73,7 @@ def malformed(source: Source, kind: str) -> DataError | None:
         except json.JSONDecodeError as error:
             place = f"{source.name}:{error.lineno}"
             cut = error.pos >= len(error.doc.rstrip())
-            remedy = "is the file cut off?" if cut or "Unterminated" in error.msg else "mend it"
+            remedy = "is the file cut off?" if cut or "Unterminated" in error.msg else "correct it"
             return DataError(place, f"not JSON ({error.msg})", remedy, name="bad-record")
     return None
 

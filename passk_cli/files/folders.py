@@ -1,4 +1,4 @@
-"""What a folder holds besides results: strays, and the same results twice."""
+"""Contents of a folder besides results: strays, and results that are there twice."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _equal(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, Sourc
 
 
 def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
-    """What is wrong with a copy of a file whose attempts have no numbers: they count twice."""
+    """Error of a copy of a file whose attempts have no numbers: they would count twice."""
     unnumbered = (
         ((source.label, tuple(batch.layout.constants_of(source.path).items())), source)
         for batch in batches

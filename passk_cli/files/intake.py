@@ -1,4 +1,4 @@
-"""What formats found in files: batches to read, and what is to be said of them."""
+"""Yield of formats: batches to read, and messages about their files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EMPTY_FILES = Message(
 
 @dataclass
 class Spooled:
-    """What formats found: batches to read, and what is to be said of them.
+    """Yield of formats: batches to read, and messages about their files.
 
     nameless : paths of files that name no model.  said : message → the files it is about.
     reasons : model → why attempts have no outcome → how many.  skipped : lines left out.

@@ -64,7 +64,7 @@ class Runs:
 
 
 def label_of(baseline: Any) -> str:
-    """What a baseline of its own is called: by its files, or by the kind of data it is.
+    """Name of a baseline of its own: its files, or the kind of data it is.
 
     >>> label_of("old=runs/old.jsonl"), label_of([{"task": "a", "passed": True}])
     ('old.jsonl', 'list')

@@ -1,4 +1,4 @@
-"""What qualifies numbers: what reading did, how sampling shaped it, what is special about them."""
+"""Messages that qualify numbers: about reading, about sampling, about what is special in them."""
 
 from __future__ import annotations
 

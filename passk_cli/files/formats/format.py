@@ -220,7 +220,10 @@ def listed(head: Head, what: str, value: Any) -> list[Any]:
         return value or []
     shown = quoted(json.dumps(value))
     raise DataError(
-        head.source.name, f"{what} is {shown}; expected a list", "mend the file", name="bad-record"
+        head.source.name,
+        f"{what} is {shown}; expected a list",
+        "correct the file",
+        name="bad-record",
     )
 
 

@@ -32,7 +32,7 @@ def _table(head: Head, folder: Folder) -> Contents:
     both = {str(task) for task in passed} & {str(task) for task in failed}
     if both:
         problem = f"task {quoted(min(both))!r} both succeeded and failed"
-        raise DataError(head.source.name, problem, "mend the file", name="bad-record")
+        raise DataError(head.source.name, problem, "correct the file", name="bad-record")
     config = document["config"]
     facts = {
         "model": _model(config),

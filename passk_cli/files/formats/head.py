@@ -252,7 +252,7 @@ def _checked(source: Source, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except documents.Malformed as error:
-        remedy = "is the file cut off?" if error.cut else "mend it"
+        remedy = "is the file cut off?" if error.cut else "correct it"
         raise DataError(
             f"{source.name}:{error.line}", f"not JSON ({error.problem})", remedy, name="bad-record"
         ) from None

@@ -136,7 +136,7 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
 
 
 def _require_new(place: str, doc: str, before: set[str]) -> None:
-    """Refuse a doc that comes again where samples do not say by which filter."""
+    """Refuse a duplicated doc where samples do not say by which filter."""
     if doc in before:
         raise DataError(
             place,

@@ -96,7 +96,7 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
             before = attempts.setdefault(one, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
                 problem = f"instance {quoted(one)!r} is resolved and unresolved"
-                raise DataError(place, problem, "mend the report", name="bad-record")
+                raise DataError(place, problem, "correct the report", name="bad-record")
     for name in _RUN:
         for one in map(str, lists.get(name, ())):
             attempts.setdefault(one, (False, ""))

@@ -225,7 +225,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         if groups.num_rows > MOST_GROUPS:
             raise DataError(
                 batch.sources[0].name,
-                f"over {MOST_GROUPS:,} different rows would have to come home",
+                f"over {MOST_GROUPS:,} different rows would have to leave the cluster",
                 "name fewer columns in --where and --by",
                 name="not-on-spark",
             )
@@ -421,7 +421,8 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
             raise DataError(first, problem, "leave --engine spark out", name="not-on-spark")
         if kind == "csv" and request.skip_bad:
             raise ParameterError(
-                "--skip-bad: Spark keeps no account of rows of CSV; mend them", name="not-on-spark"
+                "--skip-bad: Spark keeps no account of rows of CSV; correct them",
+                name="not-on-spark",
             )
         if not batch.layout.spool:
             require_readable(batch.sources)
