@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import no_room, temporary_folder
-from passk_cli.errors import DataError, NoResults, ParameterError
-from passk_cli.files.arguments import UNNAMED, expand, model_names
-from passk_cli.files.columns import columns_in, names_in, ordered
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.arguments import expand
+from passk_cli.files.columns import columns_in, ordered
 from passk_cli.files.connection import connect
 from passk_cli.files.faults import require_one_header, require_sound
-from passk_cli.files.folders import is_empty, require_no_copies, require_results, strayed, strays
+from passk_cli.files.folders import is_empty, require_results
 from passk_cli.files.head import (
-    require_distinct,
     respelled,
-    sniff,
     spelled_as_numbers,
-    typed_columns,
     unshared,
 )
 from passk_cli.files.intake import Spooled
-from passk_cli.files.layout import Layout
-from passk_cli.files.memory import READABLE, column_names, file_of_rows, register, rows_of
+from passk_cli.files.look import Inputs, look
+from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.request import BOUNDS, TABLES, Request
-from passk_cli.files.roles import Roles, find, reached
-from passk_cli.files.source import Source, mentions
+from passk_cli.files.roles import reached
+from passk_cli.files.source import Source
 from passk_cli.files.statement import Batch, LateColumn, Statement, Tally, run
-from passk_cli.message import NOTE, Message, Said, refused
+from passk_cli.message import NOTE, Message, refused
 from passk_cli.text import decoded
 
 if TYPE_CHECKING:
@@ -61,7 +57,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
     for data that cannot be used.
     """
-    _require_bounds(request)
+    if request.missing == BOUNDS:
+        _require_passes(request)
     if len(request.threshold) > 1:
         if request.missing == "fail" and reached(request.lowest or 0.0, request.threshold[0]):
             raise ParameterError(
@@ -75,42 +72,22 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     with temporary_folder("passk-") as spool, _readable(request):
         hidden: list[str] = []
         sources = _sources(data, spool, request, hidden)
-        with _kept(sources, request, spool) as ledger:
+        with _ledger(sources, request, spool) as ledger:
             try:
                 counts = _counts(data, sources, request, spool, ledger, tolerant)
             except DataError:
-                fetched = _fetched(sources, request)
+                if not any(source.partial for source in sources):
+                    raise
+                from passk_cli.files.spark.addresses import whole
+
+                fetched = whole(sources, request.spark_master)
                 if fetched is None:
                     raise
                 # The same error, which names the line that a cluster does not know.
                 counts = _counts(data, fetched, request, spool, ledger, tolerant)
     if not hidden:
         return counts
-    return _with(counts, HIDDEN_FILES(count=len(hidden), files=hidden))
-
-
-def _pooled(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> DataError | None:
-    """What is wrong where models are pooled; nearly always they have names, so it comes late."""
-    if all(batch.roles.model for batch in statement.batches):
-        return None
-    from passk_cli.files.pooled import pooled_models
-
-    return pooled_models(con, statement, tally)
-
-
-def _with(counts: Counts, *messages: Said) -> Counts:
-    """Counts with further messages."""
-    facts = counts.facts
-    return replace(counts, facts=replace(facts, messages=(*messages, *facts.messages)))
-
-
-def _fetched(sources: Sequence[Source], request: Request) -> list[Source] | None:
-    """Files that a cluster reads with all that is in them, where it is little; else None."""
-    if not any(source.partial for source in sources):
-        return None
-    from passk_cli.files.spark.addresses import whole
-
-    return whole(sources, request.spark_master)
+    return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden))
 
 
 def _counts(
@@ -123,17 +100,17 @@ def _counts(
 ) -> Counts:
     """The counts of files that were found, or of a table in memory.
 
-    spool : a folder for temporary files.  ledger : as of `_Inputs`.
+    spool : a folder for temporary files.  ledger : as of `Inputs`.
     """
     from passk_cli.files.policies import decide
 
-    states = [_state(source) for source in sources]
+    states = _states(sources)
     skip_empty = request.skip_bad or tolerant
-    attempts, tables = _taken_in(sources, request, spool, skip_empty=skip_empty)
+    attempts, tables = _recognised(sources, request, spool, skip_empty=skip_empty)
     paths = [*(source.path for source in tables), *(b.layout.spool for b in attempts.batches)]
     paths += [request.conversion.file] if request.conversion else []
     con = connect(paths, spool, [] if ledger is None else [ledger.tables])
-    inputs = _Inputs(data, sources, tables, attempts, ledger)
+    inputs = Inputs(data, sources, tables, attempts, ledger)
     statement, tally = _tallied(con, inputs, request)
     if request.models or request.exclude_models:
         models = [name for (name,) in con.execute(statement.models()).fetchall()]
@@ -142,22 +119,31 @@ def _counts(
         if exact.patterns != request.patterns:
             request = exact
             statement, tally = _tallied(con, inputs, request)
-    pooled = _pooled(con, statement, tally)
+    pooled = None
+    # Nearly always models have names, so that this comes late.
+    if not all(batch.roles.model for batch in statement.batches):
+        from passk_cli.files.pooled import pooled_models
+
+        pooled = pooled_models(con, statement, tally)
     if pooled is not None and not tolerant:
         raise pooled
     counts = decide(statement.batches, attempts, request, tally, tolerant)
     if pooled is not None:
-        counts = _with(counts, refused(pooled))
+        counts = counts.saying(refused(pooled))
     if request.conversion is None:
         counts = _with_attempts(con, statement, tally, counts)
     else:
         _convert(con, statement, tally)
     _require_unchanged(sources, states, request)
-    return counts if ledger is None else _resumed(counts, statement, ledger)
+    if ledger is None:
+        return counts
+    # What it no longer needs.
+    ledger.tidy()
+    return counts.saying(*statement.messages)
 
 
 @contextmanager
-def _kept(sources: Sequence[Source], request: Request, spool: Path) -> Iterator[Ledger | None]:
+def _ledger(sources: Sequence[Source], request: Request, spool: Path) -> Iterator[Ledger | None]:
     """The counts of these files that earlier runs kept; None where that is not asked."""
     if request.resume is None:
         yield None
@@ -166,19 +152,13 @@ def _kept(sources: Sequence[Source], request: Request, spool: Path) -> Iterator[
     from passk_cli.files.resume.statement import require_files
 
     require_files(sources, request)
-    with ledger(request.resume, spool) as kept:
-        yield kept
-
-
-def _resumed(counts: Counts, statement: Statement, ledger: Ledger) -> Counts:
-    """The same counts, with what was not read; what the ledger no longer needs is removed."""
-    ledger.tidy()
-    return _with(counts, *statement.messages)
+    with ledger(request.resume, spool) as counts:
+        yield counts
 
 
 @contextmanager
 def _readable(request: Request) -> Iterator[None]:
-    """What the system refuses while files are read is the user's to mend."""
+    """Refusals of the system while files are read, as errors that the user can act on."""
     try:
         yield
     except OSError as error:
@@ -193,47 +173,40 @@ def _readable(request: Request) -> Iterator[None]:
         ) from None
 
 
-def _state(source: Source) -> tuple[int, int] | None:
-    """A file's size and the time of its last change; None where it is gone."""
-    try:
-        status = os.stat(source.path)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
+def _states(sources: Sequence[Source]) -> list[tuple[int, int] | None]:
+    """Size and time of the last change of each file; None where it is gone."""
+    states: list[tuple[int, int] | None] = []
+    for source in sources:
+        try:
+            status = os.stat(source.path)
+        except OSError:
+            states.append(None)
+        else:
+            states.append((status.st_size, status.st_mtime_ns))
+    return states
 
 
 def _require_unchanged(
-    sources: Sequence[Source], states: Sequence[tuple[int, int] | None], request: Request
+    sources: Sequence[Source], before: Sequence[tuple[int, int] | None], request: Request
 ) -> None:
     """DataError for a file that is another one than when reading began: its numbers would mix."""
-    here = [
-        source
-        for source, state in zip(sources, states, strict=True)
-        if source.shared is None and _state(source) != state
-    ]
-    other = here[0] if here else _changed(sources, request)
-    if other is not None:
+    states = zip(sources, before, _states(sources), strict=True)
+    others = [source for source, old, new in states if source.shared is None and old != new]
+    if not others and any(source.shared is not None for source in sources):
+        from passk_cli.files.spark.addresses import changed
+
+        others = [source for source in [changed(sources, request.spark_master)] if source]
+    if others:
         raise DataError(
-            other.name,
+            others[0].name,
             "changed while it was read",
             "read it again when it is complete",
             name="changed-file",
         )
 
 
-def _changed(sources: Sequence[Source], request: Request) -> Source | None:
-    """The first file at an address that changed since it was looked up."""
-    if all(source.shared is None for source in sources):
-        return None
-    from passk_cli.files.spark.addresses import changed
-
-    return changed(sources, request.spark_master)
-
-
-def _require_bounds(request: Request) -> None:
+def _require_passes(request: Request) -> None:
     """ParameterError where passing is not all that is asked of a missing attempt."""
-    if request.missing != BOUNDS:
-        return
     if len(request.threshold) > 1:
         raise ParameterError(
             f"--missing {BOUNDS}: a missing score passes every threshold or none; give one"
@@ -264,10 +237,10 @@ def _convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally)
         raise diagnose.explain(error, statement.batches, statement.request) from None
 
 
-def _taken_in(
+def _recognised(
     sources: Sequence[Source], request: Request, folder: Path, *, skip_empty: bool
 ) -> tuple[Spooled, list[Source]]:
-    """What formats find in these files, and the files that are tables as they are.
+    """The attempts that formats find in these files, and the files that are tables as they are.
 
     folder : where the attempts that are found are written.
     skip_empty : whether empty files among others are left out instead of refused.
@@ -341,34 +314,14 @@ def _with_attempts(
         raise diagnose.explain(error, statement.batches, request) from None
 
 
-@dataclass(frozen=True)
-class _Inputs:
-    """What is to be read.
-
-    sources : all files; none for a table in memory, which is `data`.
-    tables : those of them that are tables as they are.  attempts : what formats found in the rest.
-    ledger : the counts of files that earlier runs kept, where this is asked.
-    """
-
-    data: Any
-    sources: Sequence[Source]
-    tables: Sequence[Source]
-    attempts: Spooled
-    ledger: Ledger | None = None
-
-
 def _tallied(
-    con: duckdb.DuckDBPyConnection, inputs: _Inputs, request: Request
+    con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request
 ) -> tuple[Statement, Tally]:
     """The statement and its answer; once more when columns that matter appear further down."""
     import duckdb
 
     for whole in (False, True):
-        batches, names = (
-            _batches(con, inputs, request, whole)
-            if inputs.sources
-            else _table(con, inputs.data, request)
-        )
+        batches, names = look(con, inputs, request, whole=whole)
         try:
             layouts = [b.layout for b in batches]
             where = columns_in(con, request.where, layouts)
@@ -423,6 +376,23 @@ def _statement(
     return SparkStatement(con, batches, names, request, where)
 
 
+def _require_spelling(batch: Batch, tally: Tally) -> None:
+    """DataError for names that are JSON numbers and were read in another spelling."""
+    for role, names in (("task", "task"), ("model", "name")):
+        column = batch.roles.column(role)
+        if column is None or batch.layout.kind not in ("json", "jsonl"):
+            continue
+        # Only where a name looks as such a number does the file have to be searched.
+        if not spelled_as_numbers(tally.every[names].names):
+            continue
+        for source in batch.sources:
+            if (number := respelled(source, column)) is not None:
+                line, spelled = number
+                problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
+                remedy = "names are text: put it in quotes"
+                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
+
+
 def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> list[Source]:
     """The files to read, rows of Python's among them; none for a table.
 
@@ -448,170 +418,3 @@ def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> lis
 
         return gathered(data, spool, request.spark_master, hidden)
     return expand(data, spool, hidden)
-
-
-def _batches(
-    con: duckdb.DuckDBPyConnection, inputs: _Inputs, request: Request, whole: bool
-) -> tuple[list[Batch], dict[str, str]]:
-    """The files in groups that one SELECT can read, and the model name of each nameless file.
-
-    What a folder holds besides results is passed over and kept account of.
-    whole : look for columns from end to end.
-    """
-    attempts = inputs.attempts
-    attempts.foreign.clear()
-    request_columns = (*request.by, *request.fields.values(), *names_in(con, request.where))
-    request_columns += (request.cluster,) if request.cluster else ()
-    request_columns += request.conversion.columns if request.conversion else ()
-    nameless = {
-        source.path
-        for batch in attempts.batches
-        for source in batch.sources
-        if source.label is not None or source.path in attempts.nameless
-    }
-    groups: dict[Any, list[tuple[Layout, Source]]] = {}
-    roles_of: dict[object, Roles] = {}
-    for source in inputs.tables:
-        try:
-            layout = _layout(con, source, request, request_columns, whole, inputs.ledger)
-            kinds = frozenset((name, frozenset(seen)) for name, seen in layout.kinds.items())
-            if kinds not in roles_of:
-                roles_of[kinds] = request.roles_in(source.name, layout.kinds)
-        except NoResults as error:
-            if source.named:
-                raise
-            attempts.foreign.append(error)
-            continue
-        roles = roles_of[kinds]
-        if roles.model is None or source.label is not None:
-            nameless.add(source.path)
-        groups.setdefault(_group(layout, roles), []).append((layout, source))
-        if layout.kind != "csv":
-            attempts.saw_tasks(source, layout.kinds.get(roles.task, ()))
-    batches = [*attempts.batches, *(_joined(key[0], files) for key, files in groups.items())]
-    batches = _without_mess(batches, attempts) if len(inputs.sources) > 1 else batches
-    if not batches:
-        raise _nothing(attempts)
-    names = model_names(inputs.sources) if nameless else {}
-    return batches, {path: names[path] for path in nameless}
-
-
-def _layout(
-    con: duckdb.DuckDBPyConnection,
-    source: Source,
-    request: Request,
-    request_columns: Sequence[str],
-    whole: bool,
-    ledger: Ledger | None,
-) -> Layout:
-    """The layout of a table, with the columns asked for that only appear further down."""
-    key = "" if ledger is None else ledger.key(source, request.format, request_columns, whole)
-    summary = None if ledger is None else ledger.summary(key)
-    layout = _seen(con, source, request, whole) if summary is None else Layout.of(summary)
-    if summary is None and not layout.complete and _appear_later(request_columns, layout, source):
-        layout = _seen(con, source, request, whole=True)
-    if summary is None and ledger is not None:
-        ledger.keep(key, layout.summary)
-    return _with_path(layout, source, request)
-
-
-def _seen(con: duckdb.DuckDBPyConnection, source: Source, request: Request, whole: bool) -> Layout:
-    """The layout of a table by its beginning, or by all of it."""
-    if whole and source.partial and source.opening == "{":
-        from passk_cli.files.spark.addresses import with_all_keys
-
-        with_all_keys(source, request.spark_master)
-    return sniff(con, source, request.format, whole=whole)
-
-
-def _group(layout: Layout, roles: Roles) -> tuple[Any, ...]:
-    """What files have in common that one SELECT can read; their roles first."""
-    columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
-    settings = frozenset(layout.kinds)
-    form = (layout.kind, layout.packing, layout.delimiter)
-    return (roles, *form, columns or settings, frozenset(layout.constants))
-
-
-def _without_mess(batches: list[Batch], attempts: Spooled) -> list[Batch]:
-    """The same without what lies in folders by chance; DataError for the same results twice."""
-    alone = strays(batches)
-    attempts.foreign += strayed(alone)
-    batches = [batch for batch in batches if batch not in alone]
-    require_no_copies(batches)
-    return batches
-
-
-def _nothing(attempts: Spooled) -> DataError:
-    """A folder without any results: what the first of its files is, and how many there are."""
-    passed_over = [*attempts.refused, *attempts.foreign]
-    first, others = passed_over[0], len(passed_over) - 1
-    more = f" (and {others} more files that hold no results)" if others else ""
-    return DataError(first.place, f"{first.problem}{more}", first.remedy, name=first.name)
-
-
-def _with_path(layout: Layout, source: Source, request: Request) -> Layout:
-    """The layout of a file with the columns that stand in its path, where they are asked for."""
-    if request.template is None and not request.by:
-        return layout
-    from passk_cli.files.paths import path_columns
-
-    in_path = path_columns(source.name, request.template, request.by, layout.kinds)
-    return replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
-
-
-def _appear_later(columns: Sequence[str], layout: Layout, source: Source) -> bool:
-    """Whether one of these columns has not been seen so far, and its name is in the file."""
-    unseen = [column for column in columns if find(column, layout.kinds) is None]
-    if source.partial:
-        return bool(unseen)
-    return any(mentions(source, json.dumps(c.split(".")[0])[:-1].encode()) for c in unseen)
-
-
-def _require_spelling(batch: Batch, tally: Tally) -> None:
-    """DataError for names that are JSON numbers and were read in another spelling."""
-    for role, names in (("task", "task"), ("model", "name")):
-        column = batch.roles.column(role)
-        if column is None or batch.layout.kind not in ("json", "jsonl"):
-            continue
-        # Only where a name looks as such a number does the file have to be searched.
-        if not spelled_as_numbers(tally.every[names].names):
-            continue
-        for source in batch.sources:
-            if (number := respelled(source, column)) is not None:
-                line, spelled = number
-                problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
-                remedy = "names are text: put it in quotes"
-                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
-
-
-def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
-    """Files of one layout as a batch; the kinds of values seen in their columns add up."""
-    first = files[0][0]
-    kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
-    constants: dict[str, dict[str, str]] = {}
-    for layout, _ in files:
-        for name, seen in layout.columns:
-            if name in kinds:
-                kinds[name] |= seen
-        for name, values in layout.constants.items():
-            constants.setdefault(name, {}).update(values)
-    joint = replace(
-        first,
-        columns=tuple(kinds.items()),
-        complete=all(layout.complete for layout, _ in files),
-        constants=constants,
-    )
-    return Batch(joint, roles, tuple(source for _, source in files))
-
-
-def _table(
-    con: duckdb.DuckDBPyConnection, data: Any, request: Request
-) -> tuple[list[Batch], dict[str, str]]:
-    """A table in memory: a pandas frame, or anything that hands its rows over as Arrow does."""
-    register(con, data)
-    require_distinct("DataFrame", column_names(data))
-    columns = typed_columns(con.execute("DESCRIBE SELECT * FROM frame").fetchall())
-    layout = Layout("frame", "a DataFrame", columns)
-    roles = request.roles_in("DataFrame", layout.kinds)
-    batch = Batch(layout, roles, (Source("<frame>", "DataFrame", None, "none"),))
-    return [batch], {"<frame>": UNNAMED} if roles.model is None else {}

@@ -11,6 +11,7 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
+from passk_cli.message import Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.codes import Name, coded, crossed, in_order
 from passk_cli.outcomes.losses import Losses
@@ -223,6 +224,11 @@ class Counts:
         """The slice of the cell arrays that belongs to one series."""
         low, high = np.searchsorted(self.series_codes, [series, series + 1])
         return slice(int(low), int(high))
+
+    def saying(self, *messages: Said) -> Counts:
+        """These counts with further messages about their reading."""
+        every = (*messages, *self.facts.messages)
+        return replace(self, facts=replace(self.facts, messages=every))
 
     def without_group(self, group: str, leave_out: str | None = None) -> Counts:
         """The counts no longer split by a group column; cells of one of its values left out.

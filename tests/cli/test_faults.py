@@ -150,7 +150,7 @@ def test_a_file_that_goes_while_it_is_read(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = shutil.copy(next((DATA / "tau_bench").glob("*.json")), tmp_path / "x.json")
-    monkeypatch.setattr(reading, "_taken_in", lambda *_, **more: path.unlink() or path.stat())
+    monkeypatch.setattr(reading, "_recognised", lambda *_, **more: path.unlink() or path.stat())
     assert_said(passk("estimate", path), 3, "x.json: cannot be read (No such file or directory)")
 
 
