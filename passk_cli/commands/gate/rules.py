@@ -68,7 +68,9 @@ def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
         if metric.unit == "share" and not 0.0 <= number <= 1.0:
             raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
         if metric in limits:
-            raise ParameterError(f"{option} {metric.name} is given twice")
+            raise ParameterError(
+                f"{option} {metric.name} is given twice", name="contradicting-options"
+            )
         limits[metric] = number
     return limits
 
