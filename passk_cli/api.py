@@ -37,7 +37,7 @@ DATA_HELP = (
 
 @dataclass(frozen=True)
 class Reading(Request):
-    """What to read, with what the commands find out by themselves."""
+    """Options of `read`, with those that commands choose by themselves."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
     attempts: Annotated[tuple[str, ...], Option("--attempts", choices=ATTEMPTS, several=True)] = ()

@@ -29,7 +29,7 @@ DATA = Any
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Option:
-    """What one option is called, takes and means.
+    """An option: its flags, value and meaning.
 
     flags : as written on the command line, "-m --metric".
     metavar : what stands for its value in the help; the choices where there are some.
@@ -66,7 +66,7 @@ class Option:
 
     @property
     def takes(self) -> str:
-        """What stands for its value in the help."""
+        """Placeholder of its value in the help."""
         return self.metavar or "|".join(self.values)
 
     @property
@@ -193,7 +193,7 @@ def _shown(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What Python callers give as lists, numbers and text: arrays, ranges and paths as well."""
+    """Values of Python callers as lists, numbers and text: arrays, ranges and paths as well."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, os.PathLike):

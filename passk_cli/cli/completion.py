@@ -1,4 +1,4 @@
-"""What a shell offers for the value of an option: its choices, or the models of small files."""
+"""Completion of the value of an option: its choices, or the models of small files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def words_so_far() -> list[str]:
 
 
 def completion_of(option: Option) -> Complete | None:
-    """What completes the value of an option; None where nothing is known of it."""
+    """Function that completes the value of an option; None where nothing is known of it."""
     if option.complete:
         return _function(option.complete)
     if option.choices:

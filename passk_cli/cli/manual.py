@@ -57,7 +57,7 @@ def overview() -> str:
 
 
 def manual(name: str, *, full: bool = False) -> str:
-    """What a command is for, two examples, its own options and the most used shared ones.
+    """Help of a command: purpose, two examples, its own options and the most used shared ones.
 
     full : every option with its details, the columns and fields of the answer, and its messages.
     """
@@ -78,7 +78,7 @@ def manual(name: str, *, full: bool = False) -> str:
 
 
 def explained(message: Message) -> str:
-    """What a message says, what it means, and how to be rid of it."""
+    """Help of a message: its words, its meaning, and how to be rid of it."""
     choices = f"--ignore {message.name} leaves it out; --error {message.name} makes it an error."
     paragraphs = [
         f"{message.severity}[{message.name}]", message.pattern, message.meaning,

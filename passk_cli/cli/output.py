@@ -440,7 +440,7 @@ class Output:
         )  # fmt: skip
 
     def write_failure(self, problem: str, *, file: bool) -> None:
-        """What kept a gate from its verdict, in the formats that pipelines look at.
+        """Write the error that kept a gate from its verdict, in the formats that pipelines look at.
 
         file : whether the output file may be written; it must not be before `check` has said so.
         """
@@ -483,7 +483,7 @@ def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOpti
 
 
 def edge_options(declaration: Command) -> Iterator[DeclaredOption]:
-    """The same without titles."""
+    """Options of output and charts, without titles."""
     return (option for _, options in edge_sections(declaration) for option in options)
 
 
@@ -515,7 +515,7 @@ def _to_stdout(text: str) -> None:
 
 
 def bytes_to_stdout(content: IO[bytes]) -> None:
-    """The same of a file of any length."""
+    """Print a file of any length."""
     sys.stdout.flush()
     shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
     sys.stdout.buffer.flush()

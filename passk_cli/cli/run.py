@@ -34,7 +34,7 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
 
 
 def _run_fetched(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
-    """The same, where what is on other machines is fetched once."""
+    """Run a command with a file for what streams."""
     if not declaration.streams or given["output"] not in (None, "-"):
         return _run(declaration, files, given)
     for field in filter(given.get, declaration.question.beside_output):
@@ -57,7 +57,7 @@ def _run(
     *,
     messages_only: bool = False,
 ) -> int:
-    """The same with a file for what streams; messages_only : the report itself is not printed."""
+    """Run a command; messages_only : the report itself is not printed."""
     edge = {name: v for name, v in given.items() if name not in declared(declaration.question)}
     output, charting = filled(Output, edge), filled(Charting, edge)
     with _visible_failure(declaration, output, file=False):

@@ -151,7 +151,7 @@ class Archive:
             return file.read(member.compress_size)
 
     def _zstd(self, members: Sequence[zipfile.ZipInfo]) -> bytes:
-        """What zipfile of Python before 3.14 cannot unpack: the packed bytes are a file of zstd."""
+        """A member packed with zstd, which zipfile of Python before 3.14 cannot unpack."""
         most = sum(member.file_size for member in members)
         if most > MOST_BYTES:
             name = f"{self._source.name}: {len(members)} members"

@@ -88,14 +88,14 @@ def expand(
 
 
 def given_twice(name: str) -> ParameterError:
-    """What is said of a file that two arguments mean."""
+    """Error for a file that two arguments mean."""
     return ParameterError(
         f"{name} is given twice; its attempts would count double", name="duplicate-files"
     )
 
 
 def _name(address: str, addresses: dict[str, str]) -> str:
-    """What an address is called among others, which differ in what is not shown.
+    """Name of an address among others that differ in a part not shown.
 
     addresses : name → address, of those so far.
     """
@@ -192,7 +192,7 @@ def base_name(argument: str) -> str:
 
 
 def name_beside(argument: str, others: Sequence[str]) -> str:
-    """What a run is called beside others: by its label, else by as much of its path as differs.
+    """Name of a run beside others: its label, else as much of its path as differs.
 
     >>> name_beside("old=a/x.csv", []), name_beside("a/x.csv", ["b/y.csv"])
     ('old', 'x.csv')
@@ -211,7 +211,7 @@ def name_beside(argument: str, others: Sequence[str]) -> str:
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
-    """What a file without a model column is called: its label, else its stem.
+    """Model of each file without a model column: its label, else its stem.
 
     Files of the same stem are told apart by the folders in which they differ.
     """

@@ -1,4 +1,4 @@
-"""What the attempts of every cell were besides passing, by one more SQL statement each.
+"""Facts of the attempts of every cell besides passing, by one more SQL statement each.
 
 The statement reads the rows the counts were made of once more, with one further column, and groups
 them by cell and value: answers and solutions by a hash of their text, which is never held.

@@ -154,7 +154,7 @@ def text_sql(layout: Layout, column: str, nested: set[str]) -> str:
 
 
 def list_sql(layout: Layout, column: str, nested: set[str]) -> str:
-    """The same for a column of lists, as a list of texts."""
+    """A column of lists, or what a dotted path finds in one, as a list of texts."""
     name, keys = find(column, layout.kinds) or (column, [])
     if layout.typed:
         return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR[])"

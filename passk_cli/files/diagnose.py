@@ -291,7 +291,7 @@ def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
 
 
 def _of_table(batch: Batch, source: Source, needle: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The same of one file that is a table as it is."""
+    """Records of one file that is a table as it is, and their places."""
     layout = batch.layout
     if layout.kind == "jsonl":
         escaped = json.dumps(needle)[1:-1].encode()

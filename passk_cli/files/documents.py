@@ -88,7 +88,7 @@ def _below(
     take: Callable[[_Text], Iterator[Item]],
     beside: dict[str, Any],
 ) -> Iterator[Item]:
-    """What `take` gives of the value below these keys, if it opens with this sign; all is read."""
+    """Result of `take` for the value below these keys, if it opens with this sign; all is read."""
     if keys and text.peek() == "{":
         for key in _keys(text):
             if key == keys[0]:
@@ -208,7 +208,7 @@ class _Text:
             size *= 2
 
     def malformed(self, problem: str) -> Malformed:
-        """What is wrong here."""
+        """An error at this place of the document."""
         line = self._lines + self._text.count("\n", 0, self._at)
         return Malformed(problem, line, cut=self._at >= len(self._text))
 

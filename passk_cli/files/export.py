@@ -22,7 +22,7 @@ _OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
 
 
 def export_form(path: Path, form: str | None = None) -> str:
-    """What a file is written as: `form`, or what its suffix says.
+    """Format of a file to write: `form`, or that of its suffix.
 
     Errors: ParameterError when it says nothing known, or the file cannot be there.
     """
@@ -70,7 +70,7 @@ def copy(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> No
 
 
 def os_error(error: duckdb.IOException, file: str = "") -> OSError:
-    """The same error as Python has it."""
+    """An error of DuckDB as an OSError."""
     match = re.search(r'"errno":"(\d+)"', str(error))
     number = int(match[1]) if match else EIO
     return OSError(number, os.strerror(number), file)

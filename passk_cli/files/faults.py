@@ -1,4 +1,4 @@
-"""What is wrong with one file, whatever its columns mean: the exact place and what to do."""
+"""Faults of one file, whatever its columns mean: the exact place and what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARKED = (
 
 
 def damaged_parquet(source: Source, message: str) -> DataError:
-    """What DuckDB says of a Parquet file, in short."""
+    """Error for a Parquet file that DuckDB cannot read."""
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
     return DataError(
         source.name,
@@ -32,7 +32,7 @@ def damaged_parquet(source: Source, message: str) -> DataError:
 
 
 def untidy(source: Source, message: str) -> DataError | None:
-    """What DuckDB says of a delimited text, in short."""
+    """Error for a delimited text that DuckDB cannot read."""
     line = re.search(r"CSV Error on Line: (\d+)", message)
     if line is None and "state machine" not in message:
         return None

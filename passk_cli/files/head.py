@@ -1,4 +1,4 @@
-"""What a file looks like, from its first bytes: its layout."""
+"""Layout of a file, from its first bytes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def sniff(
 
 
 def unshared(source: Source, what: str) -> NoResults:
-    """What is said of a file at an address that is no table."""
+    """Error for a file at an address that is no table."""
     remedy = "write its attempts as JSON lines, or copy it here and leave --engine spark out"
     return NoResults(
         source.name,

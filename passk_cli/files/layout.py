@@ -37,7 +37,7 @@ class Layout:
 
     @property
     def summary(self) -> list[Any]:
-        """What a file's beginning says, as JSON has it; `of` reads it back."""
+        """The layout as JSON has it; `of` reads it back."""
         columns = [[name, sorted(kinds)] for name, kinds in self.columns]
         return [
             self.kind, self.description, columns, self.delimiter, self.packing, self.complete
@@ -108,7 +108,7 @@ class Layout:
         return [values.get(path) for values in self.constants.values()]
 
     def _rows(self, paths: Sequence[str], types: Mapping[str, str], **options: Any) -> str:
-        """The same without the columns that are constant in each file."""
+        """SQL for the columns that are in the files."""
         files = "[" + ", ".join(quote_text(p) for p in paths) + "]"
         if self.kind == "frame":
             return "frame"

@@ -26,7 +26,7 @@ _EVEN = 0.9
 def pooled_models(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
 ) -> DataError | None:
-    """What is wrong where a column that is not used splits the repeats of tasks evenly.
+    """Error where a column that is not used splits the repeats of tasks evenly.
 
     The files are read once more for it, only where no model is named, attempts have no numbers or
     repeat, tasks repeat, and there is such a column.  Not looked for on a cluster.

@@ -47,7 +47,7 @@ def object_bytes(sources: Sequence[Source]) -> int:
 
 
 def parsed(line: str | bytes) -> object:
-    """What a line of JSON holds; None when it is none."""
+    """Record of a line of JSON; None when it is none."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

@@ -39,7 +39,10 @@ _PAGE = (b"<!doctype html", b"<html")
 
 @dataclass
 class _Downloads:
-    """What a command fetched, and listed, so far.  opened : its folder, once there is one."""
+    """Files a command has fetched, and addresses it has listed.
+
+    opened : its folder, once there is one.
+    """
 
     opened: ExitStack
     folder: Path | None = None
@@ -60,7 +63,7 @@ def is_remote(path: str) -> bool:
 
 
 def scheme_of(address: str) -> str:
-    """What stands before ://, in small letters."""
+    """Scheme of an address: the part before ://, in small letters."""
     return address.split("://")[0].lower()
 
 
@@ -74,7 +77,7 @@ def is_shared(path: str) -> bool:
 
 
 def unread(address: str) -> DataError:
-    """What is said of an address that only a cluster reads, where none is asked."""
+    """Error for an address that only a cluster reads, where none is asked."""
     scheme, name = scheme_of(address), name_of(address)
     here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     remedy = f"add it, or {here.get(scheme, 'copy the file here')}"
@@ -82,7 +85,7 @@ def unread(address: str) -> DataError:
 
 
 def name_of(address: str) -> str:
-    """What an address is called: without its query, user and token, which can hold secrets.
+    """Name of an address: without its query, user and token, which can hold secrets.
 
     >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
@@ -264,7 +267,7 @@ def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
 
 def _opener() -> OpenerDirector:
-    """What opens addresses of the web and nothing else: no files, no ftp, no way out of https."""
+    """Opener of web addresses and nothing else: no files, no ftp, no way out of https."""
     from urllib import request
 
     class Redirects(request.HTTPRedirectHandler):
@@ -315,7 +318,7 @@ def _understood(name: str) -> Iterator[None]:
 
 
 def _error(name: str, error: Exception) -> Exception:
-    """What went wrong, and what to do."""
+    """Error for an address, with its remedy."""
     from http.client import HTTPException, IncompleteRead
     from urllib.error import HTTPError, URLError
 

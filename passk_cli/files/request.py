@@ -1,4 +1,4 @@
-"""What to read and how: options that mean the same in every command, and what commands add."""
+"""Options of reading, with one meaning in every command, and what commands add."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Conversion:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What to read and how.
+    """A request to read attempts.
 
     cluster : the column that says which tasks belong together.
     attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
@@ -273,7 +273,7 @@ class Request:
             )
 
     def keeping(self, model: str | None) -> Request:
-        """The same, with a model among those that are kept, where not all are."""
+        """The request with a model among those that are kept, where not all are."""
         if not self.models or model is None or self.keeps(model):
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
@@ -284,7 +284,7 @@ class Request:
         return self.models, self.exclude_models
 
     def of_all_models(self) -> Request:
-        """The same, whichever models are to be kept."""
+        """The request for all models."""
         return replace(self, models=(), exclude_models=())
 
     def keeps(self, model: str) -> bool:
@@ -297,7 +297,7 @@ class Request:
         return kept and not any(fits(model, pattern) for pattern in self.exclude_models)
 
     def naming(self, models: Sequence[str]) -> Request:
-        """The same, where a model's own name with brackets in it is no pattern.
+        """The request in which a model's own name with brackets is no pattern.
 
         >>> Request(models=("gpt-4[1]", "o*")).naming(["gpt-4[1]", "gpt-41"]).models
         ('gpt-4[[]1]', 'o*')
@@ -372,7 +372,7 @@ class Request:
 
     @property
     def attempts_of_scores(self) -> tuple[str, ...]:
-        """What to know of the attempts to judge them at several thresholds: their scores alone."""
+        """Facts of attempts that several thresholds need: their scores alone."""
         roles = tuple(dict.fromkeys(("score", *self.attempts)))
         if roles != ("score",):
             raise ParameterError(
@@ -383,7 +383,7 @@ class Request:
 
     @property
     def bar(self) -> float | None:
-        """What a score has to reach to pass; infinity where that is not asked while reading."""
+        """Smallest score that passes; infinity where that is not asked while reading."""
         if self.scores_only and not self.threshold:
             return math.inf
         return self.threshold[0] if self.threshold else None

@@ -85,7 +85,7 @@ class Batch:
 
 
 def in_order(batches: Sequence[Batch]) -> list[Batch]:
-    """The same files in the order of the arguments: batches end where a file of another comes.
+    """Batches in the order of the arguments: one ends where a file of another comes.
 
     What was spooled is one file.
     """

@@ -1,4 +1,4 @@
-"""What the templates fill in: the panels of a page with their words, cells and pictures."""
+"""Content of the templates: the panels of a page with their words, cells and pictures."""
 
 from __future__ import annotations
 
@@ -120,6 +120,6 @@ def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iter
 
 
 def _key(cell: Cell) -> str:
-    """What a cell is sorted by; "" of text, which sorts as it is read."""
+    """Sort key of a cell; "" of text, which sorts as it is read."""
     value = cell.value if isinstance(cell, Estimate) else cell
     return repr(float(value)) if isinstance(value, int | float) else ""

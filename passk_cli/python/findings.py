@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
-    """What a command found.
+    """Answer of a command, as a Python object.
 
     frame : the tidy rows as a DataFrame, one per number, at full precision; an estimate that cannot
         be computed is NaN, and its note says why.
@@ -56,7 +56,7 @@ class Findings:
 
     @property
     def messages(self) -> list[dict[str, object]]:
-        """What a reader must know beside the numbers: name, severity, text and fields of each."""
+        """Messages beside the numbers: name, severity, text and fields of each."""
         from passk_cli.render.data import message_data
 
         return [message_data(message) for message in self.report.messages]
@@ -143,7 +143,7 @@ class Findings:
         return picture(shown(self.report, look), suffix, theme, percent)
 
     def __str__(self) -> str:
-        """What the command prints."""
+        """Text that the command prints."""
         from passk_cli.render import renderer
         from passk_cli.render.style import Style
 

@@ -83,7 +83,7 @@ def github_failure(problem: str) -> str:
 
 
 def finding(check: Check, style: Style) -> str:
-    """What the evidence shows, and what else the reader has to know."""
+    """Finding of a check, with what else the reader has to know."""
     text = said(check.finding, style)
     # A finding names p and tasks that were lost itself.
     further = [*(detail for detail in check.details if detail not in text), check.rehearsed]

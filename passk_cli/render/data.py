@@ -99,7 +99,7 @@ def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
 
 
 class _CsvLines(list[str]):
-    """What is written to it, line by line, each ending in a bare newline."""
+    """Lines written to it, each ending in a bare newline."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n") + "\n")

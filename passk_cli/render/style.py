@@ -60,7 +60,7 @@ class Style:
 
     @property
     def typeset(self) -> Style:
-        """The same with the minus sign of print."""
+        """The style with the minus sign of print."""
         return replace(self, minus=_PRINTED)
 
     @property
@@ -79,7 +79,7 @@ def share(value: float, style: Style, *, signed: bool = False) -> str:
 
 
 def answer(report: Report, style: Style) -> str:
-    """What was found, in words: numbers rounded as in the tables, with a sign after percentages."""
+    """The answer in words: numbers rounded as in the tables, with a sign after percentages."""
     return " ".join(said(sentence, style) for sentence in report.answer)
 
 

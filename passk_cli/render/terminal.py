@@ -106,7 +106,7 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[RichTable]:
 
 
 def _stacked(columns: Cells) -> Cells:
-    """What says how sure a number is below the number."""
+    """Cells with the interval below its number."""
     return [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
                     for value, error in cells]) for name, cells in columns]  # fmt: skip
 

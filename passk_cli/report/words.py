@@ -18,7 +18,7 @@ def span(low: int, high: int) -> str:
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """What names are sorted by so that "task 3" comes before "task 28".
+    """Sort key of names by which "task 3" comes before "task 28".
 
     >>> sorted(["t28", "t3", "a10"], key=natural)
     ['a10', 't3', 't28']

@@ -1,4 +1,4 @@
-"""What a format is: how its files are known, and what attempts are in them."""
+"""File formats: how their files are recognised, and which attempts are in them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Row:
 
 @dataclass
 class Wanted:
-    """What is asked of a table.
+    """Request to a table of attempts.
 
     outcome : one of the table's outcomes.
     texts : of "answer", "solution", "started", those that something asks for.
@@ -137,7 +137,7 @@ class Folder:
         self._documents: dict[str, Any] = {}
 
     def document(self, head: Head, relative: str) -> Any:
-        """What a JSON file beside this one holds; None where there is none, or it is no JSON."""
+        """Content of a JSON file beside this one; None where there is none, or it is no JSON."""
         path = os.path.normpath(os.path.join(_folder(head), relative))
         if path not in self._documents:
             self._documents[path] = _document(path)
@@ -184,7 +184,7 @@ def lines(head: Head, wanted: Wanted) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def at(value: Any, *keys: str | int) -> Any:
-    """What lies below these keys of records and places of lists; None where nothing does.
+    """Value below these keys of records and places of lists; None where there is none.
 
     >>> at({"a": [{"b": 1}]}, "a", 0, "b"), at({"a": None}, "a", "b")
     (1, None)

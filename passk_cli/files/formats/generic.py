@@ -99,7 +99,7 @@ def _named(columns: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=1)
 def _entries(head: Head) -> list[_Entry]:
-    """What a document's beginning holds at its top; all of it where it is not long."""
+    """Entries at the top of a document's beginning; of all of it where it is not long."""
     if head.whole is None and not head.text:
         head = look(head.source).further()
     if isinstance(head.whole, dict):
@@ -439,7 +439,7 @@ FORMATS = (RECORDS, OUTCOMES, TASKS, LISTED, ID_LISTS, RECORD)
 
 
 def inside(key: str) -> Format:
-    """What lies below a key of a document, as `--records` asks: a list, a map or one record."""
+    """Records below a key of a document, as `--records` asks: a list, a map or one record."""
 
     def table(head: Head, folder: Folder) -> Contents:
         if key == ITSELF:

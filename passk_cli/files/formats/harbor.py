@@ -52,7 +52,7 @@ def _rows(trial: dict[str, Any], wanted: Wanted) -> Iterator[Row]:
 
 
 def _reason(trial: dict[str, Any]) -> str:
-    """What ended the trial; an exception may come with a reward all the same."""
+    """Reason for which the trial ended; an exception may come with a reward all the same."""
     name = at(trial, "exception_info", "exception_type")
     if name is None:
         return "" if at(trial, "verifier_result", "rewards") else "unscored"

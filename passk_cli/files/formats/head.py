@@ -1,4 +1,4 @@
-"""What a file shows of itself before it is read, and the ways to read it that formats share."""
+"""The beginning of a file, by which formats recognise it, and ways to read it that they share."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Head:
 
     @property
     def path(self) -> PurePosixPath:
-        """What the user calls the file, as folders and a name: a hint, never a proof."""
+        """Path of the file as the user has it: a hint, never a proof."""
         return PurePosixPath(os.path.abspath(self.source.name))
 
     @property
@@ -93,13 +93,13 @@ class Head:
         return Archive(self.source)
 
     def lightened(self) -> Head:
-        """The same to be kept: thousands of heads must not hold what fills the memory."""
+        """A head without its text: thousands of heads must not fill the memory."""
         whole = self.whole if len(self.text) <= _LITTLE else None
         light = Head(self.source, self.form, self.keys, "", whole)
         return light if self.form != "zip" else _with_archive(light, self.archive)
 
     def further(self) -> Head:
-        """The same after a longer look, where something long comes before what matters."""
+        """A head after a longer look, where something long comes before the decisive keys."""
         if self.whole is not None or self.form not in ("object", "array"):
             return self
         return _seen(self.source, _FURTHER)
@@ -121,7 +121,7 @@ def look(source: Source) -> Head:
 
 
 def _seen(source: Source, size: int) -> Head:
-    """What so many bytes of a file show."""
+    """The first bytes of a file, as a head."""
     with open_bytes(source) as stream:
         data = stream.read(size)
     text = data.decode(errors="replace").removeprefix("\ufeff")
@@ -163,7 +163,7 @@ def _zip(source: Source) -> Head:
 
 
 def _with_archive(head: Head, archive: Archive) -> Head:
-    """The same with the members that are known, whose list can take long to read."""
+    """A head with the members of its archive, whose list can take long to read."""
     head.__dict__["archive"] = archive
     return head
 
@@ -248,7 +248,7 @@ def _each(source: Source, items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _checked(source: Source, read: Callable[[], Any]) -> Any:
-    """What `read` gives; DataError with the line for text that is no JSON."""
+    """Result of `read`; DataError with the line for text that is no JSON."""
     try:
         return read()
     except documents.Malformed as error:
@@ -259,7 +259,7 @@ def _checked(source: Source, read: Callable[[], Any]) -> Any:
 
 
 def _scanned(text: str) -> Iterator[str]:
-    """The same as `key_names` from the beginning of a document, as far as it goes."""
+    """Keys from the beginning of a document, as `key_names`, as far as it goes."""
     # The containers around the place: the prefix of keys in it, None where its keys do not count.
     around: list[tuple[str, str | None]] = []
     key: str | None = None
@@ -290,7 +290,7 @@ def _scanned(text: str) -> Iterator[str]:
 
 
 def _prefix(around: list[tuple[str, str | None]], key: str | None, token: str) -> str | None:
-    """What stands before the keys inside a container that opens here."""
+    """Prefix of the keys inside a container that opens here."""
     if not around:
         return "[]." if token == "[" else ""
     outer, prefix = around[-1]

@@ -46,7 +46,7 @@ _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _Epoch:
-    """What counts of one sample: scorer → its value and the answer it was given for."""
+    """Scores of one sample: scorer → its value and the answer it was given for."""
 
     id: Any
     epoch: Any
@@ -97,7 +97,7 @@ def _table(head: Head, folder: Folder) -> Contents:
 
 
 def _header(head: Head) -> dict[str, Any]:
-    """What the log says of itself; of a crashed one its start."""
+    """Header of the log; of a crashed one its start."""
     if head.form != "zip":
         return head.document("samples")
     for name in ("header.json", "_journal/start.json"):
@@ -196,7 +196,7 @@ def _points(value: Any) -> Any:
 
 
 def _solution(head: Head, sample: _Epoch) -> Any:
-    """What the model wrote; of a zip it is in the sample's own member."""
+    """Completion of the model; of a zip it is in the sample's own member."""
     if head.form != "zip":
         return sample.solution
     document = head.archive.json(f"samples/{sample.id}_epoch_{sample.epoch}.json")

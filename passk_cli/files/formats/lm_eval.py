@@ -48,7 +48,7 @@ _OTHERS = frozenset(
 
 @dataclass
 class _Seen:
-    """What a look at all samples shows: the outcomes, and the most answers to one request."""
+    """Outcomes of all samples, and the most answers to one request."""
 
     outcomes: dict[str, None] = field(default_factory=dict)
     answers: int = 1
@@ -68,7 +68,7 @@ def _table(head: Head, folder: Folder) -> Contents:
 
 
 def _facts(head: Head, folder: Folder) -> dict[str, object]:
-    """What the file's name and the results of the same time say."""
+    """Facts from the file's name and from the results of the same time."""
     name = _NAME.fullmatch(head.name)
     if name is None:
         return {}

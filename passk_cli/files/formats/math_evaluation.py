@@ -1,4 +1,4 @@
-"""What scripts of math evaluation write: a line per problem, with a list of scores per sample.
+"""Files of math evaluation scripts: a line per problem, with a list of scores per sample.
 
 Source: github.com/ZubinGou/math-evaluation-harness (MIT), math_eval.py, from which those of
 Qwen2.5-Math and DeepSeek-Math descend.  Lines {idx, question, gt, code: […], pred: […], score: […]}

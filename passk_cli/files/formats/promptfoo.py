@@ -83,7 +83,7 @@ def _vars(result: Any) -> str:
 
 
 def _test(result: Any) -> str:
-    """What tells two tests of the same variables: their assertions and descriptions."""
+    """Key that separates two tests of the same variables: assertions and descriptions."""
     test = {key: at(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
 

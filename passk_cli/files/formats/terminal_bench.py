@@ -80,7 +80,7 @@ def _run(trial: Any) -> str | None:
 
 
 def _numbered(trial: Any) -> re.Match[str] | None:
-    """What follows the task in a trial's name."""
+    """Number after the task in a trial's name."""
     return _TRIAL.match(str(at(trial, "trial_name")).removeprefix(str(at(trial, "task_id"))))
 
 

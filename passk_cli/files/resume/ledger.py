@@ -59,7 +59,7 @@ class Ledger:
         return self.tables / key
 
     def summary(self, key: str) -> Any:
-        """What an entry says, its table laid where it can be read; None where there is none."""
+        """Summary of an entry, its table laid where it can be read; None where there is none."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             with open(self._folder / (key + SUFFIX), "rb") as entry:
                 head = json.loads(entry.readline())
@@ -154,7 +154,7 @@ def _digest(summary: object) -> Any:
 
 
 def _state(source: Source) -> _State:
-    """What tells that a file is the one it was; None where it is gone.
+    """Size and time of a file, by which a change is seen; None where it is gone.
 
     The times of its last change and of its inode's, the inode, the size, and a hash of its first
     and last bytes: a time can be set back, as `cp -p` and `rsync -t` do, the inode's cannot.

@@ -47,7 +47,7 @@ NOT_KEPT = Message(
 
 
 class ResumedStatement(Statement):
-    """The same statement, of the tables of files, which are taken from a ledger or made for it."""
+    """A statement over the tables of files, which are taken from a ledger or made for it."""
 
     weight = "times"
     times = "sum(times)::BIGINT"
@@ -243,5 +243,5 @@ def require_files(sources: Sequence[Source], request: Request) -> None:
 
 
 def _without_path(sql: str, source: Source) -> str:
-    """The same for the same file, though it may be read through a copy or a link."""
+    """SQL without the path, so that a file read through a copy or a link has one key."""
     return sql.replace(quote_text(source.path), "file")

@@ -88,7 +88,7 @@ def with_all_keys(source: Source, master: str | None) -> None:
 
 
 def whole(sources: Sequence[Source], master: str | None) -> list[Source] | None:
-    """The same with all of each file in its copy; None where that is too much, or nothing new."""
+    """Sources with all of each file in its copy; None where that is too much, or nothing new."""
     far = [s for s in sources if s.partial]
     size = sum(s.shared.size for s in far if s.shared is not None)
     if not far or size > _WHOLE_BYTES:

@@ -1,4 +1,4 @@
-"""What Spark refuses, in one sentence."""
+"""Refusals of Spark, in one sentence each."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
 
 
 def _of_address(place: str, message: str) -> DataError | None:
-    """What keeps Spark from a file at an address, where that is it."""
+    """Error for a file at an address that Spark cannot read; None for other errors."""
 
     def says(signs: Sequence[str]) -> bool:
         return any(sign in message for sign in signs)
@@ -123,5 +123,5 @@ def _reason(message: str) -> str:
 
 
 def _calls(source: Source) -> str:
-    """What Spark calls a file."""
+    """Name of a file in Spark's errors."""
     return source.path if source.shared is None else source.shared.uri

@@ -18,7 +18,7 @@ PACKED = (".gz", ".zst", ".bz2", ".lz4", ".snappy", ".deflate")
 
 
 def uri_of(path: str) -> str:
-    r"""What Spark is told of a file here.
+    r"""URI of a file on this machine.
 
     >>> uri_of("/runs/a {1}.jsonl")
     'file:///runs/a \\{1\\}.jsonl'
@@ -27,7 +27,7 @@ def uri_of(path: str) -> str:
 
 
 def literal(uri: str) -> str:
-    r"""What Spark is told of a file, from what Spark calls it.
+    r"""Path for Spark's reader, from Spark's name of a file.
 
     >>> literal("hdfs://host/a%20%7B1%7D.jsonl")
     'hdfs://host/a \\{1\\}.jsonl'
@@ -36,18 +36,18 @@ def literal(uri: str) -> str:
 
 
 def given(source: Source) -> str:
-    """What Spark is told of a file."""
+    """Path for Spark's reader of a source."""
     return uri_of(source.path) if source.shared is None else literal(source.shared.uri)
 
 
 def paths_by(sources: Sequence[Source]) -> Callable[[str], str]:
-    """What gives the path of one of these files, from what Spark calls it."""
+    """Function from Spark's name of one of these files to its path."""
     shared = {source.shared.uri: source.path for source in sources if source.shared is not None}
     return lambda uri: shared.get(plain(uri)) or path_of(uri)
 
 
 def plain(uri: str) -> str:
-    """What Spark calls a file, which it spells in two ways where there is no host.
+    """Spark's name of a file in one spelling: it has two where there is no host.
 
     >>> plain("file:/runs/a.jsonl"), plain("hdfs://host/a.jsonl")
     ('file:///runs/a.jsonl', 'hdfs://host/a.jsonl')

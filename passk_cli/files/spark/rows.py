@@ -26,7 +26,7 @@ def text(value: str) -> str:
 
 
 def span(end: str, column: str) -> str:
-    """What the "min" or "max" of a column is called; with "" the column itself, as a text."""
+    """Name of the "min" or "max" of a column; with "" of the column itself, as a text."""
     return f"#{end} {column}"
 
 
@@ -64,7 +64,7 @@ class SparkColumn:
 
 @dataclass(frozen=True)
 class Rows:
-    """What is read of one batch of files.
+    """Columns to read of one batch of files.
 
     DOUBTS is 1 for rows at which more has to be looked: those of a delimited text that end in \\r,
     and lines of JSON in which a key may come twice.

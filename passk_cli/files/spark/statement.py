@@ -71,7 +71,7 @@ class HomeTable(Layout):
 
 
 class SparkStatement(Statement):
-    """The same statement, of tables that came home."""
+    """A statement over tables of groups that the cluster returned."""
 
     weight = "carried0::BIGINT"
     times = f"sum({weight})::BIGINT"
@@ -279,7 +279,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             )
 
     def _read(self, batch: Batch, *, counted: bool) -> Rows:
-        """What is to be read of a batch."""
+        """Columns to read of a batch."""
         request, roles, layout = self.request, batch.roles, batch.layout
         self._types(batch)
         of_roles = roles.columns()
