@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from passk_cli.report.model import Report
     from passk_cli.report.plot import Plot
 
-# Tables of a panel that are open; further ones are a click away.
-_TABLES = 2
 # The browser is told to load nothing.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
@@ -54,7 +52,6 @@ def html(report: Report, style: Style) -> str:
         dark=Markup(variables("dark")),
         script=Markup(hover() + _beside("page.js").replace('"use strict";\n', "")),
         drawn=drawn,
-        TABLES=_TABLES,
     )
     return text
 

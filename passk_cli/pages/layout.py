@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.charts.look import Look, prepared
 from passk_cli.render.style import Style, answer, heading, parts
-from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Section, Table
+from passk_cli.report.model import ALWAYS, Cell, Column, Estimate, Panel, Report, Section, Table
 from passk_cli.report.plot import Plot, distinct
 from passk_cli.text import printable
 
@@ -44,7 +44,8 @@ class PanelView:
 
     anchor : its address, of plain letters.  finding : what was found, rounded.
     limits, context : what it is about, and how it was made; printable.
-    tables_first : whether its first table stands above its pictures.
+    legend : header and meaning of each column of its tables.
+    open : how many of its tables are open; the others are a click away.
     """
 
     panel: Panel
@@ -54,7 +55,8 @@ class PanelView:
     plots: tuple[Plot, ...]
     limits: str
     context: str
-    tables_first: bool = False
+    legend: tuple[tuple[str, str], ...]
+    open: int
 
 
 @dataclass(frozen=True)
@@ -81,12 +83,19 @@ def sections(page: Sequence[Section], style: Style) -> tuple[SectionView, ...]:
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
     report = panel.report
-    anchor = panel.name.split("-")[0] + end
-    tables = tuple(table_view(table, style) for table in report.tables)
-    first = panel.name.startswith("leaderboard") and bool(tables)
-    limits, context = printable(panel.limits), printable(report.context)
-    plots = _pictures(report)
-    return PanelView(panel, anchor, answer(report, style), tables, plots, limits, context, first)
+    every = sorted(report.tables, key=lambda table: table.shown != ALWAYS)
+    legend = {c.header: c.meaning for table in every for c in table.columns if c.meaning}
+    return PanelView(
+        panel,
+        panel.name + end,
+        "" if panel.answered else answer(report, style),
+        tuple(table_view(table, style) for table in every),
+        _pictures(report),
+        printable(panel.limits),
+        printable(report.basis or report.context),
+        tuple((printable(header), printable(meaning)) for header, meaning in legend.items()),
+        sum(table.shown == ALWAYS for table in every),
+    )
 
 
 def _pictures(report: Report) -> tuple[Plot, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -11,12 +11,12 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.pages.layout import PanelView, sections
 from passk_cli.render.markup import code, escaped, markdown_table
 from passk_cli.render.style import answer, labelled
-from passk_cli.report.model import signature_line
+from passk_cli.report.model import ALWAYS, signature_line
 from passk_cli.text import printable
 
 if TYPE_CHECKING:
     from passk_cli.render.style import Style
-    from passk_cli.report.model import Report
+    from passk_cli.report.model import Report, Table
 
 
 def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
@@ -50,20 +50,32 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
 def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> Iterator[str]:
     panel = view.panel
     yield f"## {panel.title}"
-    if not view.anchor.startswith(("leaderboard", "differences")):
-        yield escaped(view.finding)
+    yield escaped(view.finding)
     yield f"*How to read it:* {escaped(panel.how)}"
     yield escaped(view.limits)
+    tables = sorted(panel.report.tables, key=lambda table: table.shown != ALWAYS)
+    yield from _tables(tables[: view.open], style)
+    yield escaped(view.context)
     for dark, light in zip(images[::2], images[1::2], strict=True):
         folder = quote(pictures)
         yield (
             f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{dark}">\n'
             f'  <img alt="{panel.title}" src="{folder}/{light}">\n</picture>'
         )
-    for table in panel.report.tables:
+    if tables[view.open :]:
+        yield "<details>\n<summary>More tables</summary>"
+        yield from _tables(tables[view.open :], style)
+        yield "</details>"
+    if view.legend:
+        yield "<details>\n<summary>What the columns mean</summary>"
+        yield "\n".join(f"- **{escaped(name)}**: {escaped(words)}" for name, words in view.legend)
+        yield "</details>"
+
+
+def _tables(tables: Sequence[Table], style: Style) -> Iterator[str]:
+    for table in tables:
         yield f"**{escaped(table.title)}**" if table.title else ""
         yield markdown_table(table, style)
-    yield escaped(view.context)
 
 
 def _images(view: PanelView, style: Style) -> dict[str, bytes]:

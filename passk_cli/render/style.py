@@ -111,7 +111,7 @@ def context(report: Report, style: Style) -> str:
     empty = any(_is_empty(cell) for table in tables for row in table.rows for cell in row)
     text = report.context
     if style.full:
-        text = " · ".join(filter(None, (text, report.details)))
+        text = " · ".join(filter(None, (report.basis or text, report.details)))
     else:
         cuts = (
             f"{table.first:,} of {len(table.rows):,} rows: --full"

@@ -186,6 +186,7 @@ class Panel:
 
     name : its address on the page; title : above it.
     how : how to read it, in two sentences.  limits : what of the data it leaves out, in one.
+    answered : whether its answer is part of the page's own, which stands above all panels.
     """
 
     name: str
@@ -193,6 +194,7 @@ class Panel:
     how: str
     report: Report
     limits: str = ""
+    answered: bool = False
 
 
 @dataclass(frozen=True)
@@ -259,6 +261,7 @@ class Report:
     tables : for people, in reading order.
     data : the same facts, tidy: one row per fact, full precision, for programs.
     context : one line under the tables: what was counted, and how certain it is.
+    basis : the same where everything is shown, without hints at --full; "" where it is the same.
     details : what else that line says with --full.
     messages : what a reader must know beside the answer.
     signature : name → value, enough to reproduce the numbers; options by their names.
@@ -277,6 +280,7 @@ class Report:
     data: Table
     context: str = ""
     details: str = ""
+    basis: str = ""
     messages: tuple[Said, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()

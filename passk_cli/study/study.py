@@ -219,10 +219,12 @@ class Study:
         confidence = {} if "interval" in decided else self.confidence.signature()
         entries = {**confidence, **decided, **self.decided}
         entries.setdefault("short_tasks", short)
+        parts = list(filter(None, context))
         return Report(
             tables=tuple(tables),
             data=tidy(facts, self.counts.group_names, self.confidence.population),
-            context=" · ".join(filter(None, context)),
+            context=" · ".join(parts),
+            basis=" · ".join(part for part in parts if "--full" not in part),
             details=" · ".join(filter(None, details)),
             messages=tuple(dict.fromkeys(messages)),
             signature=signature(self.counts, self.metrics, **entries),

@@ -56,13 +56,11 @@ def test_each_panel_is_the_report_of_a_command(agents: passk_cli.Findings) -> No
     assert agents.report.answer == compared.answer
 
 
-def test_the_leaderboard_has_the_places_of_the_comparison(agents: passk_cli.Findings) -> None:
-    table: Table = panels(agents)["Leaderboard"].tables[0]
+def test_places_stand_below_the_leaderboard(agents: passk_cli.Findings) -> None:
+    table: Table = panels(agents)["Differences"].tables[0]
     names = [column.header for column in table.columns]
-    assert names[0] == "model"
-    assert names[-3:] == ["tied at pass@1", "leads at pass@1", "rank at pass@1"]
-    assert [row[-3] for row in table.rows] == ["a"] * 7 + ["b"]
-    assert [row[-1] for row in table.rows] == ["1–7"] * 7 + ["8"]
+    assert names[:2] == ["rank", "model"]
+    assert [row[0] for row in table.rows] == ["1–7"] * 7 + ["8"]
 
 
 def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
@@ -105,7 +103,7 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
     ]
     macro = panels(findings, 2)["Macro average"]
     frame = findings.frame.pivot(index="model", columns="benchmark")
-    assert ("share tasks" in macro.caption) == shared
+    assert ("share tasks" in macro.context) == shared
     for model, cell in macro.tables[0].rows:
         values, ses = frame["estimate"].loc[model], frame["se"].loc[model]
         assert cell.value == pytest.approx(values.mean())
@@ -135,9 +133,9 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
     page = page_of(findings)
     compared = passk_cli.compare(rows).tables[0]
     assert len(compared) == MANY + 9
-    board = findings.tables[0].set_index("model")
-    for name in ("tied", "rank"):
-        assert board[f"{name} at pass@1"].to_dict() == compared.set_index("model")[name].to_dict()
+    ranking: Table = panels(findings)["Differences"].tables[0]
+    places = {row[1]: row[0] for row in ranking.rows}
+    assert places == compared.set_index("model")["rank"].to_dict()
     limits = {panel.title: panel.limits for panel in page.sections[0].panels}
     assert limits["Differences"] == ""
     assert f"About the first {FEW} of {MANY + 9} models" in limits["Curves over k"]
@@ -166,12 +164,10 @@ def test_the_finding_has_what_chance_makes_of_flips() -> None:
     rows = [{"model": m, "task": str(t), "n": 4, "c": 4 * ((t < 9) == (m == "one"))}
             for m in ("one", "two") for t in range(12)]  # fmt: skip
     text = str(quiet(rows))
-    assert "12 of 12 tasks flipped, 9 to passing and 3 to failing" in text
+    assert "12 of 12 tasks flipped, 9 to passing and 3 to failing" in text.split("\n")[0]
     assert "expected with no change" in text.split("\n")[0]
 
 
-def test_options_of_other_commands_say_whose_they_are(agents: passk_cli.Findings) -> None:
-    caption = panels(agents)["Tasks"].caption
-    assert caption.endswith(" · --rows: an option of passk tasks")
-    notes = [note.text for note in agents.report.messages]
-    assert "passk compare tests which differences are significant" not in notes
+def test_a_page_does_not_point_to_what_it_shows(agents: passk_cli.Findings) -> None:
+    pages = [panel.report.basis for panel in page_of(agents).sections[0].panels]
+    assert not any("--full" in basis for basis in pages)

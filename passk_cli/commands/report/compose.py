@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.gathered import Gathered, only_models
-from passk_cli.commands.report.leaderboard import leaderboard, without_ranking
 from passk_cli.commands.report.options import with_options_named
 from passk_cli.commands.report.parts import (
     DIVERSITY,
@@ -27,16 +26,11 @@ from passk_cli.report.model import Document, Panel, Report, Section, Sentence
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.extremes import groups_named
 
-_LEADERBOARD = (
-    "Each number is an estimate with its confidence interval. rank: possible places by the tests of"
-    " all pairs; ahead of next: the difference to the model below, with ~ where it is not"
-    " significant."
-)
 _DIFFERENCES = (
     "Each line is the difference of two models on the tasks they share, with its interval. A"
     " filled point is a significant difference after adjustment; a hollow one is a tie."
 )
-_ALONE = (
+_LEADERBOARD = (
     "Each number is an estimate with its confidence interval. A narrow interval means that another"
     " sample of tasks would give nearly the same number."
 )
@@ -132,14 +126,10 @@ def _section(
     panels: list[Panel] = []
     answer = estimates.answer
     differences = _differences(study, counts, name, absent)
-    board, how = estimates, _ALONE
+    panels.append(Panel("leaderboard", "Leaderboard", _LEADERBOARD, estimates, answered=True))
     if differences is not None:
-        board = leaderboard(estimates, differences.report)
-        how = _ALONE if board is estimates else _LEADERBOARD
         answer = differences.report.answer
-        differences = replace(differences, report=without_ranking(differences.report))
-    panels.append(Panel("leaderboard", "Leaderboard", how, board))
-    panels += [differences] if differences is not None else []
+        panels.append(differences)
     for part in OF_A_GROUP:
         panel = _panel(study, part, _counts_for(study, part, values, counts), name, absent)
         panels += [panel] if panel is not None else []
@@ -150,8 +140,8 @@ def _section(
 
 def _flips_found(flips: Panel, counts: Counts) -> tuple[Sentence, ...]:
     """How many tasks flipped of one pair; of several, which have more flips than chance makes."""
-    first, last = flips.report.answer
-    return (first,) if len({model for model, *_ in counts.series}) == 2 else (last,)
+    answer = flips.report.answer
+    return answer[:1] if len({model for model, *_ in counts.series}) == 2 else answer[-1:]
 
 
 def _counts_for(
@@ -192,7 +182,7 @@ def _panel(
         absent.add(part.title, str(error), section)
         return None
     report = with_options_named(part.kept(report), part.command)
-    return Panel(_address(part.name, section), part.title, part.how, report, limits)
+    return Panel(part.name, part.title, part.how, report, limits)
 
 
 def _differences(study: Gathered, counts: Counts, section: str, absent: _Absent) -> Panel | None:
@@ -207,7 +197,7 @@ def _differences(study: Gathered, counts: Counts, section: str, absent: _Absent)
     except PasskError as error:
         absent.add("Differences", str(error), section)
         return None
-    return Panel(_address("differences", section), "Differences", _DIFFERENCES, report)
+    return Panel("differences", "Differences", _DIFFERENCES, report, answered=True)
 
 
 def _first_few(study: Gathered, models: list[str], number: int) -> list[str]:
@@ -236,8 +226,3 @@ def _overall(
     notes = tuple(note for note in study.messages(()) if True)
     report = replace(report, messages=tuple(dict.fromkeys((*report.messages, *notes))))
     yield Panel(QUALITY.name, QUALITY.title, QUALITY.how, report)
-
-
-def _address(name: str, section: str) -> str:
-    """The address of a panel; that of several sections ends in a number that is theirs."""
-    return name if not section else f"{name}-{section}"

@@ -13,21 +13,20 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
 def with_options_named(report: Report, command: str) -> Report:
-    """The report of a command; notes and context say which options `passk report` does not have.
+    """The report of a command; messages say which options `passk report` does not have.
 
+    >>> from passk_cli.message import NOTE, Said
     >>> from passk_cli.report.model import Table
-    >>> plan = Report((), Table((), ()), messages=(Note("--max-tasks limits the tasks"),))
+    >>> plan = Report((), Table((), ()), messages=(Said("few", NOTE, "--max-tasks limits it"),))
     >>> with_options_named(plan, "plan").messages[0].text
-    '--max-tasks limits the tasks (--max-tasks: an option of passk plan)'
+    '--max-tasks limits it (--max-tasks: an option of passk plan)'
     """
     messages = tuple(
         message.spelled(f"{message.text} ({words})") if words else message
         for message in report.messages
         for words in [_whose(message.text, command)]
     )
-    words = _whose(report.context, command)
-    context = f"{report.context} · {words}" if words else report.context
-    return replace(report, messages=messages, context=context)
+    return replace(report, messages=messages)
 
 
 def _whose(text: str, command: str) -> str:

@@ -135,9 +135,8 @@ DIVERSITY = Part(
 TASKS = Part(
     "tasks",
     "Tasks",
-    "A task passes always, never or sometimes so far; the interval holds the pass rates that its"
-    " attempts do not rule out. Three passes of three still allow a task that fails every other"
-    " time.",
+    "A flaky task passed some attempts and failed others. Three passes of three still allow a task"
+    " that fails every other time: an interval holds the rates that attempts do not rule out.",
     "tasks",
 )
 FLIPS = Part(
@@ -174,8 +173,8 @@ TEMPERATURE = Part(
 QUALITY = Part(
     "quality",
     "Data quality",
-    "This is what was understood of the files before anything was computed. Missing or repeated"
-    " attempts and assumptions stand here and in the notes.",
+    "How the files were read, before anything was computed. Missing outcomes, duplicate attempts"
+    " and assumptions stand here and in the notes.",
     "describe",
 )
 # In reading order, after leaderboard and differences.

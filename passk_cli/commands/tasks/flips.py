@@ -382,25 +382,3 @@ def flips_report(study: Study, rows: int) -> Report:
         adjust="bh",
         level=study.confidence.level,
     )
-
-
-# Bridges for `compare`, which does not list sections yet.
-def flips_tables(study: Study, every: Sequence[Flips], rows: int) -> list[Table]:
-    """Tables of the sections."""
-    sections = FlippedPairs(study, every), FlippedTasks(study, changes_of(every), first=rows)
-    return [replace(t, shown=ALWAYS) for section in sections for t in section.tables()]
-
-
-def flips_facts(study: Study, every: Sequence[Flips]) -> list[Fact]:
-    """Tidy rows of the section."""
-    return list(FlippedTasks(study, changes_of(every)).facts())
-
-
-def flips_caption(every: Sequence[Flips]) -> tuple[str, ...]:
-    """The context of the section."""
-    return tuple(FlippedPairs(None, every).context())  # type: ignore[arg-type]
-
-
-def flips_notes(every: Sequence[Flips]) -> Iterator[Said]:
-    """Messages of the section."""
-    yield from FlippedPairs(None, every).messages()  # type: ignore[arg-type]
