@@ -50,7 +50,7 @@ _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
 
 class Climb(NamedTuple):
-    """The gain of pass@k from one k to another, and that of equally hard tasks."""
+    """The gain of pass@k from one k to another, and that if all tasks were equally hard."""
 
     start: int
     gain: Fact
@@ -96,7 +96,7 @@ class Curves:
 
     @property
     def measured(self) -> list[str]:
-        """Its curves that are no difference from those of equally hard tasks."""
+        """Its curves that are no difference from those of even tasks."""
         return [name for name in self.points if name not in UNEVEN]
 
     @property
@@ -207,7 +207,7 @@ class Growth(Metric):
 
     @property
     def expectation(self) -> Expectation | None:
-        """(1 − p)^start − (1 − p)^k, at any k."""
+        """(1 − p)^start − (1 − p)^k, at every k."""
         return Polynomial(((0.0, 1.0, 0, self.start), (0.0, -1.0, 0, self.k))), False
 
 
@@ -261,7 +261,7 @@ class Measurement:
             return [low.across(high) for low, high in both], drawn, []
         stretches = [self._stretches(s) for s in order]
         if self.together:
-            stretches = [[one] for one in self._banded([alone for [alone] in stretches])]
+            stretches = [[band] for band in self._banded([alone for [alone] in stretches])]
         every = [self._curves(some) for some in stretches]
         return every, every, [some[0].level for some in stretches] if self.together else []
 
@@ -282,11 +282,11 @@ class Measurement:
         """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
         how = self.study.confidence
         draws: dict[str, Any] = {"resamples": how.resamples, "seed": how.seed}
-        cells = [(one.rates.n, one.rates.c, spread_out(one.ks)) for one in alone]
+        cells = [(each.rates.n, each.rates.c, spread_out(each.ks)) for each in alone]
         levels = [0.0] * len(alone)
         if how.population == THESE_TASKS:
-            levels = [band_level_these_tasks(*one, how.level, **draws) for one in cells]
-            return [replace(one, level=at) for one, at in zip(alone, levels, strict=True)]
+            levels = [band_level_these_tasks(*cell, how.level, **draws) for cell in cells]
+            return [replace(each, level=at) for each, at in zip(alone, levels, strict=True)]
 
         def sizes(i: int) -> tuple[int, bytes]:
             codes = alone[i].rates.clusters
@@ -301,7 +301,7 @@ class Measurement:
                 some = band_levels_new_tasks(curves, how.level, clusters=clusters, **draws)
                 for i, level in zip(batch, some, strict=True):
                     levels[i] = level
-        return [replace(one, level=at) for one, at in zip(alone, levels, strict=True)]
+        return [replace(each, level=at) for each, at in zip(alone, levels, strict=True)]
 
     def _curves(self, stretches: Sequence[Stretch]) -> Curves:
         """The curves of one series."""
@@ -322,7 +322,7 @@ class Measurement:
                 for name, point in self._uneven(stretch):
                     points[name].append(point)
         pairs = steps(ks) if AT in self.names else ()
-        last = {k: next(one for one in stretches if one.ks[-1] >= k) for _, k in pairs}
+        last = {k: next(each for each in stretches if each.ks[-1] >= k) for _, k in pairs}
         return Curves(
             first.rates.series,
             points,
@@ -406,7 +406,7 @@ class Measurement:
         rates, growth = stretch.rates, Growth("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.fact(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Equally hard tasks would lose no coverage: their growth is larger by what is lost more.
+        # Tasks all equally hard would lose no coverage: their growth is larger by what is lost more.
         setting = replace(self._setting(stretch), level=None)
         lost = gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))

@@ -33,7 +33,7 @@ _POSTERIOR, _HULL, _REFITS = "posterior", "hull", "refits"
 
 @dataclass(frozen=True)
 class Aim:
-    """What is asked for.
+    """The question: curves, k's, target and fit.
 
     curves : of "pass@k" and "pass^k".  ks : where to predict, increasing.
     target : a value in (0, 1) whose k is sought, or None.

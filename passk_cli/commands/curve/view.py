@@ -46,7 +46,7 @@ _EQUAL = 1e-12
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
 
 CURVE_ENDS = Message(
-    "curve-ends", NOTE, "the curves of {models} end at k = {k}, before --max-k {most}",
+    "curve-ends", NOTE, "the curves of {models} end at k = {k}, before {most}",
     meaning="A curve goes up to the fewest attempts at a task of its model; beyond that, pass@k of"
     " that task is undefined.",
 )  # fmt: skip
@@ -234,9 +234,8 @@ class AcrossK(Section[Curves]):
         """Tasks and attempts, how certain numbers are, and where intervals are."""
         if self.records[0].exact:
             sizes = sorted(model.never.size.tasks or 0 for model in self.records)
-            families = "family" if len(self.records) == 1 else "families"
-            tasks = f"{span(sizes[0], sizes[-1])} task{'s' * (sizes[-1] != 1)}"
-            yield f"{len(self.records)} {families} of {tasks}"
+            families = "1 family" if len(self.records) == 1 else f"{len(self.records)} families"
+            yield f"{families} of {span(sizes[0], sizes[-1])} task{'s' * (sizes[-1] != 1)}"
             yield "exact success rates, so no intervals"
             return
         confidence = self.study.confidence
@@ -252,10 +251,9 @@ class AcrossK(Section[Curves]):
 
     def details(self) -> Iterator[str]:
         """Whether intervals hold at each k or together."""
-        if self.levels:
-            yield "simultaneous: for both curves of a model at all k"
-        elif not self.records[0].exact and self.study.confidence.method != "none":
-            yield "pointwise intervals"
+        if not self.records[0].exact and self.study.confidence.method != "none":
+            together = "simultaneous: for both curves of a model at all k"
+            yield together if self.levels else "pointwise intervals"
 
     @property
     def points(self) -> list[Fact]:
@@ -264,8 +262,6 @@ class AcrossK(Section[Curves]):
 
     def messages(self) -> Iterator[Said]:
         """How far curves go, and why gains, Δ_k and moments are missing."""
-        if self.records[0].exact:
-            return
         if self.study.bounded:
             yield NO_GAINS()
         ends: dict[tuple[Message, int, int], list[str]] = {}
@@ -281,17 +277,18 @@ class AcrossK(Section[Curves]):
                 ends.setdefault((message, low, high), []).append(name)
         for (message, k, other), names in ends.items():
             yield message(models=names, k=k, most=other)
-        missing: dict[str, int] = {}
+        empty: dict[str, list[int]] = {}
         moments: dict[tuple[str, str], list[str]] = {}
         for model in self.records:
             for point in (point for name in UNEVEN for point in model.points.get(name, ())):
-                if point.note:
-                    missing[point.note] = min(point.k or 0, missing.get(point.note, point.k or 0))
-            for moment in (moment for moment in model.moments if moment.note):
-                name = series_name(model.series)
-                moments.setdefault((moment.name, moment.note), []).append(name)
-        for reason, k in missing.items():
-            yield MISSING_UNEVEN(k=k, reason=reason)
+                if point.estimate.reason:
+                    empty.setdefault(point.estimate.reason, []).append(point.k or 0)
+            for moment in model.moments:
+                if moment.estimate.reason:
+                    place = moment.name, moment.estimate.reason
+                    moments.setdefault(place, []).append(series_name(model.series))
+        for reason, ks in empty.items():
+            yield MISSING_UNEVEN(k=min(ks), reason=reason)
         for (shape, reason), names in moments.items():
             yield MISSING_MOMENT(moment=shape, models=names, reason=reason)
 
@@ -359,7 +356,7 @@ class EveryK(Numbers):
 
 @dataclass(frozen=True)
 class Climbs(Section[Climb]):
-    """A row per model and step of k: what pass@k gains, and would gain of equally hard tasks."""
+    """A row per model and step of k: what pass@k gains, and would gain if all tasks were equally hard."""
 
     title = "Gains of pass@k"
     shown = FULL
@@ -445,7 +442,7 @@ def details(study: Study, every: Sequence[Curves]) -> list[Section[Any]]:
 
 
 def uneven_alone(report: Report) -> Report:
-    """What `delta` adds to a report on curves: it stands beside one without."""
+    """The part of a report that `delta` adds, to stand beside a report without it."""
     return replace(
         report, answer=(),
         tables=tuple(t for t in report.tables if t.title in (UnevenTasks.title, RateMoments.title)),
@@ -462,8 +459,7 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
         single = "attempt" if last.k == 1 else "k"
         return (f"{first.name} of {whom} is ", bare(first.estimate),
                 f"; one {single} makes no curve.")  # fmt: skip
-    both = len([name for name in model.measured if name in CURVES]) == len(CURVES)
-    lower = hat[-1] if hat else last
+    both, lower = name == AT and hat is not None, hat[-1] if hat else last
     rises, falls = (
         (fact.estimate.value or 0.0) - (first.estimate.value or 0.0) for fact in (last, lower)
     )

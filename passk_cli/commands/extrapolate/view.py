@@ -22,6 +22,8 @@ _FREE = "assumption-free bound"
 # So few tasks with a pass say little of the law; beyond so many times the attempts, predictions
 # follow its shape.
 _FEW_PASSED, _FAR = 10, 1000
+# `benchmarks/extrapolation.md`, part "domains"; failures were not tried.
+_HELD = "its 95 % intervals held 112 of 114 values in domains left out of the ex-Gaussian priors"
 # In a chart, laws of a lone series from this weight on; a line goes on so many times beyond the k
 # that reaches its target.
 _DRAWN_WEIGHT, _PAST = 0.05, 3
@@ -89,13 +91,8 @@ def _cell(cell: Callable[..., Cell]) -> Callable[..., Cell]:
     return lambda record, *item: None if isinstance(record, Refusal) else cell(record, *item)
 
 
-def _amount(part: str, header: str, name: str, meaning: str, *, joined: bool = False) -> Column:
-    """A column of how the ex-Gaussian model fits.  part : of the misfit."""
-    return Column(
-        header, "amount", joined, meaning, name, FULL,
-        cell=_cell(lambda each: each.ahead.misfit and getattr(each.ahead.misfit, part)),
-        where=lambda section: section.fit == EX_GAUSSIAN,
-    )  # fmt: skip
+def _ex_gaussian(section: Predictions) -> bool:
+    return section.fit == EX_GAUSSIAN
 
 
 @dataclass(frozen=True)
@@ -156,10 +153,16 @@ class Predictions(Section[Prediction | Refusal]):
             meaning="The measured value as predicted from fewer attempts, minus that value.",
             shown=FULL, cell=_cell(lambda each: Estimate(each.ahead.error, signed=True)),
         ),
-        _amount("excess", "misfit", "misfit", "How much better another spread of success rates"
-                " explains the counts than the ex-Gaussian model does."),
-        _amount("limit", "limit", "misfit_limit", "The misfit above which counts contradict that"
-                " model.", joined=True),
+        Column(
+            "misfit", "amount", False, "How much better another spread of success rates explains"
+            " the counts than the ex-Gaussian model does.", "misfit", FULL,
+            cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.excess), where=_ex_gaussian,
+        ),
+        Column(
+            "limit", "amount", True, "The misfit above which counts contradict that model.",
+            "misfit_limit", FULL,
+            cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.limit), where=_ex_gaussian,
+        ),
         data_field("weight", "Weight of a law among the weighed fits."),
         data_field("backtest_k", "The k of the backtest."),
         data_field("backtest_from", "Attempts that the backtest predicts from."),
@@ -237,10 +240,12 @@ class Predictions(Section[Prediction | Refusal]):
     def _predicted(self) -> Sentence:
         """The value of the highest model, what it rests on, and the bound without that."""
         best, k = self.predictions[0], self.aim.ks[-1]
-        lone = len(self.predictions) == 1
-        # A target's sentence names a lone model already.
-        of = "" if self.aim.target is not None else f" of {best.rates.name}"
-        whom = of if lone else f" is highest for {best.rates.name}"
+        whom = f" of {best.rates.name}"
+        if len(self.predictions) > 1:
+            whom = f" is highest for {best.rates.name}"
+        elif self.aim.target is not None:
+            # The sentence before it names a lone model already.
+            whom = ""
         words: Sentence = (f"{self.family}{k}{whom}: ", best.numbers[k].estimate)
         if k <= best.ahead.known:
             return (*words, ", within the attempts made.")
@@ -256,44 +261,28 @@ class Predictions(Section[Prediction | Refusal]):
         if self.family != self.aim.curves[0].removesuffix("k"):
             return
         confidence = self.study.confidence
-        sampled = confidence.population == NEW_TASKS
         if self.predictions:
             yield self.study.sizes(each.measured for each in self.predictions)
+        sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
         yield f"{100 * confidence.level:g} % intervals, {about}{clusters}"
         yield "each fit, backtest: --full"
 
     def details(self) -> Iterator[str]:
-        """What the intervals allow for, and the backtest's k."""
-        curve = f"{self.family}k"
+        """The data and the doubt behind the law, and the backtest's k."""
+        if self.fit == EX_GAUSSIAN and self.family == "pass@":
+            yield _HELD
+        doubt = {EX_GAUSSIAN: LAW_DOUBT, WEIGHED: DOUBT, "smooth": DOUBT}.get(self.fit, 0.0)
         if self.fit == EX_GAUSSIAN:
-            # `benchmarks/extrapolation.md`, part "domains"; failures were not tried.
-            if self.family == "pass@":
-                yield (
-                    "95 % intervals of the ex-Gaussian model held 112 of 114 values in domains left"
-                    " out of its priors"
-                )
-            passes = "passes" if self.family == "pass@" else "failures"
-            yield (
-                f"{curve}: law fitted to tasks with at most {HARD} {passes} and to the number of"
-                f" the others; {100 * LAW_DOUBT:.0f} % of the draws assume tasks that will"
-                f" never have {self.outcome}"
-            )
-        else:
-            refits = self.study.confidence.resamples
-            yield f"{curve}: {refits:,} refits of {'each' if self.fit == WEIGHED else 'the'} fit"
-        if self.fit in (WEIGHED, "smooth"):
-            yield (
-                f"{100 * DOUBT:.0f} % of the smooth fits assume tasks that will never"
-                f" have {self.outcome}"
-            )
+            yield f"law fitted to tasks that {self.outcome} at most {HARD} times"
+        if doubt:
+            never = f"tasks that will never have {self.outcome}"
+            yield f"{self.family}k: {100 * doubt:.0f} % of draws assume {never}"
         if self.predictions:
             to, few = zip(*((p.ahead.known, p.ahead.few) for p in self.predictions), strict=True)
-            yield (
-                f"backtest: k = {span(min(to), max(to))} predicted from"
-                f" {span(min(few), max(few))} attempts"
-            )
+            ks, attempts = span(min(to), max(to)), span(min(few), max(few))
+            yield f"backtest: k = {ks} predicted from {attempts} attempts"
 
     def messages(self) -> Iterator[Said]:
         """Where predictions are not to be trusted, worst first, and what they rest on."""
