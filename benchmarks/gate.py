@@ -25,13 +25,13 @@ import passk_cli
 from passk_cli.commands.gate import Gate
 from passk_cli.commands.gate.rehearsal import Stage, stage
 from passk_cli.commands.gate.rules import GateRule
-from passk_cli.commands.gate.sides import against
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.inference.alarms import false_alarm
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.alarms import false_alarm
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
+from passk_cli.study.sides import against
 from passk_cli.study.study import Study
 
 Ints = NDArray[np.int64]

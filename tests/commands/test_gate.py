@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from passk_cli.commands.gate.attempts import made_by
-from passk_cli.commands.gate.sides import against, alone, coverage, coverage_of_rivals, within
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.made_attempts import made_by
+from passk_cli.study.sides import against, alone, coverage, coverage_of_rivals, within
 from tests.conftest import SAMPLES, Passk
 
 Run = Callable[..., Path]

@@ -159,8 +159,8 @@ class Gate(
 
         It needs one more reading, of rows that are attempts.
         """
-        from passk_cli.commands.gate.attempts import made_by
-        from passk_cli.commands.gate.sides import sides_of
+        from passk_cli.study.made_attempts import made_by
+        from passk_cli.study.sides import sides_of
 
         counts = study.counts
         rows = bool(counts.facts.inputs) and all("n" not in f.roles for f in counts.facts.inputs)
@@ -177,10 +177,10 @@ class Gate(
         Errors: ParameterError when nothing can be judged.
         """
         from passk_cli.commands.gate.judgement import at_both_ends
-        from passk_cli.commands.gate.sides import against, sides_of
         from passk_cli.commands.gate.trial import Trial
         from passk_cli.commands.gate.view import ITSELF, Entry, Rehearsal, Rules, rehearsed
         from passk_cli.study.section import view
+        from passk_cli.study.sides import against, sides_of
         from passk_cli.study.values import require_monotone
 
         metrics, rules = self.needed(study.metrics), self.rules

@@ -11,7 +11,7 @@ from passk_cli.study.fact import Fact, across
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
 if TYPE_CHECKING:
-    from passk_cli.commands.gate.sides import Coverage
+    from passk_cli.study.sides import Coverage
 
 
 @dataclass(frozen=True)

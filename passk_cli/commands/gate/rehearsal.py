@@ -12,13 +12,18 @@ import numpy as np
 
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.inference.alarms import Odds
-from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.streams import stream
-from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Estimate
+from passk_cli.study.alarms import Odds
+from passk_cli.study.drawn_rates import (
+    judged_attempts,
+    metric_at,
+    nearest_first,
+    posterior_rates,
+    sample_means,
+)
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
@@ -220,9 +225,9 @@ class Stage:
         generator, rates = stream(seed, "rehearsed run", run), run % len(self.new)
         base = None
         if self.old is not None and sides.baseline is not None:
-            passes = generator.binomial(_judged(sides.baseline), self.old[rates])
+            passes = generator.binomial(judged_attempts(sides.baseline), self.old[rates])
             base = _drawn(sides.baseline, passes)
-        passes = generator.binomial(_judged(sides.counts), self.new[rates] * (1.0 - lost))
+        passes = generator.binomial(judged_attempts(sides.counts), self.new[rates] * (1.0 - lost))
         return _with_counts(self.trial, _drawn(sides.counts, passes), base)
 
     def _drop(self, line: Line, lost: float) -> Estimate:
@@ -237,9 +242,9 @@ class Stage:
         rates, n = self.new[np.arange(runs) % len(self.new), rows], counts.n[rows]
         enough = n >= metric.k
         rates, n = rates[:, enough], n[enough]
-        drop = float((_expected(metric, rates) - _expected(metric, rates * (1.0 - lost))).mean())
+        drop = float((metric_at(metric, rates) - metric_at(metric, rates * (1.0 - lost))).mean())
         drawn = stream(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
-        spread = float(_means(metric, np.broadcast_to(n, drawn.shape), drawn).std())
+        spread = float(sample_means(metric, np.broadcast_to(n, drawn.shape), drawn).std())
         spread *= math.sqrt(1.0 + self.rules[place].compares)
         slope = math.exp(-0.5 * _DEVIATE**2) / math.sqrt(2 * math.pi) / max(spread, 1e-12)
         return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
@@ -279,10 +284,11 @@ def stage(
 
     def rates_of(counts: Counts, s: int) -> Floats:
         if alike or predictive:
-            return _rates(counts, s, sets, confidence.seed, alike)
-        drawn = _rates(counts, s, _UNCHANGED, confidence.seed, alike)
+            return posterior_rates(counts, s, sets, confidence.seed, alike=alike)
+        drawn = posterior_rates(counts, s, _UNCHANGED, confidence.seed, alike=False)
         rows = counts.rows_of(s)
-        return drawn[_nearest(drawn, _judged(counts)[rows], counts.c[rows], metrics)[:sets]]
+        first = nearest_first(drawn, judged_attempts(counts)[rows], counts.c[rows], metrics)
+        return drawn[first[:sets]]
 
     old = None
     if base is not None:
@@ -303,50 +309,11 @@ def stage(
     return Stage(trial, rules, new, old, on_undecided, runs)
 
 
-def _nearest(drawn: Floats, n: Ints, c: Ints, metrics: Sequence[Metric]) -> Ints:
-    """The draws, those first at which the metrics are nearest to the observed ones.
-
-    Distances are counted in standard deviations of the draws.
-    """
-    distance = np.zeros(len(drawn))
-    for metric in metrics:
-        enough = n >= max(metric.k, 1)
-        if not enough.any():
-            continue
-        expected = _expected(metric, drawn[:, enough]).mean(axis=1)
-        observed = task_values([metric], n[enough], c[enough])[0].mean()
-        distance += ((expected - observed) / max(float(expected.std()), 1e-12)) ** 2
-    return np.argsort(distance, kind="stable")
-
-
 def _quick(trial: Trial) -> bool:
     """Whether its intervals cost so little that there can be many rehearsals."""
     asked = trial.study.confidence
     methods = {asked.method, asked.for_differences().method}
     return asked.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
-
-
-def _rates(counts: Counts, s: int, runs: int, seed: int, alike: bool) -> Floats:
-    rows = counts.rows_of(s)
-    n, c = _judged(counts)[rows], counts.c[rows]
-    known = n > 0
-    if not known.any():
-        return np.full((runs, len(n)), 0.5)
-    n, c = n[known], c[known]
-    generator = stream(seed, f"rehearsed rates {' '.join(counts.series[s])}")
-    rates = drawn_rates(n, c, runs, generator)
-    if alike:
-        rates[:] = float((c / n).mean())
-    # A task without any outcome is like some other one.
-    places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
-    places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))
-    every: Floats = np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
-    return every
-
-
-def _judged(counts: Counts) -> Ints:
-    """Attempts of each cell that have an outcome."""
-    return counts.n if counts.missing is None else counts.n - counts.missing
 
 
 def _drawn(counts: Counts, c: Any) -> Counts:
@@ -356,21 +323,3 @@ def _drawn(counts: Counts, c: Any) -> Counts:
 
 def _with_counts(trial: Trial, counts: Counts, baseline: Counts | None) -> Trial:
     return replace(trial, sides=replace(trial.sides, counts=counts, baseline=baseline))
-
-
-def _expected(metric: Metric, rates: Floats) -> Floats:
-    """The metric at success rates: exactly, or for one of many terms at their nearest counts."""
-    if metric.expectation is None:
-        many = 1_000
-        values = metric.values(np.full(many + 1, many), np.arange(many + 1))
-        nearest: Floats = values[np.rint(rates * many).astype(np.int64)]
-        return nearest
-    polynomial, rest = metric.expectation
-    value = polynomial.at(rates)
-    return 1.0 - value if rest else value
-
-
-def _means(metric: Metric, n: Ints, c: Ints) -> Floats:
-    values = task_values([metric], n.ravel(), c.ravel())[0]
-    means: Floats = values.reshape(n.shape).mean(axis=1)
-    return means

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.commands.gate.attempts import Made, made_by
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.sides import (
+from passk_cli.report.model import Estimate, Sentence
+from passk_cli.report.words import plural, series_name
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.made_attempts import Made, made_by
+from passk_cli.study.sides import (
     Coverage,
     Sides,
     coverage,
     coverage_of_rivals,
     left_out,
 )
-from passk_cli.report.model import Estimate, Sentence
-from passk_cli.report.words import plural, series_name
-from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 

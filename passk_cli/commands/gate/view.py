@@ -10,10 +10,8 @@ from typing import ClassVar
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rehearsal import POWER, Catch, Stage, rehearsable, stage
 from passk_cli.commands.gate.rules import GateRule
-from passk_cli.commands.gate.sides import coverage_of_rivals
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.tasks.flips import Side, changes_listed, find_flips
-from passk_cli.inference.alarms import Odds, false_alarm
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import (
     BRIEF,
@@ -28,6 +26,7 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.words import first_few, plural, series_name
 from passk_cli.study.adjustment import tests_shown
+from passk_cli.study.alarms import Odds, false_alarm
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.losses import uneven_notes
@@ -43,6 +42,7 @@ from passk_cli.study.rules import (
     UNDECIDED,
 )
 from passk_cli.study.section import Section, data_field
+from passk_cli.study.sides import coverage_of_rivals
 
 # Rows of the table without --full, columns of a screen, and the characters of a verdict.
 _ROWS, _SCREEN, _LONGEST = 14, 100, 200

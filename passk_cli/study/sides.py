@@ -1,4 +1,4 @@
-"""The candidates of a gate and their baseline: a model of the same data, or another file."""
+"""Sides of a comparison: candidates and their baseline, a model of the same data or other data."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from passk_cli.report.words import plural
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.commands.gate.sides import Sides
     from passk_cli.outcomes.counts import Counts
+    from passk_cli.study.sides import Sides
     from passk_cli.study.values import Series
 
     Ints = NDArray[np.int64]
