@@ -28,6 +28,8 @@ FAMILIES = ("gaussian", "exponential", "power-law")
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 KEPT = (0.03, 0.98)
+#: Below this k a power law of tasks shows no scaling, says the article.
+SCALING_FROM = 20
 #: No power law of tasks is truncated further out than this.
 LARGEST_TASK = 1 << 20
 #: Bounds of what can be asked for: sums over tasks would grow without them.
@@ -260,6 +262,62 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
     return Fit(
         math.exp(coefficients[0]), float(coefficients[1]), float(coefficients[2]), r2, len(design)
     )
+
+
+@dataclass(frozen=True)
+class Point:
+    """T*(k) of one family: its standard deviation, its largest |c|, k and the best."""
+
+    family: str
+    spread: float
+    largest: int
+    k: int
+    best: Best
+
+    @property
+    def kept(self) -> bool:
+        """Whether the regression takes it: where the article sees a power law."""
+        scaling = self.family != "power-law" or self.k > SCALING_FROM
+        return scaling and KEPT[0] < self.best.pass_at_k < KEPT[1]
+
+    @property
+    def star(self) -> float | None:
+        """T*; None where every task passes at the best temperatures."""
+        return None if math.isnan(self.best.temperature) else self.best.temperature
+
+
+def points(family: str, tasks: Tasks, ks: Sequence[int]) -> list[Point]:
+    """T* of a family at each k ≥ 1."""
+    spread, largest = tasks.spread, int(tasks.c[-1])
+    best = best_temperatures(tasks, ks)
+    return [Point(family, spread, largest, k, b) for k, b in zip(ks, best, strict=True)]
+
+
+def grid(family: str, gamma: float) -> list[Tasks]:
+    """The article's families: by scale; a power law by the spreads that truncation can give it."""
+    scaled: dict[str, Callable[[float], Tasks]] = {"gaussian": gaussian, "exponential": exponential}
+    if family in scaled:
+        return [scaled[family](scale) for scale in GRID_SCALES]
+    sets = []
+    for spread in GRID_SCALES:
+        try:
+            sets.append(family_of_spread(family, spread, gamma))
+        except ParameterError:
+            if spread == GRID_SCALES[0]:
+                raise
+    return sets
+
+
+def fit_of(kept: Sequence[Point]) -> Fit:
+    """The regression over points.  Errors: ParameterError where they are too few."""
+    values = [(p.k, p.spread, p.best.temperature) for p in kept]
+    try:
+        return scaling_fit(*zip(*values, strict=True))
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{len(values)} points of the grid have 0.03 < pass@k < 0.98: too few for a"
+            " fit; choose another gamma"
+        ) from None
 
 
 def _positive(value: float) -> float:

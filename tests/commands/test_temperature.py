@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.commands.temperature.temperatures import temperature_report
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
+from passk_cli.commands.temperature.view import temperature_view
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.laws.temperature import best_by_k, power_laws
 from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
-from passk_cli.report.model import Report
+from passk_cli.report.model import Estimate, Phrase, Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
@@ -36,7 +36,7 @@ FEW = Confidence(resamples=2000)
 
 def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
     """The report on these metrics by temperature."""
-    return temperature_report(Study(counts, parse_list(metrics), confidence, Rules(family=ALL)))
+    return temperature_view(Study(counts, parse_list(metrics), confidence, Rules(family=ALL)))
 
 
 def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:
@@ -54,6 +54,11 @@ def facts(report: Report, fact: str) -> list[dict[str, object]]:
     names = [column.header for column in report.data.columns]
     rows = (dict(zip(names, row, strict=True)) for row in report.data.rows)
     return [row for row in rows if row["fact"] == fact]
+
+
+def named(report: Report) -> dict[str, dict[str, object]]:
+    """Name of a message → its fields."""
+    return {message.name: dict(message.fields) for message in report.messages if message.name}
 
 
 def records(text: str) -> list[dict[str, str]]:
@@ -96,7 +101,7 @@ def test_codellama_prefers_another_temperature_as_k_grows(passk: Passk) -> None:
         assert float(pair["low"]) > 0
 
 
-def test_a_rank_flip_is_said_in_words() -> None:
+def test_a_rank_flip_has_a_message() -> None:
     """a always gives its best answer; b spreads with the temperature."""
     cells = []
     for t in range(200):
@@ -105,9 +110,10 @@ def test_a_rank_flip_is_said_in_words() -> None:
         cells += [("b", "0.2", f"t{t}", 10, 10 if t < 60 else 0)]
         cells += [("b", "0.8", f"t{t}", 10, 4 if t < 190 else 0)]
     report = answer(counts_of(cells), "pass@1,pass@5")
-    said = [note.text for note in report.messages]
-    flip = "rank flip: a is significantly better at T 0.2 (k = 1, 5), T 0.8 (k = 1); b at T 0.8"
-    assert f"{flip} (k = 5)" in said
+    assert named(report)["rank-flip"] == {
+        "first": "a", "where": "T 0.2 (k = 1, 5), T 0.8 (k = 1)", "second": "b",
+        "elsewhere": "T 0.8 (k = 5)", "more": 0,
+    }  # fmt: skip
     table = report.tables[-1]
     assert table.rows == (
         ("a", "better than", "b", "T 0.2 (k = 1, 5), T 0.8 and own T* (k = 1)"),
@@ -125,8 +131,10 @@ def test_equal_temperatures_tie() -> None:
     ]
     report = answer(counts_of(cells), "pass@1")
     table = next(t for t in report.tables if t.title.startswith("Best temperature"))
-    row = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
-    assert (row["T*"], row["leads"], row["tied with T*"]) == ("0.2", 0.25, "0.5, 2, 10")
+    row = dict(zip([c.header for c in table.columns], table.rows[0], strict=True))
+    assert (row["T*"], row["first in resamples"], row["tied with T*"]) == (
+        "0.2", 0.25, "0.5, 2, 10",
+    )  # fmt: skip
     heats = [r["temperature"] for r in facts(report, "estimate")]
     assert heats == ["0.2", "0.5", "2", "10"], "in the order of numbers, not of text"
     assert {r["verdict"] for r in facts(report, "temperatures")} == {"undecided"}
@@ -144,9 +152,7 @@ def test_more_attempts_at_one_temperature_are_no_lead() -> None:
     (row,) = facts(report, "temperatures")
     assert (row["test"], row["verdict"]) == ("guarded-t", "undecided")
     assert [r["leads"] for r in facts(report, "estimate")] == [None, None]
-    assert "leads is empty for m: attempts differ between temperatures" in [
-        note.text for note in report.messages
-    ]
+    assert named(report)["unequal-temperatures"] == {"models": ["m"]}
     assert report.signature["test"] == "guarded-t"
 
 
@@ -183,7 +189,8 @@ def test_no_power_law_without_three_temperatures_or_where_chance_makes_one() -> 
     assert law["estimate"] is None
     reason = "not fitted: T* takes 2 values (4, 60); a power law needs 3 above 0"
     assert law["note"] == reason
-    assert f"power law T*(k) of toy {reason}" in [note.text for note in two.notes]
+    laws = next(table for table in two.tables if table.title == "T* = factor · k^exponent")
+    assert [row[-1] for row in laws.rows] == [reason]
     few = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0], 16, 60, seed=2)
     report = answer(few, "pass@1")
     (law,) = facts(report, "power law")
@@ -296,25 +303,43 @@ def test_models_come_best_first() -> None:
     cells = [(m, t, "a", 4, c) for m, t, c in (("a", "0.2", 1), ("a", "1", 1), ("b", "10", 0),
              ("b", "9", 3))]  # fmt: skip
     report = answer(counts_of(cells), "pass@1")
-    assert [row[:2] for row in report.tables[0].rows] == [
+    assert [row[0] for row in report.tables[0].rows] == ["b", "a"]
+    assert [row[:2] for row in report.tables[1].rows] == [
         ("b", "9"), ("b", "10"), ("a", "0.2"), ("a", "1"),
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("flips", [False, True])
-def test_many_pairs_are_listed_where_they_flip(flips: bool) -> None:
-    # Of nine models there are 36 pairs; the first and the last change places.
+def test_flips_of_many_pairs_are_counted() -> None:
+    # The first and the last of nine models change places, and so each with those between them.
     cells = []
     for m in range(9):
         for heat in (0.2, 0.8):
-            rate = 8 - m if flips and heat > 0.5 and m in (0, 8) else m
+            rate = 8 - m if heat > 0.5 and m in (0, 8) else m
             cells += [(f"m{m}", str(heat), f"t{t}", 8, rate) for t in range(60)]
     report = answer(counts_of(cells), "pass@1")
-    said = " ".join(note.text for note in report.messages)
-    listed = [table for table in report.tables if "model is better where" in table.title]
-    assert bool(listed) == flips
-    assert ("only those with a rank flip are listed" in said) == flips
-    assert ("none of 36 pairs of models has a significant rank flip" in said) != flips
+    pairs = report.tables[-1]
+    assert pairs.title.startswith("Models against each other")
+    assert pairs.shown == "full"
+    better = {(row[0], row[2]) for row in pairs.rows if row[1] == "better than"}
+    flips = {pair for pair in better if pair[::-1] in better}
+    assert named(report)["rank-flip"]["more"] == len(flips) // 2 - 1
+    assert len({frozenset((row[0], row[2])) for row in pairs.rows}) == 36
+
+
+def test_the_table_has_the_best_temperature_and_its_lead() -> None:
+    """A row per model; every other table is for --full, and every column has a meaning."""
+    clear, weak = rates("a", ("0.2", 30), ("0.8", 10)), rates("b", ("0.2", 20), ("0.8", 19))
+    report = answer(counts_of(clear + weak), "pass@1,pass@2,pass@4")
+    first, *others = report.tables
+    assert [column.header for column in first.columns] == [
+        "model", "pass@1: best", "ahead by", "pass@4: best", "ahead by",
+    ]  # fmt: skip
+    assert {table.shown for table in others} == {"full"}
+    assert all(column.meaning for table in report.tables for column in table.columns)
+    a, b = first.rows
+    assert a[1] == Phrase((Estimate(0.75), " at 0.2"))
+    assert [cell.verdict for cell in (a[2], b[2]) if isinstance(cell, Estimate)] == ["", "~"]
+    assert "~: not significant" in report.context
 
 
 def test_names_and_column_say_the_same(passk: Passk) -> None:
@@ -398,7 +423,7 @@ def test_greedy_attempts_take_part_where_they_can() -> None:
     assert [row[1:3] for row in table.rows] == [("pass@1", "0"), ("pass@4", "0.5")]
     said = [note.text for note in report.messages]
     assert any(text.startswith("pass@4 of m 0 empty: n=1 < k=4") for text in said)
-    assert "no T* for n: it takes two temperatures with values on shared tasks" in said
+    assert named(report)["no-best-temperature"] == {"models": ["n"]}
 
 
 def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
@@ -407,12 +432,10 @@ def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
     report = answer(counts_of(cells), "pass@1")
     (pair,) = facts(report, "temperatures")
     assert (pair["tasks"], pair["estimate"]) == (6, 0.0)
-    said = [note.text for note in report.messages]
-    assert "T* rests on the tasks that all temperatures share: m 6 of 14" in said
+    assert named(report)["best-on-part-of-tasks"] == {"parts": ["m 6 of 14"]}
     other = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
     both = answer(counts_of(cells + other), "pass@1")
-    said = [note.text for note in both.notes]
-    assert "1 comparison of two models left out tasks that only one of them has" in said
+    assert named(both)["models-lack-tasks"] == {"comparisons": 1}
 
 
 def said(cells: list[tuple[str, str, str, int, int]], metrics: str = "pass@1") -> str:
@@ -428,36 +451,27 @@ def rates(model: str, *passes: tuple[str, int], tasks: int = 40) -> list[
 
 def test_the_answer_names_the_best_temperatures_and_their_significance() -> None:
     clear, weak = rates("a", ("0.2", 30), ("0.8", 10)), rates("b", ("0.2", 20), ("0.8", 19))
-    assert said(clear) == "T 0.2 is best at k = 1 (+0.500 against T 0.8); the lead is significant."
+    assert said(clear) == "T 0.2 is best at k = 1; the difference is significant."
     assert said(weak, "pass@1,pass@4") == (
-        "T 0.2 is best at k = 1 and 4; neither lead is significant."
+        "T 0.2 is best at k = 1 and 4; no difference is significant."
     )
     assert said(clear + weak) == (
-        "T 0.2 is best at k = 1 for both models; 1 of 2 leads is significant (not b at k = 1)."
+        "T 0.2 is best at k = 1 for both models; 1 of 2 differences is significant."
     )
     other = rates("c", ("0.2", 10), ("0.8", 30))
-    assert said(clear + other, "pass@1,pass^2") == (
-        "Best temperature at pass@1 and pass^2: T 0.2 for a, T 0.8 for c; all 4 leads are"
-        " significant."
+    assert said(clear + other + rates("d", ("0.2", 12), ("0.8", 28))) == (
+        "T 0.8 is best at k = 1 for 2 of 3 models; all 3 differences are significant."
     )
+    assert said(clear + other, "pass@1,pass^2").startswith("T 0.2 is best at pass@1 and")
 
 
-def test_the_answer_says_equal_means_and_models_without_a_choice() -> None:
+def test_the_answer_names_equal_temperatures() -> None:
     equal = [("a", h, f"t{t}", 4, c) for h, c in (("0.2", 4), ("0.8", 4)) for t in range(20)]
-    assert said(equal) == "T 0.2 and 0.8 have the same, highest mean at k = 1."
-    clear = rates("b", ("0.2", 30), ("0.8", 10))
-    assert said(equal + clear) == (
-        "Best temperature at k = 1: T 0.2 and 0.8 (equal) for a, T 0.2 for b; the lead is"
-        " significant."
-    )
-    lone = rates("c", ("1", 30))
-    assert said(clear + lone) == (
-        "T 0.2 is best at k = 1 (+0.500 against T 0.8); the lead is significant; no best"
-        " temperature for c."
-    )
+    assert said(equal) == "T 0.2 and 0.8 are best at k = 1; no difference is significant."
     greedy = [("b", "0", f"t{t:02}", 1, int(t < 40)) for t in range(40)]
+    clear = rates("b", ("0.2", 30), ("0.8", 10))
     assert said([*clear, *greedy], "pass@1,pass@4").startswith(
-        "T 0 is best at k = 1 (+0.250 against T 0.2) and T 0.2 at k = 4 (+0.500 against T 0.8);"
+        "T 0 is best at k = 1 and T 0.2 at k = 4;"
     )
 
 
@@ -483,7 +497,10 @@ def test_toy_answers() -> None:
 def test_toy_points() -> None:
     """STATISTICS: T*(2) = 11.50, T*(8) = 41.78, T*(64) = 188.2 for Gaussian tasks, s = 16."""
     report = toy_report(("gaussian",), (16.0,), 2.0, (2, 8, 64))
-    stars = [row[3] for row in report.tables[0].rows]
+    assert [column.header for column in report.tables[0].columns][2:] == [
+        "T* at k = 2", "T* at k = 8", "T* at k = 64",
+    ]  # fmt: skip
+    stars = report.tables[0].rows[0][2:]
     assert [f"{star:.4g}" for star in stars] == ["11.5", "41.78", "188.2"]
     assert report.signature == {
         "passk": report.signature["passk"], "toy": "gaussian", "spread": "16", "k": "2,8,64",
@@ -496,7 +513,7 @@ def test_toy_points() -> None:
 
 def test_the_toy_chart_says_what_it_cannot_show() -> None:
     report = toy_report(("gaussian",), (16.0,), 2.0, (1, 2))
-    assert report.tables[0].rows[0][3] == 0
+    assert report.tables[0].rows[0][2] == 0
     star, value = report.plots
     assert star.subtitle == "s = 16 · T* = 0 at 1 point, which a logarithmic axis cannot show"
     assert value.subtitle == "s = 16"
@@ -510,9 +527,9 @@ def test_toy_says_where_nothing_is_left_to_choose() -> None:
     assert lost
     assert all(r["note"] and r["pass_at_k"] > 1 - 2e-12 for r in lost)
     assert all((r["largest"] is None) == (r["family"] == "gaussian") for r in rows)
-    said = " ".join(note.text for note in report.messages)
-    assert "the power law with gamma 1.5 is cut off at |c| = 14 (spread 4.187)" in said
-    assert f"no T* at {len(lost)} of {2 * len(DEFAULT_KS)} points" in said
+    assert named(report)["cut-power-law"] == {"gamma": "1.5", "largest": "14", "spreads": "4.187"}
+    fields = named(report)["nothing-to-choose"]
+    assert (fields["lost"], fields["points"]) == (len(lost), 2 * len(DEFAULT_KS))
 
 
 def test_fit_report_stands_beside_the_article() -> None:
@@ -520,8 +537,9 @@ def test_fit_report_stands_beside_the_article() -> None:
     exact, article = report.tables[0].rows
     assert exact[2:6] == pytest.approx((0.2637, 0.7286, 1.2814, 0.9996), rel=5e-3)
     assert article == ("gaussian", "article", 0.264, 0.728, 1.283, 0.9996, None)
+    assert report.tables[1].shown == "full"
     kept = [row for row in facts(report, "point") if row["kept"]]
-    assert len(kept) == exact[6] == sum(row[2] for row in report.tables[1].rows)
+    assert len(kept) == exact[6] == len(report.tables[1].rows)
     assert all(0.03 < row["pass_at_k"] < 0.98 for row in kept)  # type: ignore[operator]
     assert len(facts(report, "point")) == 250
 

@@ -201,9 +201,9 @@ class Temperature(Question):
 
     def report(self, study: Study) -> Report:
         """Estimates by temperature, the best ones, which model is better where, the power law."""
-        from passk_cli.commands.temperature.temperatures import temperature_report
+        from passk_cli.commands.temperature.view import temperature_view
 
-        return temperature_report(study)
+        return temperature_view(study)
 
 
 COMMAND = Command(
@@ -212,4 +212,5 @@ COMMAND = Command(
     without=("test", "family", "margin", "unpaired"),
     files="optional",
     charts=True,
+    view="passk_cli.commands.temperature.view",
 )

@@ -1,64 +1,265 @@
-"""The toy model of pass@k and temperature as a report: T*(k), and the regression of the article."""
+"""The toy model of pass@k and temperature: T*(k), and the regression of the article."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from passk_cli.errors import ParameterError
 from passk_cli.laws.toy_model import (
     GRID_KS,
     GRID_SCALES,
-    KEPT,
-    Best,
+    SCALING_FROM,
     Fit,
-    Tasks,
-    best_temperatures,
-    exponential,
+    Point,
     family_of_spread,
-    gaussian,
-    scaling_fit,
+    fit_of,
+    grid,
+    points,
 )
-from passk_cli.message import Said
-from passk_cli.report.model import Cell, Column, Note, Report, Sentence, Table
+from passk_cli.message import NOTE, Message, Said
+from passk_cli.report.model import FULL, Cell, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
+from passk_cli.study.section import VERSION, Section, data_field
 from passk_cli.version import __version__
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
-# What the article prints: factor, exponents of k and s, R².
+# Columns of k in the table that is always shown.
+_KS_SHOWN = 5
+# Factor, exponents of k and s, and R² as the article prints them.
 _ARTICLE = {
-    "gaussian": (0.264, 0.728, 1.283, 0.9996),
-    "exponential": (0.117, 1.054, 0.957, 0.9989),
+    "gaussian": Fit(0.264, 0.728, 1.283, 0.9996, 0),
+    "exponential": Fit(0.117, 1.054, 0.957, 0.9989, 0),
 }
-# Below this k a power law of tasks shows no scaling, says the article.
-_SCALING_FROM = 20
-_WEIGHTS = {
-    "gaussian": "exp(−c²/2b²)",
-    "exponential": "exp(−|c|/b)",
-    "power-law": "|c|^−γ, c ≠ 0",
-}
+_CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c where g = c"
+_FAMILY = "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
+_SPREAD = "Standard deviation of the tasks."
+_NUMBER = Column("", "number")
+
+CUT_POWER_LAW = Message(
+    "cut-power-law", NOTE,
+    "the power law with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})", "",
+    "For gamma ≤ 3 a power law has no standard deviation of its own: the largest |c| sets it.",
+)  # fmt: skip
+NOTHING_TO_CHOOSE = Message(
+    "nothing-to-choose", NOTE,
+    "no T* at {lost} of {points} points, from k = {k} at spread {spread} ({family})", "",
+    "At the best temperatures all but 1e-12 of the tasks pass: any of them is as good.",
+)  # fmt: skip
+SCALES_OF_GRID = Message(
+    "scales-of-grid", NOTE,
+    "exponential tasks: the grid is of scales b, the regression of standard deviations s ≈ √2·b",
+    "", "The article's grid is b = 2⁰ … 2⁹ in exp(−|c|/b).",
+)  # fmt: skip
+POWER_LAW_GRID = Message(
+    "power-law-grid", NOTE,
+    "power-law tasks: only k > {k}, and {spreads} of {all} spreads of the grid, are fitted", "",
+    "The article finds no power law of T* below that k, and prints no regression to compare. A cut"
+    " can give a power law of tasks only some standard deviations.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Point:
-    """T*(k) of one family: its standard deviation, its largest |c|, k and the best."""
+class Stars:
+    """T* of one set of tasks, by k."""
 
     family: str
     spread: float
-    largest: int
-    k: int
-    best: Best
+    points: Mapping[int, Point]
+
+
+@dataclass(frozen=True)
+class BestByK(Section[Stars]):
+    """A row per set of tasks: T* at some k."""
+
+    columns = (
+        Column("tasks", meaning=_FAMILY, cell=lambda stars: stars.family),
+        Column("spread", "count", meaning=_SPREAD, cell=lambda stars: stars.spread),
+        Column("T* at k = {0:,}", "number", meaning="Best temperature for {0:,} attempts.",
+               across=lambda section: section.ks, example=1,
+               cell=lambda stars, k: stars.points[k].star),
+    )  # fmt: skip
 
     @property
-    def kept(self) -> bool:
-        """Whether the regression takes it: where the article sees a power law."""
-        scaling = self.family != "power-law" or self.k > _SCALING_FROM
-        return scaling and KEPT[0] < self.best.pass_at_k < KEPT[1]
+    def ks(self) -> list[int]:
+        """All k, or some of them from the first to the last."""
+        ks = list(self.records[0].points)
+        last, shown = len(ks) - 1, min(len(ks), _KS_SHOWN)
+        return [ks[round(i * last / max(shown - 1, 1))] for i in range(shown)]
+
+    def answer(self) -> Iterator[Sentence]:
+        """T* at the smallest and the largest k where it is; of several sets, the range."""
+        there = [p for stars in self.records for p in stars.points.values() if p.star is not None]
+        if not there:
+            yield ("No T*: every task passes at the best temperatures.",)
+            return
+        first, last = (end(there, key=lambda p: p.k) for end in (min, max))
+        if len(self.records) > 1:
+            ks = [p.k for p in there]
+            k = max(ks, key=lambda k: (ks.count(k), k))
+            ends = sorted((p for p in there if p.k == k), key=lambda p: p.best.temperature)
+            yield (f"At k = {k:,}, T* is ", *_at(ends[0]), " to ", *_at(ends[-1]), ".")
+        else:
+            yield (
+                "T* is ", (first.star, _NUMBER), f" at k = {first.k:,} and ", (last.star, _NUMBER),
+                f" at k = {last.k:,} for {last.family} tasks with spread {last.spread:.4g}.",
+            )  # fmt: skip
+
+
+def _at(p: Point) -> Sentence:
+    return (p.star, _NUMBER), f" ({p.family}, spread {p.spread:.4g})"
+
+
+@dataclass(frozen=True)
+class ToyPoints(Section[Point]):
+    """T* and pass@k there, at every k."""
+
+    title = "T* at each k"
+    shown = FULL
+    columns = (
+        Column("tasks", meaning=_FAMILY, cell=lambda p: p.family),
+        Column("spread", "count", meaning=_SPREAD, cell=lambda p: p.spread),
+        Column("k", "count", meaning="Number of attempts.", cell=lambda p: p.k),
+        Column("T*", "number", meaning="Best temperature.", cell=lambda p: p.star),
+        Column("pass@k at T*", "fine", meaning="pass@k at the best temperature.",
+               cell=lambda p: p.best.pass_at_k),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A fit of one family of tasks, of exact sums or of the article."""
+
+    family: str
+    source: str
+    fit: Fit
+
+
+@dataclass(frozen=True)
+class Regressions(Section[Regression]):
+    """T* = factor · k^power · s^power, beside what the article prints."""
+
+    title = "T* = factor · k^power · s^power"
+    columns = (
+        Column("tasks", meaning=_FAMILY, cell=lambda line: line.family),
+        Column("source", meaning="Exact sums, or the article.", cell=lambda line: line.source),
+        Column("factor", "number", meaning="Factor of the law.", cell=lambda line: line.fit.factor),
+        Column("power of k", "number", meaning="Exponent of k.",
+               cell=lambda line: line.fit.k_exponent),
+        Column("power of s", "number", meaning="Exponent of the standard deviation s.",
+               cell=lambda line: line.fit.s_exponent),
+        Column("R²", "number", meaning="Share of the variance of log T* that the law explains.",
+               cell=lambda line: line.fit.r2),
+        Column("points", "count", meaning="Points of the regression.",
+               cell=lambda line: line.fit.points or None),
+    )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """The power law of each family of tasks."""
+        for line in self.records:
+            if line.source != "article":
+                fit = line.fit
+                yield (
+                    f"{line.family} tasks: T* = ", (fit.factor, _NUMBER), " · k^",
+                    (fit.k_exponent, _NUMBER), " · s^", (fit.s_exponent, _NUMBER), ".",
+                )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ToyData(Section[Any]):
+    """The fields of csv and json of the toy model; records are their values by name."""
+
+    columns = (
+        data_field("fact", "With --fit: regression, or point."),
+        data_field("family", _FAMILY),
+        data_field("gamma", "Exponent γ of a power law of tasks."),
+        data_field("largest", "Largest |c| of a power law of tasks."),
+        data_field("spread", _SPREAD),
+        data_field("k", "Number of attempts."),
+        data_field("temperature", "T*; empty where every task passes."),
+        data_field("pass_at_k", "pass@k at T*."),
+        data_field("kept", "Whether the regression takes the point."),
+        data_field("source", "Of a regression: exact sums, or article."),
+        data_field("factor", "Factor of the law."),
+        data_field("k_exponent", "Exponent of k."),
+        data_field("s_exponent", "Exponent of the standard deviation s."),
+        data_field("r2", "Share of the variance of log T* that the law explains."),
+        data_field("points", "Points of the regression."),
+        data_field("note", "Why a value is missing."),
+    )  # fmt: skip
+
+    def tidy(self) -> Table:
+        """The rows, with the fields that they have."""
+        there = {name for row in self.records for name in row}
+        names = [column.name for column in self.columns if column.name in there]
+        rows = tuple(tuple(row.get(name) for name in names) for row in self.records)
+        return Table(tuple(Column(name) for name in names), rows)
+
+
+SECTIONS = (BestByK, ToyPoints, Regressions, ToyData)
+
+
+@dataclass(frozen=True)
+class Toy:
+    """What is asked of the toy model.
+
+    families : of "gaussian", "exponential", "power-law".  gamma : of the power law.
+    """
+
+    families: Sequence[str]
+    gamma: float
+    decided: Mapping[str, str] = field(default_factory=dict)
+
+    def row(self, p: Point, **more: Cell) -> dict[str, Cell]:
+        """A point as a tidy row."""
+        law = p.family == "power-law"
+        return {
+            "family": p.family, "gamma": self.gamma if law else None,
+            "largest": p.largest if law else None, "spread": p.spread, "k": p.k,
+            "temperature": p.star, "pass_at_k": p.best.pass_at_k, **more,
+            "note": "" if p.star is not None else "every task passes at the best temperatures",
+        }  # fmt: skip
+
+    def cut(self, points: Sequence[Point]) -> Iterator[Said]:
+        """Where power laws of tasks are cut off."""
+        ends = sorted({(p.largest, p.spread) for p in points if p.family == "power-law"})
+        if ends:
+            largest, spreads = zip(*(ends if len(ends) < 4 else (ends[0], ends[-1])), strict=True)
+            between = ", " if len(ends) < 4 else " to "
+            yield CUT_POWER_LAW(
+                gamma=f"{self.gamma:g}", largest=between.join(f"{c:,}" for c in largest),
+                spreads=between.join(f"{s:.4g}" for s in spreads),
+            )  # fmt: skip
+
+    def report(
+        self,
+        first: Section[Any],
+        second: Section[Any],
+        rows: Sequence[Mapping[str, Cell]],
+        messages: Sequence[Said],
+        draw: Any,
+    ) -> Report:
+        """The report of two sections, the second one in full only, and the tidy rows."""
+        gamma = {"gamma": f"{self.gamma:g}"} if "power-law" in self.families else {}
+        return Report(
+            tables=(*first.tables(), *second.tables()),
+            data=ToyData(NO_STUDY, rows).tidy(),
+            context=f"{_CONTEXT} · {VERSION}",
+            details="exact sums",
+            messages=tuple(messages),
+            signature={
+                "passk": __version__, "toy": ",".join(self.families), **self.decided, **gamma
+            },
+            draw=draw,
+            answer=tuple(first.answer()),
+        )  # fmt: skip
+
+
+# The toy model has no data.
+NO_STUDY: Any = None
 
 
 def toy_report(
@@ -70,31 +271,23 @@ def toy_report(
     tasks.  gamma : of the power law.  ks : each ≥ 1.
     Errors: ParameterError for what the model does not have.
     """
-    points: list[Point] = []
-    for family in families:
-        for spread in spreads:
-            points += _points(family, family_of_spread(family, spread, gamma), ks)
-    columns = (
-        Column("tasks"), Column("spread", "count"), Column("k", "count"), Column("T*", "number"),
-        Column("pass@k at T*", "fine"),
+    sets = [points(f, family_of_spread(f, s, gamma), ks) for f in families for s in spreads]
+    every = [p for each in sets for p in each]
+    spread = ",".join(f"{s:g}" for s in spreads)
+    toy = Toy(families, gamma, {"spread": spread, "k": ",".join(map(str, ks))})
+    messages = [*toy.cut(every)]
+    lost = [p for p in every if p.star is None]
+    if lost:
+        first = min(lost, key=lambda p: p.k)
+        messages.append(
+            NOTHING_TO_CHOOSE(lost=len(lost), points=len(every), k=first.k, family=first.family,
+                              spread=f"{first.spread:.4g}")
+        )  # fmt: skip
+    stars = [Stars(each[0].family, each[0].spread, {p.k: p for p in each}) for each in sets]
+    return toy.report(
+        BestByK(NO_STUDY, stars), ToyPoints(NO_STUDY, every), [toy.row(p) for p in every],
+        messages, lambda: _charts(every),
     )  # fmt: skip
-    rows = tuple((p.family, p.spread, p.k, _star(p), p.best.pass_at_k) for p in points)
-    names = ("family", "gamma", "largest", "spread", "k", "temperature", "pass_at_k", "note")
-    data = tuple((*_facts(p, gamma), _note(p)) for p in points)
-    return Report(
-        tables=(Table(columns, rows),),
-        data=Table(tuple(Column(name) for name in names), data),
-        context=_caption(families),
-        messages=tuple(_notes(points, gamma)),
-        signature=_signature(
-            families,
-            gamma,
-            spread=",".join(f"{s:g}" for s in spreads),
-            k=",".join(map(str, ks)),
-        ),
-        draw=partial(_charts, points),
-        answer=_answer(points),
-    )
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
@@ -103,231 +296,48 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     The grid is scales 2⁰ … 2⁹ (of a power law: the spreads it has among these) and k = 2 … 16, 32,
     64, … 16384; points with 0.03 < pass@k < 0.98 are kept, of a power law those with k > 20.
     """
-    points: list[Point] = []
+    toy = Toy(families, gamma, {"fit": "the article's grid"})
+    sets = [points(family, tasks, GRID_KS) for family in families for tasks in grid(family, gamma)]
+    every = [p for each in sets for p in each]
+    kept = [p for p in every if p.kept]
+    lines = []
     for family in families:
-        for tasks in _grid(family, gamma):
-            points += _points(family, tasks, GRID_KS)
-    fits = {f: _fit([p for p in points if p.family == f and p.kept]) for f in families}
-    lines = [line for family in families for line in _fit_lines(family, fits[family])]
-    inside = _kept_table(points)
-    data = [_tidy_fit(line, gamma) for line in lines]
-    data += [("point", *_facts(p, gamma), p.kept, "", *[None] * 5, _note(p)) for p in points]
-    names = (
-        "fact", "family", "gamma", "largest", "spread", "k", "temperature", "pass_at_k", "kept",
-        "source", "factor", "k_exponent", "s_exponent", "r2", "points", "note",
-    )  # fmt: skip
-    columns = (
-        Column("tasks"), Column("source"), Column("factor", "number"),
-        Column("power of k", "number"), Column("power of s", "number"), Column("R²", "number"),
-        Column("points", "count"),
-    )  # fmt: skip
-    return Report(
-        tables=(Table(columns, tuple(lines), "T* = factor · k^power · s^power"), inside),
-        data=Table(tuple(Column(name) for name in names), tuple(data)),
-        context=f"{_caption(families)} · – the article does not say",
-        messages=tuple(_fit_notes(families, points, gamma)),
-        signature=_signature(families, gamma, fit="the article's grid"),
-        draw=partial(_fit_charts, [p for p in points if p.kept]),
-        answer=tuple(_fit_answer(family, fits[family]) for family in families),
-    )
-
-
-_NUMBER = Column("", "number")
-
-
-def _answer(points: Sequence[Point]) -> tuple[Sentence, ...]:
-    """T* at the smallest and the largest k, where it is; of several sets of tasks, the range."""
-    there = [p for p in points if _star(p) is not None]
-    if not there:
-        return (("No T*: every task passes at the best temperatures.",),)
-    lines: dict[tuple[str, float], list[Point]] = {}
-    for p in there:
-        lines.setdefault((p.family, p.spread), []).append(p)
-    if len(lines) == 1:
-        [line] = lines.values()
-        first, last = (min(line, key=_k), max(line, key=_k))
-        start: Sentence = ("T* is ", (_star(first), _NUMBER), f" at k = {first.k:,}")
-        whole = (*start, " and ", (_star(last), _NUMBER), f" at k = {last.k:,}")
-        whose = f" for {first.family} tasks with spread {first.spread:.4g}."
-        return ((*(whole if last.k > first.k else start), whose),)
-    k = max(map(_k, there))
-    ends = sorted((p for p in there if p.k == k), key=lambda p: p.best.temperature)
-    words: list[Cell | tuple[Cell, Column]] = [f"At k = {k:,}, T* is "]
-    for p in dict.fromkeys((ends[0], ends[-1])):
-        words += [
-            " to " * (len(words) > 1),
-            (_star(p), _NUMBER),
-            f" ({p.family}, spread {p.spread:.4g})",
-        ]
-    return ((*words, "."),)
-
-
-def _k(p: Point) -> int:
-    return p.k
-
-
-def _fit_answer(family: str, fit: Fit) -> Sentence:
-    """The power law of one family of tasks."""
-    return (
-        "T* = ", (fit.factor, _NUMBER), " · k^", (fit.k_exponent, _NUMBER), " · s^",
-        (fit.s_exponent, _NUMBER), f" for {family} tasks with standard deviation s (R² ",
-        (fit.r2, _NUMBER), f", {fit.points} points).",
-    )  # fmt: skip
-
-
-def _points(family: str, tasks: Tasks, ks: Sequence[int]) -> list[Point]:
-    spread, largest = tasks.spread, int(tasks.c[-1])
-    best = best_temperatures(tasks, ks)
-    return [Point(family, spread, largest, k, b) for k, b in zip(ks, best, strict=True)]
-
-
-def _grid(family: str, gamma: float) -> list[Tasks]:
-    """The article's families: by scale; a power law by the spreads that truncation can give it."""
-    scaled: dict[str, Callable[[float], Tasks]] = {"gaussian": gaussian, "exponential": exponential}
-    if family in scaled:
-        return [scaled[family](scale) for scale in GRID_SCALES]
-    sets = []
-    for spread in GRID_SCALES:
-        try:
-            sets.append(family_of_spread(family, spread, gamma))
-        except ParameterError:
-            if spread == GRID_SCALES[0]:
-                raise
-    return sets
-
-
-def _fit(points: Sequence[Point]) -> Fit:
-    values = [(p.k, p.spread, p.best.temperature) for p in points]
-    try:
-        return scaling_fit(*zip(*values, strict=True))
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"{len(values)} points of the grid have 0.03 < pass@k < 0.98: too few for a"
-            " fit; choose another gamma"
-        ) from None
-
-
-def _fit_lines(family: str, fit: Fit) -> list[tuple[Cell, ...]]:
-    exact = (fit.factor, fit.k_exponent, fit.s_exponent, fit.r2, fit.points)
-    lines: list[tuple[Cell, ...]] = [(family, "exact sums", *exact)]
-    if family in _ARTICLE:
-        lines.append((family, "article", *_ARTICLE[family], None))
-    return lines
-
-
-def _tidy_fit(line: tuple[Cell, ...], gamma: float) -> tuple[Cell, ...]:
-    family, source, *numbers = line
-    exponent = gamma if family == "power-law" else None
-    return ("regression", family, exponent, *[None] * 6, source, *numbers, "")
-
-
-def _kept_table(points: Sequence[Point]) -> Table:
-    """Per spread, the k's between which points are kept and what T* does over them."""
-    columns = (
-        Column("tasks"), Column("spread", "count"), Column("points", "count"),
-        Column("smallest k", "count"), Column("T* there", "number", True),
-        Column("largest k", "count"), Column("T* there", "number", True),
-    )  # fmt: skip
-    rows = []
-    for family, spread in dict.fromkeys((p.family, p.spread) for p in points):
-        inside = [p for p in points if (p.family, p.spread) == (family, spread) and p.kept]
-        if inside:
-            ends = [cell for p in (inside[0], inside[-1]) for cell in (p.k, p.best.temperature)]
-            rows.append((family, spread, len(inside), *ends))
-    return Table(columns, tuple(rows), "Points kept: 0.03 < pass@k at T* < 0.98")
-
-
-def _star(p: Point) -> float | None:
-    return None if math.isnan(p.best.temperature) else p.best.temperature
-
-
-def _facts(p: Point, gamma: float) -> tuple[Cell, ...]:
-    exponent = gamma if p.family == "power-law" else None
-    largest = p.largest if exponent else None
-    return p.family, exponent, largest, p.spread, p.k, _star(p), p.best.pass_at_k
-
-
-def _note(p: Point) -> str:
-    return "" if _star(p) is not None else "every task passes at the best temperatures"
-
-
-def _caption(families: Sequence[str]) -> str:
-    tasks = "; ".join(f"{family} ∝ {_WEIGHTS[family]}" for family in families)
-    return (
-        "toy model: an attempt at temperature T is an integer g with probability ∝ exp(−g²/2T); it"
-        f" passes task c if g = c; tasks: {tasks} · spread s: standard deviation of the tasks ·"
-        " exact sums"
-    )
-
-
-def _signature(families: Sequence[str], gamma: float, **more: str) -> dict[str, object]:
-    entries: dict[str, object] = {"passk": __version__, "toy": ",".join(families), **more}
-    return entries | ({"gamma": f"{gamma:g}"} if "power-law" in families else {})
-
-
-def _notes(points: Sequence[Point], gamma: float) -> list[Said]:
-    notes = []
-    ends = dict.fromkeys((p.spread, p.largest) for p in points if p.family == "power-law")
-    if ends:
-        ends_shown = list(ends) if len(ends) < 4 else [min(ends), max(ends)]
-        text = (", " if len(ends) < 4 else " to ").join(
-            f"{largest:,} (spread {spread:.4g})" for spread, largest in ends_shown
-        )
-        notes.append(
-            Note(
-                f"the power law with gamma {gamma:g} is cut off at |c| = {text}: for gamma ≤ 3 the"
-                " cut sets its standard deviation"
-            )
-        )
-    lost = [p for p in points if _star(p) is None]
-    if lost:
-        first = min(lost, key=lambda p: p.k)
-        notes.append(
-            Note(
-                f"no T* at {len(lost)} of {len(points)} points, from k = {first.k} at spread"
-                f" {first.spread:.4g} ({first.family}): at the best temperatures all but 1e-12 of"
-                " the tasks pass"
-            )
-        )
-    return notes
-
-
-def _fit_notes(families: Sequence[str], points: Sequence[Point], gamma: float) -> list[Said]:
-    notes = []
-    if "exponential" in families:
-        notes.append(
-            Note(
-                "exponential: the grid is b = 2⁰ … 2⁹ in exp(−|c|/b); the regression uses the"
-                " standard deviation s, about √2·b"
-            )
-        )
-    if "power-law" in families:
-        notes += _notes([p for p in points if p.family == "power-law"], gamma)[:1]
-        spreads = {p.spread for p in points if p.family == "power-law"}
-        notes.append(
-            Note(
-                f"power-law: only k > {_SCALING_FROM}, where the article finds a power law; it"
-                f" prints no regression to compare; {len(spreads)} of {len(GRID_SCALES)} spreads of"
-                f" the grid are possible with gamma {gamma:g}"
-            )
-        )
-    return notes
-
-
-def _charts(points: Sequence[Point]) -> tuple[Plot, ...]:
-    several = len({p.family for p in points}) > 1
-    rows = [
+        fit = fit_of([p for p in kept if p.family == family])
+        lines.append(Regression(family, "exact sums", fit))
+        if family in _ARTICLE:
+            lines.append(Regression(family, "article", _ARTICLE[family]))
+    rows: list[dict[str, Cell]] = [
         {
-            "k": p.k,
-            "T*": _star(p) or None,
-            "pass@k at T*": p.best.pass_at_k,
-            "tasks": f"{p.family}, s = {p.spread:.4g}" if several else f"s = {p.spread:.4g}",
+            "fact": "regression", "family": line.family, "source": line.source, "note": "",
+            "gamma": gamma if line.family == "power-law" else None, "factor": line.fit.factor,
+            "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent,
+            "r2": line.fit.r2, "points": line.fit.points or None,
         }
-        for p in points
-    ]
-    frozen = sum(_star(p) == 0 for p in points)
+        for line in lines
+    ]  # fmt: skip
+    rows += [toy.row(p, fact="point", kept=p.kept, source="") for p in every]
+    messages = [SCALES_OF_GRID()] if "exponential" in families else []
+    spreads = {p.spread for p in every if p.family == "power-law"}
+    if spreads:
+        messages += toy.cut(every)
+        messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
+    return toy.report(
+        Regressions(NO_STUDY, lines), ToyPoints(NO_STUDY, kept), rows, messages,
+        lambda: _fit_charts(kept),
+    )  # fmt: skip
+
+
+def _charts(every: Sequence[Point]) -> tuple[Plot, ...]:
+    """T* and pass@k there, over k."""
+    several = len({p.family for p in every}) > 1
+    rows = [
+        {"k": p.k, "T*": p.star or None, "pass@k at T*": p.best.pass_at_k,
+         "tasks": f"{p.family}, s = {p.spread:.4g}" if several else f"s = {p.spread:.4g}"}
+        for p in every
+    ]  # fmt: skip
+    frozen = sum(p.star == 0 for p in every)
     absent = f"T* = 0 at {plural(frozen, 'point')}, which a logarithmic axis cannot show"
-    title = "toy model" if several else f"toy model, {points[0].family} tasks"
+    title = "toy model" if several else f"toy model, {every[0].family} tasks"
     star = curves(
         rows, x="k", y="T*", colour="tasks", points=rows, title=f"Best temperature: {title}",
         subtitle=absent if frozen else "", x_title="k", y_title="T*", log_x=True, log_y=True,
@@ -352,10 +362,10 @@ def _fit_charts(inside: Sequence[Point]) -> tuple[Plot, ...]:
             if p.family == family
         ]  # fmt: skip
         by_k = [row for row in rows if row["k"] in fourfold]
-        for points, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
+        for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
             charts.append(
                 curves(
-                    points, x=x, y="T*", colour=colour, points=points, x_title=x, y_title="T*",
+                    drawn, x=x, y="T*", colour=colour, points=drawn, x_title=x, y_title="T*",
                     title=f"Best temperature: toy model, {family} tasks, 0.03 < pass@k < 0.98",
                     log_x=True, log_y=True, y_domain=None,
                 )

@@ -1,0 +1,406 @@
+"""The best temperature at each k: the table, the answer, messages and the chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from passk_cli.commands.temperature import toy
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import listed, series_name
+from passk_cli.study.adjustment import Adjustment
+from passk_cli.study.fact import Fact
+from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.pivot import NUMBER, Number, Numbers, rows_of
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
+from passk_cli.study.temperatures import (
+    Law,
+    Lead,
+    Temperatures,
+    Verdict,
+    heat,
+    model_of,
+    temperatures_of,
+)
+from passk_cli.study.values import Series
+
+NO_BEST_TEMPERATURE = Message(
+    "no-best-temperature", NOTE,
+    "no best temperature for {models}: it takes two temperatures with values on shared tasks", "",
+    "The best temperature is chosen on the tasks that all temperatures of a model share.",
+)  # fmt: skip
+PART_OF_TASKS = Message(
+    "best-on-part-of-tasks", WARNING,
+    "best temperatures rest on the tasks that all temperatures share: {parts}", "",
+    "A task that one temperature lacks says nothing about which one is best, and is left out of the"
+    " choice. The estimates of --full are over all tasks of each temperature.",
+)  # fmt: skip
+UNEQUAL_TEMPERATURES = Message(
+    "unequal-temperatures", NOTE,
+    "attempts of {models} differ between temperatures; first in resamples is empty", "",
+    "With more attempts pass@k takes finer values, and comes first in more, or fewer, resamples"
+    " than its success rates give it. Differences and their tests allow for it.",
+)  # fmt: skip
+MODELS_LACK_TASKS = Message(
+    "models-lack-tasks", WARNING,
+    "{comparisons:comparison} of two models left out tasks that only one of them has", "",
+    "Two models are compared on the tasks that both have.",
+)  # fmt: skip
+RANK_FLIP = Message(
+    "rank-flip", NOTE,
+    "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
+    " of models also {more:reverses|reverse}}", "--full has all pairs",
+    "Which of two models is better depends on k and the temperature.",
+)  # fmt: skip
+
+_FIRST = (
+    "Share of the resamples of the tasks in which it comes first, ties split; no test, and not the"
+    " probability of being best."
+)
+# Groups beside the temperature, which is the first.
+_GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
+
+
+class Choice(NamedTuple):
+    """The best temperatures of one model: a verdict at each metric."""
+
+    series: Series
+    verdicts: Mapping[Metric, Verdict]
+
+
+class Part(NamedTuple):
+    """A column of a metric: the best temperature, or by how much it is ahead."""
+
+    header: str
+    meaning: str
+    metric: Metric
+    ahead: bool
+
+
+def _part(choice: Choice, part: Part) -> Cell:
+    v = choice.verdicts.get(part.metric)
+    if v is None:
+        return Estimate(None, reason="no two temperatures have it")
+    if part.ahead:
+        return replace(v.lead.estimate, verdict="~" if v.alike else "")
+    value = Estimate(v.rivals.best.mean, share=part.metric.unit == "share")
+    return Phrase((value, f" at {', '.join(v.best)}"))
+
+
+@dataclass(frozen=True)
+class BestTemperatures(Section[Choice]):
+    """A row per model: its best temperature at the smallest and at the largest k."""
+
+    columns = (
+        MODEL, _GROUPS,
+        Column("{0.header}", meaning="{0.meaning}", cell=_part,
+               across=lambda section: section.parts,
+               example=Part("METRIC: best", "The highest estimate and its temperature; ahead by:"
+                            " its difference to the next one.", Metric("pass@", 1), False),
+               units=lambda section, part: "share" if part.ahead else "text"),
+        data_field("fact", "estimate, temperatures (two of one model), models (two of them) or"
+                   " power law."),
+        data_field("leads", _FIRST),
+        data_field("test", "Test of the difference."),
+        data_field("adjustment", "Adjustment of p for the number of tests."),
+        data_field("temperature_against", "The temperature that is compared with."),
+        data_field("factor", "Of a power law: T* at k = 1."),
+    )  # fmt: skip
+    temperatures: Temperatures
+    adjustment: Adjustment
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The smallest and the largest k of each family."""
+        families = {m.family: [o for o in self.study.metrics if o.family == m.family]
+                    for m in self.study.metrics}  # fmt: skip
+        return list(dict.fromkeys(
+            end(of_family, key=lambda metric: metric.k or 0)
+            for of_family in families.values() for end in (min, max)
+        ))  # fmt: skip
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        """Two columns for each metric."""
+        for metric in self.metrics:
+            yield Part(f"{metric.name}: best", "The highest estimate, and its temperature T*.",
+                       metric, False)  # fmt: skip
+            yield Part("ahead by", "Difference of T* to the next best temperature, with the"
+                       " simultaneous interval; ~ where some temperature is not significantly"
+                       " worse.", metric, True)  # fmt: skip
+
+    def facts(self) -> Iterator[Fact]:
+        """Estimates, differences and power laws."""
+        yield from self.temperatures.facts
+        for c in self.temperatures.compared:
+            same = model_of(c.first.series) == model_of(c.second.series)
+            kind = "temperatures" if same else "models"
+            other = heat(c.second)
+            yield c.fact(self.study.confidence, fact=kind, temperature_against=other)
+        yield from (law.exponent for law in self.temperatures.laws)
+
+    def answer(self) -> Iterator[Sentence]:
+        """The temperature that is best for most models at each of these k, and how certainly."""
+        shown = [c.verdicts[m] for m in self.metrics for c in self.records if m in c.verdicts]
+        plain = all(metric.family == "pass@" for metric in self.metrics)
+        places: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        for metric in self.metrics:
+            best = [v.best for v in shown if v.rivals.metric == metric]
+            if best:
+                most = max(best, key=best.count)
+                whose = f" for {_of(best.count(most), len(best), 'model')}"
+                places.setdefault((most, whose), []).append(_short(metric, plain))
+        common = {whose for _, whose in places}
+        parts: list[str] = []
+        for (most, whose), at in places.items():
+            verb = "" if parts else " is best" if len(most) == 1 else " are best"
+            part = f"T {listed(most)}{verb} at {'k = ' if plain else ''}{listed(at)}"
+            parts.append(part + (whose if len(common) > 1 else ""))
+        words = listed(parts)
+        if len(common) == 1 and len(self.records) > 1:
+            words += common.pop()
+        significant = sum(not v.alike for v in shown)
+        verb = "is" if len(shown) == 1 or significant < 2 else "are"
+        yield (f"{words}; {_of(significant, len(shown), 'difference')} {verb} significant.",)
+
+    def context(self) -> Iterator[str]:
+        """What the numbers rest on, and how they were tested."""
+        yield self.study.sizes(self.temperatures.facts)
+        level = f"{100 * self.study.confidence.level:g}"
+        yield f"{level} % intervals, {self.adjustment.words.removesuffix(' and their intervals')}"
+        yield self.adjustment.decision
+        if any(c.verdicts[m].alike for c in self.records for m in self.metrics if m in c.verdicts):
+            yield "~: not significant"
+
+    def details(self) -> Iterator[str]:
+        """Which intervals and tests there are."""
+        confidence = self.study.confidence
+        yield confidence.words(confidence.for_differences().as_used(self.adjustment.methods))
+        yield f"{self.adjustment.words}, paired by task"
+        yield self.adjustment.test_words
+
+    def messages(self) -> Iterator[Said]:
+        """Where the choice rests on a part of the tasks, and models without one."""
+        yield from self.study.messages(self.temperatures.facts)
+        tasks: dict[Series, set[int]] = {}
+        for rates in self.temperatures.values:
+            tasks.setdefault(model_of(rates.series), set()).update(rates.tasks.tolist())
+        shared = {
+            choice.series: min(len(v.rivals.shared[0].tasks) for v in choice.verdicts.values())
+            for choice in self.records
+        }
+        parts = [
+            f"{series_name(model)} {size:,} of {len(tasks[model]):,}"
+            for model, size in shared.items()
+            if size < len(tasks[model])
+        ]
+        if parts:
+            yield PART_OF_TASKS(parts=parts)
+        unequal = [
+            series_name(v.series) for v in self.temperatures.verdicts if None in v.shares.values()
+        ]
+        if unequal:
+            yield UNEQUAL_TEMPERATURES(models=list(dict.fromkeys(unequal)))
+        lone = [series_name(model) for model in tasks if model not in shared]
+        if lone:
+            yield NO_BEST_TEMPERATURE(models=lone)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Every metric over the temperature, a panel per model."""
+        facts = self.temperatures.facts
+        several = len({model_of(fact.series) for fact in facts}) > 1
+        rows = [
+            {"temperature": float(fact.series[1]), "estimate": fact.estimate.value,
+             "low": fact.estimate.low, "high": fact.estimate.high, "metric": fact.name,
+             "model": series_name(model_of(fact.series))}
+            for fact in facts
+        ]  # fmt: skip
+        names = ", ".join(dict.fromkeys(f"{metric.family}k" for metric in self.study.metrics))
+        chart = curves(
+            rows, x="temperature", y="estimate", low="low", high="high", colour="metric",
+            facet="model" if several else "", points=rows, title=f"{names} by temperature",
+            subtitle=f"{self.study.sizes(facts)} · {self.study.confidence.words()}",
+            x_title="temperature", y_title=names,
+            y_domain=(0.0, 1.0) if all(m.unit == "share" for m in self.study.metrics) else None,
+        )  # fmt: skip
+        return (chart,)
+
+
+def _of(count: int, whole: int, noun: str) -> str:
+    """A part of a number of things: "all 4 models", "3 of 4 models", "no difference"."""
+    if count == 0:
+        return f"no {noun}"
+    if count < whole:
+        return f"{count} of {whole} {noun}s"
+    return {1: f"the {noun}", 2: f"both {noun}s"}.get(whole, f"all {whole} {noun}s")
+
+
+@dataclass(frozen=True)
+class ByTemperature(Numbers):
+    """Each model at each temperature, and how often it comes first."""
+
+    title = "Estimates by temperature"
+    shown = FULL
+    columns = (
+        MODEL, GROUPS, NUMBER,
+        Column("first in resamples: {0.name}", "share", meaning=_FIRST,
+               cell=lambda row, number: row.numbers[number.name].more["leads"],
+               across=lambda section: section.numbers,
+               example=Number("METRIC", "", "share")),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choices(Section[Verdict]):
+    """T* of each model at each metric, and how it stands against the next best temperature."""
+
+    title = "Best temperature T*, and its difference to the next best"
+    shown = FULL
+    columns = (
+        MODEL, _GROUPS,
+        Column("metric", meaning="The metric.", cell=lambda v: v.rivals.metric.name),
+        Column("T*", meaning="Temperature with the highest estimate on the tasks that all"
+               " temperatures share; the lowest of equals.", cell=lambda v: heat(v.rivals.best)),
+        Column("first in resamples", "share", meaning=_FIRST,
+               cell=lambda v: v.shares[v.rivals.best.series]),
+        Column("next", meaning="The second-best temperature.",
+               cell=lambda v: heat(v.against[0].second)),
+        Column("difference", "share", True, meaning="T* minus the next best temperature.",
+               cell=lambda v: v.lead.estimate),
+        Column("p", "p", True, meaning="p-value, adjusted over all tests.",
+               cell=lambda v: v.lead.p_adjusted),
+        Column("tied with T*", meaning="Temperatures that are not significantly worse.",
+               cell=lambda v: ", ".join(v.alike)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PowerLaws(Section[Law]):
+    """T* = factor · k^exponent of each model, or why there is none."""
+
+    title = "T* = factor · k^exponent"
+    shown = FULL
+    columns = (
+        MODEL, _GROUPS,
+        Column("exponent", "number", meaning="Growth of T* with k, on logarithmic scales.",
+               cell=lambda law: law.exponent.estimate.value),
+        Column("low", "number", True, meaning="Lower limit of the exponent, of resampled tasks.",
+               cell=lambda law: law.exponent.estimate.low),
+        Column("high", "number", True, meaning="Upper limit of the exponent.",
+               cell=lambda law: law.exponent.estimate.high),
+        Column("factor", "number", meaning="T* at k = 1.",
+               cell=lambda law: law.exponent.more["factor"]),
+        Column("T* takes", meaning="The temperatures that are best at some k.",
+               cell=lambda law: ", ".join(law.best)),
+        Column("k up to", "count", meaning="Largest k.", cell=lambda law: law.k_max),
+        Column("reason", meaning="Why there is no law, or no interval.",
+               cell=lambda law: law.exponent.estimate.reason),
+    )  # fmt: skip
+
+
+class Standing(NamedTuple):
+    """Where one model is better than another, or tied with it."""
+
+    series: Series
+    verdict: str
+    other: str
+    where: str
+
+
+@dataclass(frozen=True)
+class ModelPairs(Section[Standing]):
+    """Two models at every metric and temperature, and each at its own best temperature."""
+
+    title = "Models against each other (own T*: each at its best temperature)"
+    shown = FULL
+    columns = (
+        MODEL,
+        Column("verdict", meaning="Better: significantly, after adjustment over all tests.",
+               cell=lambda row: row.verdict),
+        Column("other model", meaning="The model that is compared with.",
+               cell=lambda row: row.other),
+        _GROUPS,
+        Column("at", meaning="Temperatures and metrics where the verdict holds.",
+               cell=lambda row: row.where),
+    )  # fmt: skip
+    leads: Sequence[Lead]
+
+    def messages(self) -> Iterator[Said]:
+        """Pairs of models that change places, and tasks that only one of two has."""
+        flips = [lead for lead in self.leads if lead.flips]
+        if flips:
+            metrics = self.study.metrics
+            yield RANK_FLIP(
+                first=series_name(flips[0].first), second=series_name(flips[0].second),
+                where=_places(flips[0], BETTER, metrics, own=False),
+                elsewhere=_places(flips[0], WORSE, metrics, own=False), more=len(flips) - 1,
+            )  # fmt: skip
+        comparisons = {id(c): c for lead in self.leads for c in (*lead.same, *lead.own.values())}
+        partial = sum(bool(c.only_first or c.only_second) for c in comparisons.values())
+        if partial:
+            yield MODELS_LACK_TASKS(comparisons=partial)
+
+
+SECTIONS = (BestTemperatures, ByTemperature, Choices, PowerLaws, ModelPairs, *toy.SECTIONS)
+
+
+def temperature_view(study: Study) -> Report:
+    """The report on temperatures.  Errors: ParameterError where there are no two to compare."""
+    temperatures = temperatures_of(study)
+    adjustment = Adjustment(temperatures.compared, study.confidence.level, study.rules)
+    method = study.confidence.for_differences().as_used(adjustment.methods).method_name
+    decided: dict[str, Any] = {
+        "differences": None if method == study.confidence.method else method,
+        "resamples": study.confidence.resamples,
+        "seed": study.confidence.seed,
+        **adjustment.signature,
+    }
+    standings = [
+        Standing((model[0], *lead.first[1:]), sign, other[0], where)
+        for lead in temperatures.leads
+        for model, sign, other, verdict in (
+            (lead.first, "better than", lead.second, BETTER),
+            (lead.second, "better than", lead.first, WORSE),
+            (lead.first, "tied with", lead.second, UNDECIDED),
+        )
+        if (where := _places(lead, verdict, study.metrics))
+    ]
+    choices: dict[Series, dict[Metric, Verdict]] = {}
+    for v in temperatures.verdicts:
+        choices.setdefault(v.series, {})[v.rivals.metric] = v
+    sections: list[Section[Any]] = [
+        BestTemperatures(
+            study, [Choice(*each) for each in choices.items()], temperatures, adjustment
+        ),
+        ByTemperature(study, rows_of(temperatures.facts)),
+        Choices(study, temperatures.verdicts),
+        PowerLaws(study, temperatures.laws),
+        ModelPairs(study, standings, temperatures.leads),
+    ]
+    return view(study, sections, **decided)
+
+
+def _places(lead: Lead, verdict: str, metrics: Sequence[Metric], *, own: bool = True) -> str:
+    """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
+    plain = all(metric.family == "pass@" for metric in metrics)
+    at: dict[str, list[str]] = {}
+    for c in lead.where(verdict):
+        at.setdefault(heat(c.first), []).append(_short(c.first.metric, plain))
+    same: dict[str, list[str]] = {}
+    for temperature, ks in at.items():
+        same.setdefault(", ".join(ks), []).append(temperature)
+    where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
+    own_ks = ", ".join(_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict)
+    if own and own_ks:
+        where[own_ks] = " and own T*".join((where[own_ks], "")) if own_ks in where else "own T*"
+    k = "k = " if plain else ""
+    return ", ".join(f"{temperatures} ({k}{ks})" for ks, temperatures in where.items())
+
+
+def _short(metric: Metric, plain: bool) -> str:
+    return str(metric.k) if plain else metric.name
