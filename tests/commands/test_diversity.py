@@ -213,7 +213,8 @@ def test_missing_solutions_are_one_kind_and_said() -> None:
     rows = [("m", "t", None, 0), ("m", "t", None, 0), ("m", "t", "a", 1), ("m", "u", "a", 1)]
     report = diversity_report(solved(*rows), (1,))
     assert facts(report)["m", "distinct"]["estimate"] == 1.5
-    assert any("2 attempts without solution" in note.text for note in report.messages)
+    fields = {said.name: said.fields for said in report.messages}["attempts-without-value"]
+    assert fields["attempts"] == 2
 
 
 def test_short_tasks_clusters_and_populations() -> None:

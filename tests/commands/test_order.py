@@ -328,7 +328,7 @@ def test_chart_shows_every_rate_with_its_interval() -> None:
     counts = counted(a=drawn(HARDNESS, 4), b=drawn(HARDNESS, 4, 1) | drawn(HARDNESS, 4))
     report = report_on(counts)
     (plot,) = report.plots
-    assert plot.subtitle.startswith("164 tasks × 4 attempts · 95 %")
+    assert plot.subtitle.startswith("164 tasks × 4 attempts by trial · 95 %")
     assert plot.x_title == "attempt, by trial"
     assert report.signature["order"] == "trial"
     rows = plot.rows

@@ -106,10 +106,6 @@ FIRST_ATTEMPTS = Message(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs", "",
     "Later attempts would make too many pairs.",
 )  # fmt: skip
-ORDER_OF_LINES = Message(
-    "order-of-lines", NOTE, "the order of attempts is taken from the order of lines", "",
-    "`--order-from-lines` says that attempts were made in that order.",
-)  # fmt: skip
 
 
 def _points(slope: Estimate) -> Estimate:
@@ -211,16 +207,13 @@ class Verdicts(Section[Evidence]):
 
     def context(self) -> Iterator[str]:
         """What the numbers rest on, and how they are tested."""
-        orders = [model.order for model in self.records]
-        yield self.study.sizes([Fact(o.series, "", None, Estimate(None), size=o.size)
-                                for o in orders])  # fmt: skip
-        adjust = self.study.rules.without_flips()
-        tests = plural(self.tests, "permutation test")
+        facts = [Fact(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records]
+        by = ordered_by(self.study, by_lines=self.by_lines)
+        yield f"{self.study.sizes(facts)} by {by}"
+        adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
         yield f"{ADJUSTED[adjust]} over {tests}" if adjust in ADJUSTED else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "independent: no test rejects"
-        if any(model.lag is None for model in self.records):
-            yield "–: cannot be tested"
 
     @property
     def tests(self) -> int:
@@ -228,7 +221,8 @@ class Verdicts(Section[Evidence]):
         return sum(not math.isnan(p) for model in self.records for p in model.p)
 
     def details(self) -> Iterator[str]:
-        """How certain the numbers are."""
+        """How attempts are tested, and how certain the numbers are."""
+        yield "p: permutation of the attempts within tasks"
         yield self.study.confidence.words(self.study.confidence.for_differences())
 
     def messages(self) -> Iterator[Said]:
@@ -242,8 +236,6 @@ class Verdicts(Section[Evidence]):
         decisive += [b.difference for b in every if b.any.k in self.middle]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
         yield from study.messages(decisive, short=[fact for b in every for fact in b[:2]])
-        if self.by_lines:
-            yield ORDER_OF_LINES()
         facts = study.counts.facts
         if facts.missing and facts.missing_policy == "drop":
             yield MOVED_ATTEMPTS(attempts=facts.missing)
@@ -302,10 +294,11 @@ class Verdicts(Section[Evidence]):
             for model in self.records
             for rate in model.rates
         ]  # fmt: skip
-        sizes, by = next(self.context()), ordered_by(self.study, by_lines=self.by_lines)
+        by = ordered_by(self.study, by_lines=self.by_lines)
         chart = curves(
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
-            title="Pass rate by attempt", subtitle=f"{sizes} · {self.study.confidence.words()}",
+            title="Pass rate by attempt",
+            subtitle=" · ".join((next(self.context()), self.study.confidence.words())),
             x_title="attempt" if by == "attempt" else f"attempt, by {by}", y_title="pass rate",
             log_x=False,
         )  # fmt: skip
