@@ -198,9 +198,15 @@ class Command:
     def fields(self) -> dict[str, str]:
         """Name → meaning, of the fields of its rows in csv, json and Python."""
         from passk_cli.study.fact import FIELDS
+        from passk_cli.study.section import Section
 
-        own = [column for section in self.shown() for column in section.columns if column.name]
-        return {column.name: column.meaning for column in (*FIELDS, *own)}
+        sections = self.shown()
+        common = {column.name: column.meaning for column in FIELDS}
+        every = {column.name: column.meaning or common.get(column.name, "")
+                 for section in sections for column in section.columns if column.name}  # fmt: skip
+        # Rows of sections without facts are their records.
+        facts = not sections or any(each.facts is not Section.facts for each in sections)
+        return {**common, **every} if facts else every
 
     def said(self) -> dict[str, Message]:
         """Name → message, of those that its answer may come with besides those of reading."""

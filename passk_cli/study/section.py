@@ -119,7 +119,7 @@ def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None 
 
 
 MODEL = Column(
-    "model", meaning="The model or agent, as the files name it.",
+    "model", name="model", meaning="The model or agent, as the files name it.",
     cell=lambda record: record.series[0],
 )  # fmt: skip
 AGAINST = Column(

@@ -78,9 +78,16 @@ def test_a_wrong_document_is_seen() -> None:
         "messages": [{"name": "a"}], "context": "", "signature": {}, "caption": "",
     }  # fmt: skip
     assert set(errors(document, root, root)) == {
-        "rows: estimate: 'much' is no ['number', 'null']",
         "messages: severity is absent", "messages: text is absent", "messages: fields is absent",
         "caption is not declared",
+    }  # fmt: skip
+
+
+def test_a_wrong_row_is_seen() -> None:
+    root = schema.schema()
+    row = {"model": "m", "estimate": "much", "k": 1.5, "language": "de"}
+    assert set(errors(row, root["$defs"]["estimate"], root)) == {
+        "estimate: 'much' is no ['number', 'null']", "k: 1.5 is no ['integer', 'null']"
     }  # fmt: skip
 
 
