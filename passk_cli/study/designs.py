@@ -259,7 +259,7 @@ class Designs:
 
 
 def goals(split: Fact) -> list[str]:
-    """What a split is best for: metrics, or "all"."""
+    """The metrics that a split is best for, or "all"."""
     return str(split.more["best_for"]).split(", ")
 
 

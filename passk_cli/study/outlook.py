@@ -1,5 +1,5 @@
-"""How a metric will vary in a run not yet made, and so the difference of two models: assumed, or
-estimated from a pilot."""
+"""Outlook: the variation of a metric in a run not yet made, and of the difference of two models;
+assumed, or estimated from a pilot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """One metric: how a task's value will vary, and how the difference of two models will.
+    """One metric: the variation of a task's value, and of the difference of two models.
 
     series : the model and its groups; of several models, the one whose values vary most.
     pair : the two models whose difference varies most; None when a second model like the first,
@@ -125,7 +125,7 @@ class Outlook:
 
     @property
     def can_differ(self) -> bool:
-        """Whether two models can differ at all: not where both always pass, or never."""
+        """Whether two models can differ: not where both pass every attempt, or fail every one."""
         return self.largest_difference > ROUNDING
 
     def test(self, n: int, level: float) -> PairedTest:

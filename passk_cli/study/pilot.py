@@ -68,7 +68,8 @@ def pilot_outlooks(study: Study, correlation: float | None) -> tuple[list[Outloo
         for reason, those in silent.items()
     ]  # fmt: skip
     if not usable:
-        raise ParameterError(f"nothing to plan from; {'; '.join(said.text for said in messages)}")
+        reasons = "; ".join(said.text for said in messages)
+        raise ParameterError(f"nothing to plan from; {reasons}", name="no-pilot")
     outlooks, doubts = [], dict[tuple[str, tuple[str, ...], str], list[str]]()
     for metric in study.metrics:
         if estimable := usable.get(metric.name):
@@ -118,7 +119,8 @@ def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook
     if correlation is not None:
         raise ParameterError(
             "--correlation is for a pilot of one model; here it is measured:"
-            " leave it out, or choose one with --model"
+            " leave it out, or choose one with --model",
+            name="contradicting-options",
         )
     pair = max(pairs, key=_spread)
     first, second = map(_piloted, pair)

@@ -579,6 +579,12 @@ def test_refused_in_one_line(passk: Passk, arguments: list[object], message: str
     assert done.err.count("\n") == 1
 
 
+def test_errors_have_names(passk: Passk) -> None:
+    assert "error[no-pilot]" in passk("plan").err
+    assert "error[contradicting-options]" in passk("plan", TAU, "--mean", "0.6").err
+    assert "error[unknown-metric]" in passk("plan", TAU, "-m", "maj@3").err
+
+
 def test_a_pilot_from_python() -> None:
     findings = passk_cli.plan(TAU, "pass@1", budget=100)
     assert findings.signature["budget"] == 100

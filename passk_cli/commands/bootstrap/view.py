@@ -157,7 +157,7 @@ class Distributions(Section[Distribution]):
         )  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on."""
+        """Tasks, attempts, resamples and level."""
         confidence = self.study.confidence
         yield self.study.sizes(self.lines)
         yield f"{confidence.resamples:,} resamples of {_drawn(confidence.population)}"
@@ -166,7 +166,7 @@ class Distributions(Section[Distribution]):
             yield "all metrics: --full"
 
     def details(self) -> Iterator[str]:
-        """How the resamples were drawn."""
+        """Weights, seed and clusters of the resamples."""
         confidence = self.study.confidence
         yield f"{self.kind} weights, seed {confidence.seed}"
         yield f"clustered by {confidence.cluster}" if confidence.cluster else ""

@@ -109,5 +109,6 @@ def _check_metrics(metrics: Iterable[Metric]) -> None:
             )
         if metric.k > MOST_PLANNED_K:
             raise ParameterError(
-                f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k"
+                f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k",
+                name="too-large",
             )

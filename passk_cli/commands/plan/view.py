@@ -203,7 +203,7 @@ class Choices(Section[Choice]):
         yield ("To detect ", wanted, f"{of}: {_words(needed)} per model{more}.")
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on."""
+        """Correlation and level that the numbers assume."""
         aims, outlook = self.designs.aims, self.outlook
         if outlook.pilot is None:
             yield f"{_rates(aims)}, correlation {outlook.correlation:g}"
@@ -232,7 +232,7 @@ class Choices(Section[Choice]):
         yield self.study.hint
 
     def messages(self) -> Iterator[Said]:
-        """What the pilot does not show, and which approximations are off."""
+        """Limits of the pilot, and of approximations."""
         designs, outlooks, aims = self.designs, self.designs.outlooks, self.designs.aims
         first, pilot = self.outlook, self.outlook.pilot
         pilots = [(o.metric.name, o.pilot) for o in outlooks if o.pilot is not None]
@@ -309,7 +309,7 @@ class Choices(Section[Choice]):
 
 @dataclass(frozen=True)
 class Outlooks(Section[Outlook]):
-    """What is planned for: how each metric is expected to vary."""
+    """Mean, standard deviation and correlation that each metric is planned with."""
 
     title = "Planned for"
     shown = FULL
@@ -387,7 +387,7 @@ def _decisions(designs: Designs) -> dict[str, Any]:
 
 
 def _start(designs: Designs) -> str:
-    """What is planned from, in words."""
+    """The pilot's size, or the assumed success rates, in words."""
     pilots = [outlook.pilot for outlook in designs.outlooks if outlook.pilot is not None]
     if not pilots:
         return f"Beta success rates: {_rates(designs.aims)}"
