@@ -109,7 +109,9 @@ class Question:
         metrics = self.metrics(options, counts)
         confidence = options.confidence.for_metrics(metrics)
         hint = options.metrics.hint(counts)
-        return Study(counts, metrics, confidence, options.rules, options.metrics.short_tasks, hint)
+        asked = bool(options.metrics.k or options.metrics.metrics)
+        short = options.metrics.short_tasks
+        return Study(counts, metrics, confidence, options.rules, short, hint, asked)
 
     def report(self, study: Study) -> Report:
         """What is found."""

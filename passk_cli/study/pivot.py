@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from passk_cli.report.model import Column, Estimate
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate
 from passk_cli.report.words import span
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.section import GROUPS, MODEL, Section
@@ -40,6 +40,7 @@ class Number(NamedTuple):
     name: str
     meaning: str
     unit: str
+    shown: str = ALWAYS
 
 
 NUMBER = Column(
@@ -77,10 +78,16 @@ class Numbers(Section[Row]):
         """The numbers, in the order in which they first come."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
+        # Of metrics that nobody asked for, the ends say enough.
+        most = max((fact.k or 1 for fact in facts.values()), default=1)
+        ends = {name for name, fact in facts.items() if (fact.k or 1) in (1, most)}
         return [
-            Number(name, meanings.get(name, ""), "share" if fact.estimate.share else "score")
+            Number(
+                name, meanings.get(name, ""), "share" if fact.estimate.share else "score",
+                ALWAYS if self.study.asked or name in ends else FULL,
+            )
             for name, fact in facts.items()
-        ]
+        ]  # fmt: skip
 
     @property
     def differ(self) -> bool:

@@ -101,7 +101,10 @@ class Section(Generic[Record]):
             for item in column.across(self):
                 kind = column.units(self, item) if column.units else column.kind
                 header, meaning = column.header.format(item), column.meaning.format(item)
-                columns.append(replace(column, header=header, meaning=meaning, kind=kind))
+                shown = getattr(item, "shown", column.shown)
+                columns.append(
+                    replace(column, header=header, meaning=meaning, kind=kind, shown=shown)
+                )
                 cells.append(partial(_of_item, column.cell, item))
         return tuple(columns), cells
 

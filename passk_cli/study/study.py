@@ -35,7 +35,7 @@ class Study:
 
     metrics : the ones asked for.  rules : how pairs are judged.
     short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
-    "drop".  hint : a word on metrics that are not there.
+    "drop".  hint : a word on metrics that are not there.  asked : whether metrics were named.
     baseline : counts that these are compared with, where they were read apart.
     reading : what was done to the data besides what the counts know of.  decided : the same as
     entries of the signature.
@@ -47,6 +47,7 @@ class Study:
     rules: Rules = field(default_factory=Rules)
     short_tasks: str = "empty"
     hint: str = ""
+    asked: bool = True
     baseline: Counts | None = None
     reading: tuple[Said, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
