@@ -1,4 +1,4 @@
-"""In which share of the resamples of the tasks each of several rivals is in the lead."""
+"""Share of the resamples of the tasks in which each of several rivals comes first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def lead_words(resamples: int, drawn: str = "tasks") -> str:
-    """What the column "leads" is, and what it is not, for a caption.
+    """Meaning of the column "leads", for a caption.
 
     resamples : how many there are.  drawn : what they draw, "tasks" or "attempts".
 
@@ -64,7 +64,7 @@ def resampled_means(
 
 
 def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[float | None]:
-    """Share of the resamples of the tasks that all have in which each rival is in the lead.
+    """Share of the resamples of the tasks that all have in which each rival comes first.
 
     None for each where no task is shared, or attempts differ (`attempts_agree`).
     """
@@ -75,7 +75,7 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
 
 
 def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[Cell]:
-    """The same, and a range where outcomes are missing that may pass or fail.
+    """`shares_of_lead`, and a range where outcomes are missing that may pass or fail.
 
     It goes from the share where those of the rival fail and those of all others pass to the share
     in the reverse case; no fill-in has one outside, for a mean moves with its own values only.

@@ -62,10 +62,10 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
                 first, second = place[c.first.series], place[c.second.series]
                 better[(first, second) if c.verdict == BETTER else (second, first)] = True
         leads = ranges_of_lead(compared, confidence) if compared else ()
-        found = zip(letters(better | better.T), leads, rank_limits(better).tolist(), strict=True)
+        places = zip(letters(better | better.T), leads, rank_limits(better).tolist(), strict=True)
         for rival in rivals:
             if rival.series in tested:
-                letter, share, limits = next(found)
+                letter, share, limits = next(places)
                 yield Rank(rival, letter, share, *limits)
             else:
                 yield Rank(rival, None, None, None, None)

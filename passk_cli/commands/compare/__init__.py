@@ -62,7 +62,7 @@ class Compare(Question):
     ] = False
     band: Annotated[
         bool,
-        Option("--band", help="Which model leads at which k, with one band over all k."),
+        Option("--band", help="The model that is ahead at each k, with a simultaneous band."),
     ] = False
     flips: Annotated[
         bool,
@@ -93,7 +93,7 @@ class Compare(Question):
     ] = None
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read: the baseline as well, and the groups that are left out in turn."""
+        """The request: the baseline as well, and the groups that are left out in turn."""
         request = super().request(self._asked(options))
         groups = (self.sensitivity,) if self.sensitivity else ()
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))

@@ -121,7 +121,7 @@ def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, 
 
 
 def halved(counts: Counts, seed: int) -> Counts:
-    """The same cells with n // 2 of their attempts, drawn without replacement."""
+    """Cells with n // 2 of their attempts, drawn without replacement."""
     n = counts.n // 2
     rng = stream(seed, "half the attempts")
     fewer = rng.hypergeometric(counts.c, counts.n - counts.c, n)

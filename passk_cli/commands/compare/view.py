@@ -119,11 +119,9 @@ def _counted(pairs: Sequence[Pair]) -> str:
 
 
 def _place(rank: Rank | None) -> Cell:
-    return (
-        None
-        if rank is None or rank.low is None or rank.high is None
-        else (span(rank.low, rank.high))
-    )
+    if rank is None or rank.low is None or rank.high is None:
+        return None
+    return span(rank.low, rank.high)
 
 
 def _first(standing: Standing) -> Rank:
@@ -140,8 +138,7 @@ def _lettered(standing: Standing, metric: Metric) -> Estimate:
 
 _LETTERED = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
-    cell=_lettered, units=lambda _, metric: metric.unit,
-            example=_METRIC,
+    cell=_lettered, units=lambda _, metric: metric.unit, example=_METRIC,
 )  # fmt: skip
 
 
@@ -613,7 +610,7 @@ class Pairs(Compared):
         return f"not significant at the {_level(self)} level, {self.adjustment.words}"
 
     def messages(self) -> Iterator[Said]:
-        """What is left out, what rests on few tasks, and what no test could find."""
+        """Tasks left out, differences that few tasks decide, tests that cannot reject."""
         study, compared = self.study, [pair.comparison for pair in self.records]
         series = study.counts.series
         lacking = {key[1:] for key in series} - {
