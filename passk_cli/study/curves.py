@@ -406,7 +406,7 @@ class Measurement:
         rates, growth = stretch.rates, Growth("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.fact(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Tasks all equally hard would lose no coverage: their growth is larger by what is lost more.
+        # Even tasks would lose no coverage: their growth is larger by what is lost more.
         setting = replace(self._setting(stretch), level=None)
         lost = gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))

@@ -356,7 +356,7 @@ class EveryK(Numbers):
 
 @dataclass(frozen=True)
 class Climbs(Section[Climb]):
-    """A row per model and step of k: what pass@k gains, and would gain if all tasks were equally hard."""
+    """A row per model and step of k: the gain of pass@k, and that if tasks were equally hard."""
 
     title = "Gains of pass@k"
     shown = FULL
