@@ -140,7 +140,7 @@ def test_attempts_that_stick_are_alike_without_a_trend() -> None:
     assert words(report)[1] == "correlated"
     assert words(report)[0] in ("not significant", "unclear")
     assert said(report)["dependent-attempts"] == {"models": 1, "error": "uncertain"}
-    assert report.answer == (("Attempts of m are not independent: neighbours agree too often.",),)
+    assert report.answer == (("Attempts of m are not independent: neighbours are correlated.",),)
     # Of the correlation of 0.4 a part goes with the tasks' own pass rates in so few attempts.
     assert 0.15 < facts(report)["lag-1"]["estimate"] < 0.4
 
@@ -169,7 +169,7 @@ def test_outcomes_that_alternate() -> None:
     tasks = [[t % 2, 1 - t % 2] * 4 for t in range(20)]
     report = report_on(counted(m=tasks))
     assert words(report)[1] == "alternating"
-    assert "neighbours differ too often" in str(report.answer)
+    assert "neighbours alternate" in str(report.answer)
 
 
 def test_copies_of_an_attempt() -> None:

@@ -25,7 +25,7 @@ class Order(Question):
     """Whether attempts depend on their order.
 
     pass@k takes the attempts at a task as independent. Three tests look for a trend over the
-    attempts, for a correlation of neighbours, and for pairs that agree too often.
+    attempts, for a correlation of neighbours, and for pairs that are too alike.
 
     Example: passk order sample_data/tau_airline.csv
 

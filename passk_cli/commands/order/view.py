@@ -42,10 +42,10 @@ _P = "p-value of the test: permutation within tasks, adjusted for the number of 
 _REASONS = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
-    ALIKE: "neighbours agree too often",
-    ALTERNATING: "neighbours differ too often",
+    ALIKE: "neighbours are correlated",
+    ALTERNATING: "neighbours alternate",
     COPIES: "attempts look like copies",
-    AGREEING: "pairs of attempts agree too often",
+    AGREEING: "pairs agree more often than independent attempts would",
 }
 
 DEPENDENT_ATTEMPTS = Message(
