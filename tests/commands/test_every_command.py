@@ -519,17 +519,19 @@ def test_what_no_option_takes_is_refused(results: Path, name: str) -> None:
 def test_python_says_what_the_command_line_says(
     passk: Passk, results: Path, called: Callable[[str], Called], rendered: Rendered, name: str
 ) -> None:
-    table, findings = passk(*asked(name, results, "-v")), called(name).findings
+    findings = called(name).findings
     options = {field: (option, kind) for field, option, kind, _ in every(name)}
-    assert f"{findings}\n" == in_python(table.out, options) == f"{findings!r}\n"
-    printed = re.findall(r"^(note|warning)(?:\[[a-z-]+\])?: (.*)$", table.err, re.MULTILINE)
+    table = in_python(passk(*asked(name, results)).out, options)
+    assert f"{findings}\n" == table == f"{findings!r}\n"
+    every_message = passk(*asked(name, results, "-v")).err
+    printed = re.findall(r"^(note|warning)(?:\[([a-z-]+)\])?: (.*)$", every_message, re.MULTILINE)
     # On the command line warnings stand first.
-    assert sorted(unspelled(note, name) for note in findings.notes) == sorted(
-        unspelled(text, name) for _, text in printed
+    assert sorted((m["name"], unspelled(m["text"], name)) for m in findings.messages) == sorted(
+        (label, unspelled(text, name)) for _, label, text in printed
     )
-    warned = [unspelled(text, name) for level, text in printed if level == "warning"]
+    warned = [(label, unspelled(text, name)) for level, label, text in printed if level[0] == "w"]
     caught = called(name).warned
-    assert [unspelled(str(one.message), name) for one in caught] == warned
+    assert [(one.message.name, unspelled(str(one.message), name)) for one in caught] == warned
     assert {one.category for one in caught} <= {passk_cli.PasskWarning}
     assert {one.filename for one in caught} <= {__file__}
     expected = pd.read_csv(io.StringIO(rendered(name, "csv")), dtype=str, keep_default_na=False)
