@@ -9,6 +9,7 @@ import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 import passk_cli
 from passk_cli import pages
 from passk_cli.charts.theme import THEMES, rgb
-from passk_cli.render.style import Style
+from passk_cli.render.style import Style, answer
 
 EVIL = (
     "<script>alert(1)</script>", "a|b&c", "long" * 75, "שלום \u202eabc", '"><img src=x>',
@@ -120,6 +121,13 @@ def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
     used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
     assert used <= set(re.findall(r"(--[a-z0-9-]+):", text))
     assert "data-say=" in text
+
+
+def test_the_answer_is_the_headline(evil: passk_cli.Findings, text: str) -> None:
+    (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
+    found = answer(evil.report, Style().typeset)
+    assert found
+    assert unescape(headline) == found
 
 
 def test_markdown_has_its_pictures_beside_it(evil: passk_cli.Findings, tmp_path: Path) -> None:
