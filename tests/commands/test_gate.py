@@ -506,3 +506,24 @@ def test_the_verdict_says_how_undecided_rules_count(passk: Passk) -> None:
     ):  # fmt: skip
         done = passk("gate", tau, "--min", *rules, "--on-undecided", counted, "-q")
         assert said in done.out.splitlines()[0]
+
+
+def test_a_screen_has_what_fails_and_counts_the_rest(passk: Passk) -> None:
+    ask = ["gate", SAMPLES / "agents.jsonl", "--baseline", "gpt-5.6-sol"]
+    ask += ["--max-drop", "pass@1=0.2", "--no-regression", "--min", "pass@1=0.3"]
+    done = passk(*ask)
+    _, table, _ = done.out.split("\n\n")
+    rows = [re.split(" {2,}", line) for line in table.splitlines()[1:]]
+    assert len(rows) == 14
+    # What fails first; one row for a rule that all models pass; the rest is counted.
+    assert [row[-1].split()[0] for row in rows[:6]] == ["fail"] * 6
+    assert ["all 7 models", "every baseline task", "18 of 18 each", "pass"] in rows
+    assert any(row[0] == "lowest of 6 other models" and row[-1] == "pass" for row in rows)
+    (rest,) = (row for row in rows if row[0].endswith("more rows"))
+    found = json.loads(passk(*ask, "-f", "json").out)["rows"]
+    verdicts = [row["verdict"] for row in found]
+    shown = sum(row[-1].startswith("undecided") for row in rows)
+    assert rest[-1] == f"{verdicts.count('undecided') - shown} undecided"
+    # All of them with --full, and for pipelines.
+    assert passk(*ask, "--full").out.count("every baseline task  ") == 7
+    assert passk(*ask, "-f", "github").out.count("title=passk%3A every baseline task:") == 7

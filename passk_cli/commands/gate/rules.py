@@ -190,17 +190,15 @@ class EveryTask(GateRule):
 
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
         """One per series of the candidates, and per series that only the baseline has."""
-        return [list(self._outcomes(trial)) for trial in trials]
-
-    def _outcomes(self, trial: Trial) -> Sequence[Outcome]:
-        if trial.sides.baseline is None:
-            return []
-        every = {**trial.coverages, **trial.sides.missing}
         return [
-            Outcome(series, None, ERROR, None, trial.sides.lacking(series)) if covered is None
-            else Outcome(series, None, FAIL if covered.lost else PASS, covered)
-            for series, covered in every.items()
-            if covered is not None or trial.sides.partner(series[0]) is None
+            [
+                Outcome(series, None, ERROR, None, trial.sides.lacking(series)) if covered is None
+                else Outcome(series, None, FAIL if covered.lost else PASS, covered)
+                for series, covered in {**trial.coverages, **trial.sides.missing}.items()
+                if trial.sides.baseline is not None
+                and (covered is not None or trial.sides.partner(series[0]) is None)
+            ]
+            for trial in trials
         ]  # fmt: skip
 
     def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
@@ -626,7 +624,7 @@ class MustPass(EachRule):
             finding = f"{asked - passed:,} of {tasks} {verb} not pass {share} in {whom}"
         notes = [f"no attempts at {lost}" if lost else "", few]
         notes.append(_lower_limit(rates.n[at], trial) if every else "")
-        reason, *others = filter(None, (*notes, "")) if any(notes) else ("",)
+        reason, *others = list(filter(None, notes)) or [""]
         line = replace(line, counted=f"{passed:,} of {asked:,}")
         return line.judged(outcome.verdict, (finding,), reason, *others)
 

@@ -520,7 +520,7 @@ class Rehearsal(Rules):
         line = self.whole.line
         would = "FAIL" if any(each.failing for each in self.lines) else "PASS"
         head = f"{line.verdict.upper()}: " if self.most is not None else "REHEARSAL: "
-        yield (head, *line.finding, f"; this run would {would}.")
+        yield _within((head, *line.finding, f"; this run would {would}"), self._omitted())
 
     def context(self) -> Iterator[str]:
         """Whose rates the rehearsals are drawn from."""
@@ -697,7 +697,9 @@ def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
         unchecked = sum(line.verdict == ERROR for line in failing)
         if len(failing) > 1:
             fails = len(failing) - unchecked
-            counts += [f"{fails} of {total} rules {_s(fails, 'fails', 'fail')}"] if fails else []
+            counts += (
+                [f"{fails} of {total} rules {'fails' if fails == 1 else 'fail'}"] if fails else []
+            )
             counts += [f"{unchecked} of {total} cannot be checked"] if unchecked else []
         if undecided:
             counts.append(f"{len(undecided)} of {total} undecided, counted as pass")
@@ -712,7 +714,7 @@ def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
         holds = total - left
         start = f"no rule fails{where}"
         if holds:
-            start = f"{holds} of {total} rules {_s(holds, 'holds', 'hold')}{where}"
+            start = f"{holds} of {total} rules {'holds' if holds == 1 else 'hold'}{where}"
         head = (f"PASS: {start}; {left} undecided, counted as pass: ", *first.finding)
         return _within(head, (*omitted, *first.details), first)
     measured = [line for line in lines if isinstance(line.evidence, Estimate)]
@@ -749,10 +751,6 @@ def _within(
     if reason and reason not in (*parts, *first) and reason not in said and len(reason) + 2 <= room:
         parts.append(reason)
     return (*head, "".join(f"; {part}" for part in parts), end)
-
-
-def _s(count: int, one: str, many: str) -> str:
-    return one if count == 1 else many
 
 
 def _of_reading(trial: Trial) -> Iterator[Said]:
