@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.pivot import pivot
+from passk_cli.study.pivot import Numbers, rows_of
+from passk_cli.study.study import Study
 
 
 @pytest.mark.parametrize(("second", "more"), [(Size(3, 2, 4), []), (Size(2, 4, 4), ["2–3", "2–4"])])
@@ -15,7 +17,8 @@ def test_sizes_stand_there_where_they_differ(second: Size, more: list[str]) -> N
         Fact(("m",), "pass@1", 1, Estimate(0.5), size=Size(3, 2, 4)),
         Fact(("m",), "mean", None, Estimate(7.0, share=False), size=second),
     ]
-    table = pivot(facts, ())
+    study = Study(Counts.from_cells([("m", "t", 2, 1)]))
+    (table,) = Numbers(study, rows_of(facts)).tables()
     kinds = [(column.header, column.kind) for column in table.columns]
     assert kinds[:3] == [("model", "text"), ("pass@1", "share"), ("mean", "score")]
     assert [name for name, _ in kinds[3:]] == ["tasks", "attempts"][: len(more)]
