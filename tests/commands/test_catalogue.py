@@ -30,7 +30,7 @@ def test_every_declared_message_is_in_the_catalogue() -> None:
         for called, node in calls()
         if called == "Message" and isinstance(node.args[0], ast.Constant)
     }
-    assert len(declared) > 3
+    assert len(declared) > 100
     assert declared - messages().keys() == set()
 
 
@@ -44,7 +44,7 @@ def test_every_name_of_an_error_is_declared() -> None:
     names |= {error.name for error in (DataError, NoResults, ParameterError, PasskError)}
     families = {name for name, message in messages().items() if message.severity == ERROR}
     # A role is a part of the name where a column is not recognised.
-    assert names <= families
+    assert names | {"no-task-column", "no-outcome-column"} == families
 
 
 def test_messages_have_names_words_and_a_meaning() -> None:

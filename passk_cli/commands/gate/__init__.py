@@ -200,7 +200,8 @@ class Gate(
                 lines.append((place, line.counting(self.on_undecided)))
         if not lines:
             raise ParameterError(
-                "no rule was checked: the new run and the baseline share no group; see --by"
+                "no rule was checked: the new run and the baseline share no group; see --by",
+                name="nothing-to-compare",
             )
         entries = [Entry(line) for _, line in lines]
         section = Rules(whole, entries, trial, rules, self.on_undecided)
@@ -220,17 +221,29 @@ class Gate(
         if not declared and all(isinstance(rule, automatic) for rule in self.rules):
             raise ParameterError(
                 "no rule to check; give --max-drop pass@1=0.02, --min pass@10=0.80"
-                " or --no-regression"
+                " or --no-regression",
+                name="no-rule",
             )
         if self.min_by != BY_INTERVAL and not self.minimum:
-            raise ParameterError("--min-by says how --min is judged; there is no --min")
+            raise ParameterError(
+                "--min-by says how --min is judged; there is no --min", name="contradicting-options"
+            )
         if self.max_false_alarms is not None and not self.rehearse:
-            raise ParameterError("--max-false-alarms is about a rehearsal; add --rehearse")
+            raise ParameterError(
+                "--max-false-alarms is about a rehearsal; add --rehearse",
+                name="contradicting-options",
+            )
         if self.must_pass_rate != 1.0 and not self.must_pass:
-            raise ParameterError("--must-pass-rate is about --must-pass; name its tasks")
+            raise ParameterError(
+                "--must-pass-rate is about --must-pass; name its tasks",
+                name="contradicting-options",
+            )
         compares = any(rule.compares for rule in self.rules)
         if self.baseline is None and compares and not self.rehearse:
-            raise ParameterError("--max-drop and --no-regression need a --baseline FILE or NAME")
+            raise ParameterError(
+                "--max-drop and --no-regression need a --baseline FILE or NAME",
+                name="contradicting-options",
+            )
 
 
 COMMAND = Command(

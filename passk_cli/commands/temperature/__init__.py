@@ -122,7 +122,8 @@ class Temperature(Question):
         if not self.toy:
             if not options.data:
                 raise ParameterError(
-                    "no FILE; give result files, or --toy gaussian for the toy model"
+                    "no FILE; give result files, or --toy gaussian for the toy model",
+                    name="no-files",
                 )
             return None
         from passk_cli.commands.temperature.toy import (
@@ -143,7 +144,10 @@ class Temperature(Question):
         own = [name for name in changed(self) if name not in ("-k", "--temperature")]
         if not self.toy:
             if own:
-                raise ParameterError(f"{own[0]} is for the toy model; add --toy gaussian")
+                raise ParameterError(
+                    f"{own[0]} is for the toy model; add --toy gaussian",
+                    name="contradicting-options",
+                )
             return
         needless = ["[FILE...]"] * options.data
         needless += [name for name in changed(self) if name == "--temperature"]
@@ -151,13 +155,18 @@ class Temperature(Question):
             needless += changed(group)
         if needless:
             raise ParameterError(
-                f"--toy reads no data, needs no resamples, has pass@k only; leave out {needless[0]}"
+                "--toy reads no data, needs no resamples, has pass@k only; leave out"
+                f" {needless[0]}",
+                name="contradicting-options",
             )
         if self.gamma is not None and "power-law" not in self.toy:
-            raise ParameterError("--gamma is for --toy power-law; leave it out")
+            raise ParameterError(
+                "--gamma is for --toy power-law; leave it out", name="contradicting-options"
+            )
         if self.fit and (self.spread or self.k):
             raise ParameterError(
-                "--fit uses the k and spreads of the article; leave out -k and --spread"
+                "--fit uses the k and spreads of the article; leave out -k and --spread",
+                name="contradicting-options",
             )
 
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
