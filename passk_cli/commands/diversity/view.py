@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import FULL, Column, Estimate, Sentence
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.extremes import bare, named, range_of
@@ -89,12 +89,14 @@ class Solutions(Numbers):
         valued = [fact for fact in kinds if fact.estimate.value is not None]
         k = max(fact.k or 0 for fact in valued or kinds)
         names = (f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates")
-        return [number for number in self.explained if number.name in names]
+        chosen = [number for number in self.explained if number.name in names]
+        return [number._replace(shown=ALWAYS) for number in chosen]
 
     @property
     def others(self) -> list[Number]:
         """The numbers at other k, and those of all attempts."""
-        return [number for number in self.explained if number not in self.largest]
+        names = {number.name for number in self.largest}
+        return [n._replace(shown=FULL) for n in self.explained if n.name not in names]
 
     @property
     def explained(self) -> list[Number]:
