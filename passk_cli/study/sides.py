@@ -154,7 +154,7 @@ def against(counts: Counts, baseline: Counts, label: str) -> Sides:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What a candidate's series has of the tasks it should have.
+    """Tasks of a candidate's series, of those it should have.
 
     shared : tasks it has of the `expected` ones: the baseline's, or those of all candidates.
     more : tasks it has besides.
@@ -196,7 +196,7 @@ def coverage_of_rivals(sides: Sides, series: Series) -> Coverage:
 
 
 def left_out(facts: ReadFacts, series: Series | None) -> list[str]:
-    """What reading left out of a series, or made of what is missing of it, in words."""
+    """Words for what reading left out of a series, or made of its missing outcomes."""
     words = []
     missing, emptied = facts.missing, facts.emptied
     if facts.losses is not None and series is not None:

@@ -101,7 +101,7 @@ class Gate(
         return [rule for rule in every if rule.wanted]
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read of the new run, and what its metrics need of the attempts."""
+        """The columns to read of the new run, with what its metrics need of attempts."""
         from passk_cli.metrics.registry import needs, scores_only
 
         general = options.metrics.metrics

@@ -96,7 +96,7 @@ class Stage:
 
     @cached_property
     def unchanged(self) -> tuple[dict[Line, Odds], Odds]:
-        """What became of each line, and of the gate as a whole, with nothing changed."""
+        """The odds of each line, and of the gate as a whole, with nothing changed."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
         for first in range(0, self.runs, _TOGETHER):
@@ -231,7 +231,7 @@ class Stage:
         return _with_counts(self.trial, _drawn(sides.counts, passes), base)
 
     def _drop(self, line: Line, lost: float) -> Estimate:
-        """What the metric falls by when so many passes are lost, and its Monte-Carlo error.
+        """The fall of the metric when so many passes are lost, with its Monte-Carlo error.
 
         The error of the share of runs that fail, √(power (1 − power) / runs), over the slope of the
         power there, which is normal around the drop with the spread of the evidence.
@@ -317,7 +317,7 @@ def _quick(trial: Trial) -> bool:
 
 
 def _drawn(counts: Counts, c: Any) -> Counts:
-    """The same cells with other passes; what is known of single attempts is left out."""
+    """The cells with other passes; what is known of single attempts is left out."""
     return replace(counts, c=c, attempts={}, numbering=None)
 
 

@@ -413,7 +413,7 @@ class NoRegression(DifferenceRule):
         return self.no_regression
 
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
-        """One per pair and metric; of several trials without intervals where p decides."""
+        """One per pair and metric; of several trials without intervals that decide nothing."""
         from passk_cli.study.pairs import compare_pairs, test_pairs
 
         study = trials[0].study
@@ -758,7 +758,7 @@ def _beside_drop(c: Comparison, most: float) -> str:
 
 
 def _remedy(unknown: Sequence[str]) -> str:
-    """What names that are no tasks may have been meant as: a file, or a comment in one."""
+    """A remedy for names that are no tasks: a file that is missing, or a comment in one."""
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks has no comments"
     is_file = any(Path(name).suffix or os.sep in name for name in unknown)

@@ -164,7 +164,7 @@ class Entry:
 
     @property
     def words(self) -> str:
-        """What the rehearsal showed, for logs of pipelines."""
+        """The rehearsal's results in words, for logs of pipelines."""
         if self.odds is None or self.predicted is None or self.catch is None:
             checked = self.line.verdict != ERROR
             reason = "it asks what was run, not how it went" if checked else "it cannot be checked"
@@ -270,7 +270,7 @@ class Rules(Section[Entry]):
         yield _verdict(self.lines, self._omitted())
 
     def _omitted(self) -> list[str]:
-        """What the numbers lack or have too much, with the series where it is not all of them.
+        """Tasks and attempts lacking or too many, with the series where it is not all of them.
 
         Of declared attempts without a baseline also at how many tasks: no rule asks for more.
         """
@@ -290,7 +290,7 @@ class Rules(Section[Entry]):
         ]
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on, and what undecided rules count as."""
+        """Tasks and attempts behind the numbers, and what undecided rules count as."""
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
         sizes = self.study.sizes(sized) if sized else self._sizes()
@@ -351,14 +351,14 @@ class Rules(Section[Entry]):
         return self.study.confidence.for_differences().as_used(methods)
 
     def messages(self) -> Iterator[Said]:
-        """What reading did, and what the verdicts leave out."""
+        """Messages of reading, and of what the verdicts leave out."""
         yield from _of_reading(self.trial)
         yield from _of_tasks(self.trial, any(rule.compares for rule in self.rules))
         if shut := sum(line.shut for line in self.lines):
             yield MISSING_DECIDE(rules=shut)
 
     def tables(self) -> Iterator[Table]:
-        """What fails first, then what is undecided; as many rows as a screen has, and with --full
+        """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
         a row per rule and model."""
         groups = bool(self.study.counts.group_names)
         every = sorted(self.records, key=_rank)
@@ -426,7 +426,7 @@ class Rules(Section[Entry]):
 
 @dataclass(frozen=True)
 class Rehearsal(Rules):
-    """What each rule does where nothing changed, and the drops that it detects.
+    """Each rule where nothing changed, and the smallest drop that it detects.
 
     whole : the gate as a whole; of a rehearsal that is judged, with a verdict.
     setting : the drawn runs.  most : the largest share of false alarms that is allowed, if any.
@@ -623,7 +623,7 @@ def rehearsed(
 
 
 def _rank(entry: Entry) -> tuple[bool, int, float]:
-    """What shuts the gate first, then by the verdict; the whole gate last."""
+    """Rows that shut the gate first, then by the verdict; the whole gate last."""
     line = entry.line
     if line.verdict not in _ORDER or line.rule.startswith(WHOLE):
         return True, len(_ORDER), 0.0
@@ -754,7 +754,7 @@ def _within(
 
 
 def _of_reading(trial: Trial) -> Iterator[Said]:
-    """What reading did to the new run, and to the baseline where that is another file."""
+    """Messages of reading the new run, and the baseline where that is another file."""
     yield from trial.study.reading
     yield from reading_notes(trial.study.counts)
     sides = trial.sides
