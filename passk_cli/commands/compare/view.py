@@ -171,7 +171,7 @@ class Ranking(Ranked[Standing]):
 
     columns = (
         Column(
-            "rank", meaning="Place at the first metric, or the places that the tests leave open.",
+            "rank", meaning="Place at the first metric, or the possible places.",
             cell=lambda standing: _place(_first(standing)),
         ),
         MODEL,
