@@ -22,7 +22,7 @@ ABOUT = (
 )
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
 _BELOW = (
-    "passk help COMMAND: all options, columns, messages · passk help MESSAGE: what it means",
+    "passk COMMAND --help: its options · passk help COMMAND or MESSAGE: in full",
     "-V, --version · -h, --help · --install-completion · --show-completion",
     "Exit codes: 0 done, 1 a check failed, 2 usage, 3 data, 4 internal error",
 )
