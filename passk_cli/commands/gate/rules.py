@@ -321,7 +321,10 @@ class Minimum(GateRule):
         fast = self.min_by == BY_ESTIMATE and len(trials) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
         asked = [[r for r in t.candidates if r.metric in self.minimum] for t in trials]
-        facts = iter(study.facts_of([rates for each in asked for rates in each], confidence))
+        every = [rates for each in asked for rates in each]
+        # One trial's numbers are those of `estimate`, to the last digit.
+        alone = len(trials) == 1
+        facts = iter(map(study.fact, every) if alone else study.facts_of(every, confidence))
         return [[self._beside_least(rates, next(facts)) for rates in each] for each in asked]
 
     def _beside_least(self, rates: TaskValues, fact: Fact) -> Outcome:
