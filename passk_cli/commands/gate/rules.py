@@ -321,10 +321,7 @@ class Minimum(GateRule):
         fast = self.min_by == BY_ESTIMATE and len(trials) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
         asked = [[r for r in t.candidates if r.metric in self.minimum] for t in trials]
-        every = [rates for each in asked for rates in each]
-        # One trial's numbers are those of `estimate`, to the last digit.
-        alone = len(trials) == 1
-        facts = iter(map(study.fact, every) if alone else study.facts_of(every, confidence))
+        facts = iter(study.facts_of([rates for each in asked for rates in each], confidence))
         return [[self._beside_least(rates, next(facts)) for rates in each] for each in asked]
 
     def _beside_least(self, rates: TaskValues, fact: Fact) -> Outcome:
