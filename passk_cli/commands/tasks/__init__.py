@@ -1,4 +1,4 @@
-"""passk tasks: which tasks pass always, never or sometimes, which changed, which look wrong."""
+"""passk tasks: which tasks are flaky, which changed, which look wrong."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def parse_rate(value: Any) -> float:
 class EachTask(Question):
     """Each task: flaky, changed, suspicious.
 
-    A task passes always, never or sometimes so far, with the pass rates that its attempts do not
-    rule out; those that pass sometimes, the flaky ones, come first. --against shows which tasks
-    changed, and how many change by chance alone; --suspects tasks that weaker models pass more
-    often than better ones; --matrix all tasks and models.
+    A flaky task passed some attempts and failed others. The table has a row per number of passes,
+    with the pass rates that attempts do not rule out, or a row per model. --against shows which
+    tasks changed, and how many change by chance alone; --suspects tasks that weaker models pass
+    more often than better ones; --matrix all tasks and models.
 
     Example: passk tasks sample_data/tau_airline.csv
 
@@ -45,7 +45,7 @@ class EachTask(Question):
     """
 
     unbounded: ClassVar[str] = (
-        "what a task does so far changes with each missing outcome that passes or fails"
+        "whether a task is flaky changes with each missing outcome that passes or fails"
     )
 
     always: Annotated[

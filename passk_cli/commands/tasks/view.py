@@ -219,7 +219,9 @@ class Models(Section[TaskRates]):
             yield (f"Each of {len(numbers):,} models has {most:,} flaky tasks of {tasks:,}.",)
         else:
             who = f"{first} and {len(others):,} more have" if others else f"{first} has"
-            yield (f"{who} the most flaky tasks, {most:,} of {tasks:,}; the fewest are {least:,}.",)
+            yield (
+                f"{who} the most flaky tasks, {most:,} of {tasks:,}; the least flaky has {least:,}.",
+            )
         yield agreed(self.study)
 
     def context(self) -> Iterator[str]:
