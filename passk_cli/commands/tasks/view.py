@@ -220,7 +220,8 @@ class Models(Section[TaskRates]):
         else:
             who = f"{first} and {len(others):,} more have" if others else f"{first} has"
             yield (
-                f"{who} the most flaky tasks, {most:,} of {tasks:,}; the least flaky has {least:,}.",
+                f"{who} the most flaky tasks, {most:,} of {tasks:,}; the least flaky has"
+                f" {least:,}.",
             )
         yield agreed(self.study)
 
