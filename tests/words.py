@@ -35,7 +35,7 @@ FORBIDDEN: dict[str, str] = {
     r"what was understood": "how the file was read",
     r"is like --mean": "mean 0.42, standard deviation 0.32",
     r"how many times as many": "tasks needed, relative to pass@1",
-    r"\d+ such, |rows too many|comes again, first at": "8 duplicate rows; duplicated, first seen at",
+    r"\d+ such, |rows too many|comes again, first at": "8 duplicate rows; first seen at",
     r"is not ruled out": "may have dropped by more than",
     r"if this difference stays": "undecided; about 5,000 tasks would decide",
     r"the places that (?:the|these) tests leave open": "possible places",

@@ -112,10 +112,12 @@ class Adjustment:
         reason = "only p is adjusted" if adjusted else "it is made in another way"
         if len(apart) > 1:
             reason = reason.replace("it is", "they are")
-            return f"p decides; {plural(len(apart), 'interval')} disagree: {reason}"
+            return (
+                f"verdicts are those of tests; {plural(len(apart), 'interval')} disagree: {reason}"
+            )
         names = " − ".join(series_name(side.series) for side in (apart[0].first, apart[0].second))
         where = f"{names} at {apart[0].first.metric.name}"
-        return f"p decides; the interval of {where} disagrees: {reason}"
+        return f"verdicts are those of tests; the interval of {where} disagrees: {reason}"
 
     @property
     def disagreements(self) -> list[Comparison]:

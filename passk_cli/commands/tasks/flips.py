@@ -40,7 +40,7 @@ TASKS_OF_ONE_SIDE = Message(
 NO_TASK_SIGNIFICANT = Message(
     "no-task-significant", WARNING, "with {attempts} attempts each no task can be significant",
     "",
-    "The test of one task compares its passes in both runs. With very few attempts even a change"
+    "The test of one task compares its passes in both runs. With few attempts even a change"
     " from passed every attempt to failed every attempt has a p-value above the level. More"
     " attempts per task help; more tasks do not.",
 )  # fmt: skip
