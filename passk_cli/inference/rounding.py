@@ -24,4 +24,5 @@ def constant(values: NDArray[np.float64]) -> bool:
     >>> constant(np.array([0.3, 0.1 + 0.2])), constant(np.array([0.3, 0.3001]))
     (True, False)
     """
-    return bool(np.ptp(values) <= ROUNDING * np.abs(values).max())
+    low, high = float(values.min()), float(values.max())
+    return high - low <= ROUNDING * max(-low, high)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
     Places = NDArray[np.int64] | slice
 
 # Differences whose intervals are made at once; bounds memory.
@@ -203,7 +204,8 @@ class Comparison:
 
     def fact(self, confidence: Confidence, **more: Cell) -> Fact:
         """The mean difference, first − second, as a number with its limits, test and verdict."""
-        metric, n = self.first.metric, np.concatenate(self.n)
+        metric, first, second = self.first.metric, self.first, self.second
+        n = (*first.span, *second.span) if self._whole else np.concatenate(self.n).tolist()
         method, testable = confidence.for_differences().method, self.testable
         nothing = Interval(None, None, confidence.level, method, confidence.population)
         limits = self.interval or nothing
@@ -212,8 +214,8 @@ class Comparison:
             share=metric.unit == "share", upper=self.ends[1].difference if self.ends else None,
         )  # fmt: skip
         return Fact(
-            self.first.series, metric.name, metric.k, estimate, against=self.second.series[0],
-            size=Size(len(self.tasks), *((int(n.min()), int(n.max())) if len(n) else ())),
+            first.series, metric.name, metric.k, estimate, against=second.series[0],
+            size=Size(len(self.tasks), min(n, default=None), max(n, default=None)),
             method=limits.method, level=limits.level,
             flaw=limits.reason,
             p=self.p if testable else None, p_adjusted=self.adjusted if testable else None,
@@ -292,50 +294,60 @@ def method_of_difference(comparison: Comparison, confidence: Confidence) -> str:
 
 def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:
     """What their intervals and tests are made from, where no difference is a range."""
-    known = with_floors(comparisons, confidence)
-    return [_difference_sample(comparison, confidence) for comparison in known]
+    floored = with_floors(comparisons, confidence)
+    return [_difference_sample(comparison, confidence) for comparison in floored]
 
 
 def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Comparison]:
     """The same, each with the least variance of its law; computed for many at once, and kept."""
-    known = list(comparisons)
+    floored = list(comparisons)
+    if confidence.population != NEW_TASKS:
+        return floored
     alike: dict[tuple[object, int, bool], list[int]] = {}
-    for at, one in enumerate(comparisons):
-        counted = confidence.population == NEW_TASKS and not one.first.metric.kind.needs
-        if one.floor is None and counted and not one.binary:
-            key = one.first.metric, len(one.tasks), one.across is not None
+    for at, c in enumerate(comparisons):
+        if c.floor is None and not c.first.metric.kind.needs and not c.binary:
+            key = c.first.metric, len(c.tasks), c.across is not None
             alike.setdefault(key, []).append(at)
     for (_, tasks, _), places in alike.items():
         size = max(1, _VALUES_TOGETHER // tasks)
         for first in range(0, len(places), size):
             part = places[first : first + size]
             for at, floor in zip(part, _floors([comparisons[at] for at in part]), strict=True):
-                known[at] = known[at].having(floor=floor)
-    return known
+                floored[at] = floored[at].having(floor=floor)
+    return floored
 
 
 def _floors(comparisons: Sequence[Comparison]) -> list[float]:
     """`attempt_floor` of each; all have one metric and one number of tasks."""
-    n, c = (np.stack([getattr(one, name) for one in comparisons], axis=1) for name in "nc")
-    across = [one.across for one in comparisons if one.across]
-    most = None
+
+    def both(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
+        """(2 × comparisons × tasks)"""
+        arrays = [side[place] for place in (0, 1) for side in sides]
+        return np.concatenate(arrays).reshape(2, len(sides), -1)
+
+    n, c, most = (
+        both([each.n for each in comparisons]),
+        both([each.c for each in comparisons]),
+        None,
+    )
+    across = [each.across.c for each in comparisons if each.across]
     if across:
-        other = np.stack([one.c for one in across], axis=1)
-        c, most = np.minimum(c, other), np.maximum(c, other)
+        c, most = np.minimum(c, both(across)), np.maximum(c, both(across))
     floors: list[float] = attempt_floor(comparisons[0].first.metric, n, c, most).tolist()
     return floors
 
 
 def _difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:
     low, high = comparison.first.bounds(confidence)
-    within, mixed = None, np.zeros(len(comparison.tasks), dtype=bool)
+    within, mixed_tasks = None, 0
     passes: tuple[Passes, ...] = ()
     if confidence.population != NEW_TASKS:
-        within = np.zeros(len(comparison.tasks))
+        within, mixed = np.zeros(len(comparison.tasks)), np.zeros(len(comparison.tasks), dtype=bool)
         for values, at in zip((comparison.first, comparison.second), comparison.at, strict=True):
             within += values.within[at]
             mixed |= values.mixed[at]
             passes += values.on(comparison.tasks).passes
+        mixed_tasks = int(mixed.sum())
     return Sample(
         comparison.d,
         between=comparison.between,
@@ -343,7 +355,7 @@ def _difference_sample(comparison: Comparison, confidence: Confidence) -> Sample
         low=low - high,
         high=high - low,
         within=within,
-        mixed=int(mixed.sum()),
+        mixed=mixed_tasks,
         passes=passes if len(passes) == 2 else (),
         clusters=comparison.clusters,
         resamples=confidence.resamples,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # The share of the difference that is left without them, below which they decide it.
 _LEFT = 0.5
+# Rounding of means.
+_NEAR = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,13 @@ def decided_by_few(
         few = -(-len(d) // 100) + 1
         if len(d) < few + 2 or c.clusters is not None:
             continue
+        mean, (least, most) = float(d.mean()), c.first.bounds(confidence)
+        # So few tasks cannot carry half of a large difference, whichever they are.
+        if (abs(mean) * len(d) - few * (most - least)) / (len(d) - few) > abs(mean) * _LEFT * _NEAR:
+            continue
         order = np.argsort(-np.abs(d), kind="stable")
         rest = float(d[order[few:]].mean())
-        if rest / float(d.mean()) >= _LEFT:
+        if rest / mean >= _LEFT:
             continue
         tasks = np.sort(c.tasks[order[few:]])
         ((_, law),) = difference_laws(

@@ -91,6 +91,11 @@ class TaskValues:
         """Whether every value is 0 or 1."""
         return bool(np.isin(self.values, (0.0, 1.0)).all())
 
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """The fewest and the most attempts at a task."""
+        return int(self.n.min()), int(self.n.max())
+
     @property
     def estimate(self) -> Cell:
         """The same, and a range where outcomes are missing that may pass or fail."""

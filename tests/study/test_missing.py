@@ -410,8 +410,8 @@ def test_the_bound_that_takes_the_place_of_draws_is_named() -> None:
         )
     ]  # fmt: skip
     ranges = passk_cli.compare(data, ["pass@1"], missing="bounds")
-    assert "Bonferroni over 3 tests and their intervals" in str(ranges)
+    assert "Bonferroni over 3 tests" in str(ranges)
     assert set(ranges.frame["adjustment"]) == {"bonferroni"}
     plain = passk_cli.compare(data, ["pass@1"], missing="fail")
-    assert "max-T over 3 tests and their intervals" in str(plain)
+    assert "max-T over 3 tests" in str(plain)
     assert set(plain.frame["adjustment"]) == {"max-t"}

@@ -153,9 +153,14 @@ def paired(
     ]  # fmt: skip
 
 
+def first_metric(pairs: Sequence[Pair]) -> Metric:
+    """The first metric that can be tested; the first one where none can."""
+    return next((p.metric for p in pairs if p.comparison.testable), pairs[0].metric)
+
+
 def at_first(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs at the first metric that can be tested; at the first where none can."""
-    metric = next((p.metric for p in pairs if p.comparison.testable), pairs[0].metric)
+    """The pairs at the first metric."""
+    metric = first_metric(pairs)
     return [pair for pair in pairs if pair.metric == metric]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.commands.compare.band import Bands
 from passk_cli.commands.compare.crossings import Crossings
-from passk_cli.commands.compare.pairs import Pair, Standing, at_first
+from passk_cli.commands.compare.pairs import Pair, Standing, at_first, first_metric
 from passk_cli.commands.compare.sensitivity import Sensitivity
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
 from passk_cli.inference.intervals import TANGO
@@ -154,7 +154,7 @@ class Ranked(Section[Record]):
     @property
     def metric(self) -> Metric:
         """The first metric that can be tested."""
-        return at_first(self.pairs)[0].metric
+        return first_metric(self.pairs)
 
     @property
     def further(self) -> list[Metric]:
