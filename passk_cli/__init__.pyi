@@ -159,7 +159,7 @@ def gate(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """Pass or fail for a pipeline, by exit code."""
+    """Passes or fails CI by rules about a run, by exit code."""
 
 def bootstrap(
     data: Any,
@@ -237,7 +237,7 @@ def tasks(
     against: Any = None,
     suspects: bool = False,
     matrix: bool = False,
-    rows: int = 30,
+    rows: int | None = None,
     order_from_lines: bool = False,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),
@@ -442,7 +442,7 @@ def describe(
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
 ) -> Findings:
-    """What was read, before anything is computed."""
+    """How the files are read, before anything is computed."""
 
 def convert(
     data: Any,
@@ -510,4 +510,4 @@ def report(
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
 ) -> Findings:
-    """One page of all that the data gives."""
+    """A full report on one page."""

@@ -133,11 +133,14 @@ def python_function(name: str) -> Callable[..., Findings]:
             meant = f" (did you mean {near[0]!r}?)" if near else ""
             there = ", ".join(options)
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
+        from passk_cli.render.style import Style, spoken
+
         with python_spelling(options):
             findings = _findings(declaration, data, given)
         for message in findings.report.warnings:
             # At the line that called the command.
-            warnings.warn(PasskWarning(message.text, message.name), stacklevel=2)
+            words = PasskWarning(spoken(message, Style()), message.name)
+            warnings.warn(words, stacklevel=2)
         return findings
 
     call.__name__ = call.__qualname__ = name
@@ -150,7 +153,6 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
     """The answer to a command's question about the data, its messages as Python spells them."""
     from passk_cli.files.remote import fetched_once
     from passk_cli.outcomes.counts import Counts
-    from passk_cli.render.style import Style, with_words
 
     if isinstance(data, Counts):
         _refuse_reading(data, given)
@@ -159,11 +161,8 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
     with fetched_once():
         report = answer(question, shared, _reader(data, question))
     options = {field: (option, kind) for field, option, kind, _ in declaration.options()}
-    report = with_words(report, Style())
-    from passk_cli.render.style import Style, spoken
-
     messages = tuple(
-        said.spelled(in_python(spoken(said, Style()), options)) for said in report.messages
+        said.spelled(lambda text: in_python(text, options)) for said in report.messages
     )
     return Findings(replace(report, messages=messages, context=in_python(report.context, options)))
 

@@ -7,8 +7,9 @@ gives what is said.  `passk_cli.commands.catalogue` lists them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from string import Formatter
 from typing import Any
 
@@ -22,6 +23,8 @@ DECLARED: dict[str, Message] = {}
 Piece = Any
 _OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
+# Stands for a number while words are spelled, which a spelling takes for the number that it is.
+_NUMBER = "0.1234567890123456"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,7 @@ class Said:
     """A message with its fields.
 
     fields : name → text, count, number, names, or a number with its interval.
+    spelling : text → text in another spelling, as of options in Python; None for the declared one.
     """
 
     name: str
@@ -78,6 +82,7 @@ class Said:
     template: str
     remedy: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
+    spelling: Callable[[str], str] | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
         return hash((self.name, self.template))
@@ -92,23 +97,32 @@ class Said:
         """
         text = "; ".join(filter(None, (self.template, self.remedy)))
         text = _OPTIONAL.sub(lambda part: part["text"] if self.fields[part["name"]] else "", text)
-        return tuple(self._pieces(text))
-
-    def _pieces(self, text: str) -> Iterator[Piece]:
+        pieces: list[Piece] = []
         for words, name, form, _ in Formatter().parse(text):
-            yield words
+            pieces.append(words)
             if name is not None:
-                yield _piece(self.fields[name], form or "")
+                pieces.append(_piece(self.fields[name], form or ""))
+        if self.spelling is None:
+            return tuple(pieces)
+        numbers = [piece for piece in pieces if not isinstance(piece, str)]
+        spelled = self.spelling("".join(p if isinstance(p, str) else _NUMBER for p in pieces))
+        both = zip_longest(spelled.split(_NUMBER), numbers, fillvalue="")
+        return tuple(piece for pair in both for piece in pair)
 
     @property
     def text(self) -> str:
         """Its words, with numbers as Python writes them; renderers round."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
-    def spelled(self, text: str) -> Said:
-        """The message in these words; its fields stay."""
-        words = text.replace("{", "{{").replace("}", "}}")
-        return replace(self, template=words, remedy="")
+    def spelled(self, spelling: Callable[[str], str]) -> Said:
+        """The message with its words in another spelling; its numbers stay numbers.
+
+        >>> few = Said("few", NOTE, "{n:task}, p {p:=p} at most", fields={"n": 2, "p": 0.5})
+        >>> few.spelled(str.upper).pieces()
+        ('2 TASKS, P ', (0.5, 'p'), ' AT MOST', '')
+        """
+        before = self.spelling or str
+        return replace(self, spelling=lambda text: spelling(before(text)))
 
     def about(self, whose: str) -> Said:
         """The message with words before it that say whose it is: "baseline main: "."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from passk_cli.charts.look import Look
     from passk_cli.report.model import Cell, Report, Table
 
 
@@ -106,11 +105,10 @@ class Findings:
         """
         from passk_cli import pages
         from passk_cli.charts import PICTURES
-        from passk_cli.charts.look import Look
         from passk_cli.charts.theme import THEMES
         from passk_cli.cleanup import write_whole, written
         from passk_cli.render import SUFFIXES, renderer
-        from passk_cli.render.style import Style
+        from passk_cli.render.style import Style, with_words
 
         path = Path(path)
         suffix = path.suffix.lower()
@@ -130,17 +128,15 @@ class Findings:
             style = Style(digits, percent, safe_csv=safe_csv)
             content = renderer(SUFFIXES[suffix])(self.report, style)
             write_whole(path, content)
-        else:
-            look = Look(width, height, title, bands)
-            write_whole(path, self._picture(suffix, theme, percent, look))
-
-    def _picture(self, suffix: str, theme: str, percent: bool, look: Look) -> bytes:
-        from passk_cli.charts.look import shown
-        from passk_cli.charts.picture import picture
-
-        if not self.report.plots:
+        elif not self.report.plots:
             raise ParameterError("there is nothing to draw", name="no-chart")
-        return picture(shown(self.report, look), suffix, theme, percent)
+        else:
+            from passk_cli.charts.look import Look, shown
+            from passk_cli.charts.picture import picture
+
+            look = Look(width, height, title, bands)
+            report = shown(with_words(self.report, Style(digits, percent)), look)
+            write_whole(path, picture(report, suffix, theme, percent))
 
     def __str__(self) -> str:
         """Text that the command prints."""

@@ -153,19 +153,24 @@ def labelled(message: Said, style: Style) -> str:
 
 def with_words(report: Report, style: Style) -> Report:
     """The report with its messages as words, and its answer as the title of its first picture, for
-    what cannot round."""
-    words = tuple(message.spelled(spoken(message, style)) for message in report.messages)
-    return replace(report, messages=words, draw=lambda: _titled(report, style))
+    what cannot round.
 
+    What that picture was titled begins its subtitle.
+    """
 
-def _titled(report: Report, style: Style) -> tuple[Plot, ...]:
-    """The pictures; what the first was titled begins its subtitle."""
-    title = answer(report, style.typeset)
-    if not (report.plots and title):
-        return report.plots
-    first, *others = report.plots
-    subtitle = " · ".join(filter(None, (first.title, first.subtitle)))
-    return (replace(first, title=title, subtitle=subtitle), *others)
+    def titled() -> tuple[Plot, ...]:
+        title = answer(report, style.typeset)
+        if not (report.plots and title):
+            return report.plots
+        first, *others = report.plots
+        subtitle = " · ".join(filter(None, (first.title, first.subtitle)))
+        return (replace(first, title=title, subtitle=subtitle), *others)
+
+    words = tuple(
+        Said(message.name, message.severity, "{text}", fields={"text": spoken(message, style)})
+        for message in report.messages
+    )
+    return replace(report, messages=words, draw=titled)
 
 
 def _is_empty(cell: Cell) -> bool:

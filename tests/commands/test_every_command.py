@@ -338,7 +338,8 @@ def test_a_table_fits_its_terminal(rendered: Rendered, name: str) -> None:
         assert "…" not in table
         # A plan is for the model whose values vary most.
         model = "another-model" if name == "plan" else "a-model-with-a-long-name"
-        assert model in table.replace("\n", "")
+        # A long name may stand in several lines; files are described without models.
+        assert name == "describe" or all(part in table for part in re.split("(?<=-)", model))
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -353,9 +354,9 @@ def test_help_says_what_is_declared(
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
-    for _, option, _, default in options:
-        assert option.name in few
-        for words in (every_word, *[few] * (not option.rare)):
+    own = declared(command_of(name).question)
+    for field, option, _, default in options:
+        for words in (every_word, *[few] * (field in own)):
             assert "".join(option.help.removesuffix(".").split()) in words
             assert all(flag in words for flag in option.flags.split())
             if isinstance(default, str) and default:

@@ -21,22 +21,17 @@ def with_options_named(report: Report, command: str) -> Report:
     >>> with_options_named(plan, "plan").messages[0].text
     '--max-tasks limits it (--max-tasks: an option of passk plan)'
     """
-    messages = tuple(
-        message.spelled(f"{message.text} ({words})") if words else message
-        for message in report.messages
-        for words in [_whose(message.text, command)]
-    )
+
+    def named(text: str) -> str:
+        options = dict.fromkeys(_OPTION.findall(text))
+        foreign = [name for name in options if name not in _own()]
+        if not foreign:
+            return text
+        kind = "options" if len(foreign) > 1 else "an option"
+        return f"{text} ({' and '.join(foreign)}: {kind} of passk {command})"
+
+    messages = tuple(message.spelled(named) for message in report.messages)
     return replace(report, messages=messages)
-
-
-def _whose(text: str, command: str) -> str:
-    """Whose the options in a text are, where they are not the page's."""
-    named = list(dict.fromkeys(_OPTION.findall(text)))
-    foreign = [name for name in named if name not in _own()]
-    if not foreign:
-        return ""
-    plural = len(foreign) > 1
-    return f"{' and '.join(foreign)}: {'options' if plural else 'an option'} of passk {command}"
 
 
 @cache

@@ -85,7 +85,7 @@ class EachTask(Question):
         Option(
             "--rows",
             "N",
-            "Each task, the first N; --full and csv have all.",
+            "Each task, the first N; csv has all.",
             low=1,
             high=1_000_000,
         ),
