@@ -102,9 +102,8 @@ def test_a_name_stays_a_name(
         assert_pages(report)
     if report.plots:
         assert_lines(drawing(report.plots, WIDE.width))
-        assert_spec(json.loads(picture(report, ".json")))
-    if command == "estimate":
         assert_picture(picture(report, ".svg").decode())
+    if command == "estimate":
         assert_page(picture(report, ".html").decode())
 
 
@@ -155,11 +154,11 @@ def assert_jsonl(text: str, report: Report) -> None:
 def assert_markdown(text: str, report: Report) -> None:
     """Outside the signature's code no sign of Markdown or HTML is left but the tables' own."""
     assert_lines(text)
-    *blocks, signature = text.rstrip("\n").split("\n\n")
-    fence = re.match("`+", signature)
-    assert fence is not None
-    assert signature.endswith(fence[0])
-    assert fence[0] not in signature[len(fence[0]) : -len(fence[0])]
+    blocks = text.rstrip("\n").split("\n\n")
+    if fence := re.match("`+", blocks[-1]):
+        signature = blocks.pop()
+        assert signature.endswith(fence[0])
+        assert fence[0] not in signature[len(fence[0]) : -len(fence[0])]
     for block in blocks:
         bare = re.sub(r"\\.", "", block)
         assert not set("`<>[]$&~") & set(bare)
@@ -215,11 +214,6 @@ def assert_pages(report: Report) -> None:
             assert re.fullmatch(r"[a-z]+-\d+-\d+-(light|dark)\.svg", name)
             ElementTree.fromstring(content)
     assert not re.search(rb"(?<!\\)<(?!/?picture>|source |img )", files[""].split(b"\n`")[0])
-
-
-def assert_spec(node: Any) -> None:
-    for text in texts(node):
-        assert not any(map(unsafe, text)), text
 
 
 def assert_picture(text: str) -> None:

@@ -264,7 +264,7 @@ def test_a_note_says_how_names_were_read() -> None:
     split = by_temperature(counts, None)
     [said] = split.facts.messages
     assert split.series[0] == ("m", "0.1")
-    assert said.name == "temperatures-from-names"
+    assert said.name == "named-temperatures"
     assert "'m_T0.3' is 'm' at 0.3 and 2 more" in said.text
 
 
