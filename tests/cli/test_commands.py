@@ -80,8 +80,8 @@ def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
     for suffix, start in (
         (".csv", "model,"),
         (".json", "{"),
-        (".md", "pass@1 of gpt-4o is"),
-        (".txt", "pass@1 of gpt-4o is"),
+        (".md", "gpt-4o: pass@1 0.420"),
+        (".txt", "gpt-4o: pass@1 0.420"),
     ):
         target = tmp_path / f"out{suffix}"
         assert passk("estimate", TAU, "-o", target).out == ""
@@ -156,7 +156,9 @@ def _umask() -> int:
 
 
 def test_quiet_and_stderr(passk: Passk) -> None:
-    loud, quiet = passk("estimate", CRUX), passk("estimate", CRUX, "-q")
+    both = ["estimate", CRUX, "--model", "gpt-4-0613", "-m", "pass@1,gain@2"]
+    both += ["--where", "task_id in ('sample_1', 'sample_2')"]
+    loud, quiet = passk(*both), passk(*both, "-q")
     assert "note[" in loud.err
     assert "note[" not in quiet.err
     assert "warning[pooled-settings]: attempts differ in temperature and are pooled" in quiet.err

@@ -68,7 +68,7 @@ def test_normal_forms(passk: Passk, programs: Path, how: str, kinds: int, correc
     found = facts(done.out)
     assert float(found["distinct"]["estimate"]) == kinds
     assert float(found["distinct correct"]["estimate"]) == correct
-    assert "note[attempts-without-value]: 1 attempt without a solution" in done.err
+    assert "note[missing-values]: 1 attempt without a solution" in done.err
     assert ("note[unparsed-solutions]: 2 attempts" in done.err) == (how == "python")
 
 

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from passk_cli.charts.picture import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.cli.output import Output
 from passk_cli.render import renderer
-from passk_cli.render.style import Style
+from passk_cli.render.style import Style, shown_tables
 from passk_cli.report.model import Report
 from passk_cli.text import printable, unsafe
 from tests.conftest import SAMPLES, Passk
@@ -177,7 +177,7 @@ def assert_latex(text: str, report: Report) -> None:
     assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(ours)
     assert not any(line.startswith(("[", "*")) for line in lines)
     rows = [line for line in lines if line.endswith(r" \\")]
-    assert len(rows) == sum(len(table.rows) + 1 for table in report.tables)
+    assert len(rows) == sum(len(table.rows) + 1 for table in shown_tables(report, WIDE))
     for line in lines:
         assert "%" not in line.replace(r"\%", "")
         assert line in rows or re.match(r"\\(begin|end|toprule|midrule|bottomrule)\b", line)
@@ -213,25 +213,16 @@ def assert_pages(report: Report) -> None:
         if name:
             assert re.fullmatch(r"[a-z]+-\d+-\d+-(light|dark)\.svg", name)
             ElementTree.fromstring(content)
-    assert not re.search(rb"(?<!\\)<(?!/?picture>|source |img )", files[""].split(b"\n`")[0])
+    assert not re.search(
+        rb"(?<!\\)<(?!/?(?:picture|details|summary)>|source |img )", files[""].split(b"\n`")[0]
+    )
 
 
 def assert_picture(text: str) -> None:
     """XML of shapes and texts: no script, no link, nothing of another place."""
     elements = list(ElementTree.fromstring(text).iter())
     kinds = {element.tag.rpartition("}")[2] for element in elements}
-    assert kinds <= {
-        "svg",
-        "g",
-        "path",
-        "text",
-        "rect",
-        "line",
-        "defs",
-        "clipPath",
-        "tspan",
-        "style",
-    }
+    assert kinds <= {"svg", "g", "path", "circle", "text", "rect"}
     assert not any(name.startswith("on") for element in elements for name in element.attrib)
 
 
@@ -254,14 +245,6 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.opened.append(tag)
         assert not any(name.startswith("on") for name, _ in attrs)
-
-
-def texts(node: Any) -> Iterator[str]:
-    """Every text in a specification."""
-    if isinstance(node, str):
-        yield node
-    for each in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        yield from texts(each)
 
 
 FORMATS: dict[str, Callable[[str, Report], None]] = {

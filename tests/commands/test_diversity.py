@@ -213,7 +213,7 @@ def test_missing_solutions_are_one_kind_and_said() -> None:
     rows = [("m", "t", None, 0), ("m", "t", None, 0), ("m", "t", "a", 1), ("m", "u", "a", 1)]
     report = diversity_report(solved(*rows), (1,))
     assert facts(report)["m", "distinct"]["estimate"] == 1.5
-    fields = {said.name: said.fields for said in report.messages}["attempts-without-value"]
+    fields = {said.name: said.fields for said in report.messages}["missing-values"]
     assert fields["attempts"] == 2
 
 
