@@ -69,7 +69,7 @@ def test_ragged_file_has_pass_at_1_and_an_empty_pass_at_5_with_its_reason(passk:
     assert 100 * float(found["cot", "pass@1"]["estimate"]) == pytest.approx(75.6875, abs=1e-9)
     assert found["cot", "pass@5"]["estimate"] == ""
     assert found["cot", "pass@5"]["note"] == "n=1–3 < k=5 on 800 of 800 tasks"
-    assert "pass@5, pass^5 of cot empty: n=1–3 < k=5 on 800 of 800 tasks" in done.err
+    assert "no value of pass@5, pass^5 of cot: n=1–3 < k=5 on 800 of 800 tasks" in done.err
     alone = passk("estimate", ragged, "-k", "5")
     assert alone.code == 2
     assert "pass@5 needs 5 attempts per task; the most any task has is 3" in alone.err

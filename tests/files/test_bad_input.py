@@ -386,7 +386,7 @@ def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: P
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
     assert passk("estimate", SAMPLES / "tau_airline.csv", "-o", pipe).code == 0
-    assert reader.communicate()[0].startswith("pass@1 of gpt-4o")
+    assert reader.communicate()[0].startswith("gpt-4o: pass@1")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 

@@ -139,13 +139,13 @@ def test_a_remote_file_is_read_as_one_here(
 
 def test_every_argument_of_files_takes_addresses(passk: Passk, server: str, here: Path) -> None:
     new, old = f"{server}/runs/gpt-4_results.jsonl", f"{server}/runs/old.jsonl"
-    done = passk("gate", new, "--baseline", old, "--max-drop", "pass@1=0.5")
+    done = passk("gate", new, "--baseline", old, "--max-drop", "pass@1=0.5", "-v")
     assert (done.code, Handler.asked) == (0, ["/runs/gpt-4_results.jsonl", "/runs/old.jsonl"])
     assert "baseline=old.jsonl" in done.out
     # The baseline is no part of the new run; what is here and there are read together.
     done = passk("compare", new, old, here / "runs" / "packed.jsonl.gz", "--baseline", old, "-q")
     assert done.code == 0
-    assert "Against old at pass@1: 2 models tie (gpt-4" in done.out
+    assert "Against old at pass@1: 2 tied; highest: gpt-4" in done.out
     done = passk("tasks", new, "--against", f"was={old}", "-q")
     assert "was" in done.out
     counts = passk_cli.read([f"x={new}", here / "runs" / "old.jsonl"])
