@@ -109,8 +109,11 @@ class Lines:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
         height = plot.height or WHOLE[1]
         labels = [] if plot.has("panel") else _labels(plot.rows, across, up, height)
-        kinds = _dashes(distinct(rows, "kind"))
-        return Lines(across, up, points, distinct(rows, "series"), kinds, labels)
+        kinds = distinct(rows, "kind")
+        fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
+        free = iter([dash for dash in DASHES if dash not in fixed.values()])
+        dashes = {kind: fixed.get(kind) or next(free, DASHES[0]) for kind in kinds}
+        return Lines(across, up, points, distinct(rows, "series"), dashes, labels)
 
 
 def _alone(rows: Iterable[Row]) -> list[Row]:
@@ -121,12 +124,6 @@ def _alone(rows: Iterable[Row]) -> list[Row]:
             first, *others = run
             alone += [first] if defined and not others else []
     return alone
-
-
-def _dashes(kinds: Sequence[Any]) -> dict[Any, tuple[int, ...]]:
-    own = [_KINDS.get(kind) for kind in kinds]
-    free = iter([dash for dash in DASHES if dash not in own])
-    return {kind: dash or next(free, DASHES[0]) for kind, dash in zip(kinds, own, strict=True)}
 
 
 def _labels(rows: Sequence[Row], across: Axis, up: Axis, height: int) -> list[Row]:

@@ -1,10 +1,44 @@
-"""Plots → the contents of a file: svg and what is made from it (png, pdf), or a page (html)."""
+"""Plots → the contents of a file: svg, png and pdf, or a page of html that needs no network.
+
+On a page the colours are the page's, so that one drawing serves light and dark.
+"""
 
 from __future__ import annotations
 
-from passk_cli.charts import page, svg
-from passk_cli.charts.theme import THEMES
-from passk_cli.report.model import Report
+import html
+from importlib.resources import files
+
+from passk_cli.charts import svg
+from passk_cli.charts.layout import subtitle
+from passk_cli.charts.theme import FONT, THEMES, Theme
+from passk_cli.report.model import Report, signature_line
+from passk_cli.report.plot import Plot
+from passk_cli.text import printable
+
+# Colours by name, as style sheets know them.
+_SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
+_PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
+# The smallest share of its size that a panel is legible at.
+_SMALLEST = 0.65
+# The browser is told to load nothing.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+_STYLE = """
+:root { color-scheme: light dark; %(light)s }
+@media (prefers-color-scheme: dark) { :root { %(dark)s } }
+body { margin: 0 auto; padding: 16px; max-width: 1000px; font: 13px/1.5 %(font)s;
+  background: var(--paper); color: var(--text); }
+figure { margin: 0 0 32px; }
+figcaption { font-size: 15px; font-weight: bold; }
+figcaption span { display: block; font-size: 11px; font-weight: normal; color: var(--faint); }
+svg { display: block; flex: none; height: auto; }
+.legend, .panels { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 8px 0 0; }
+.panels { gap: 20px 28px; }
+footer { color: var(--faint); overflow-wrap: anywhere; }
+footer p { margin: 4px 0; }
+#tip { position: fixed; padding: 4px 8px; border: 1px solid var(--grid); border-radius: 4px;
+  background: var(--paper); white-space: pre; pointer-events: none; }
+#tip[hidden] { display: none; }
+"""
 
 
 def picture(report: Report, suffix: str, theme: str = "light", percent: bool = False) -> bytes:
@@ -14,7 +48,7 @@ def picture(report: Report, suffix: str, theme: str = "light", percent: bool = F
         reader instead.  percent : shares as percentages.
     """
     if suffix == ".html":
-        return page.document(report, percent).encode()
+        return document(report, percent).encode()
     drawing = svg.picture(report.plots, THEMES[theme], percent)
     if suffix == ".svg":
         return drawing.encode()
@@ -23,3 +57,74 @@ def picture(report: Report, suffix: str, theme: str = "light", percent: bool = F
     if suffix == ".png":
         return bytes(vl_convert.svg_to_png(drawing, scale=2))
     return bytes(vl_convert.svg_to_pdf(drawing))
+
+
+def variables(theme: str) -> str:
+    """The colours of a theme for a style sheet.
+
+    >>> variables("light")[:17]
+    '--paper: #ffffff;'
+    """
+    look = THEMES[theme]
+    names = {"paper": look.paper, "text": look.text, "faint": look.faint, "grid": look.grid}
+    names |= {f"series-{place}": paint for place, paint in enumerate(look.series)}
+    return " ".join(f"--{name}: {paint};" for name, paint in names.items())
+
+
+def inline(plot: Plot, percent: bool = False) -> str:
+    """The legend and the panels of a plot as svg elements; each mark holds its values in
+    `data-say`.
+
+    percent : shares as percentages.
+    """
+    legend, panels = svg.drawings(plot, _PAGE, percent)
+    items = "".join(each.element() for each in legend)
+    above = f'<div class="legend">{items}</div>' if items else ""
+    # A small window shrinks a panel as far as it stays legible; then it scrolls.
+    widths = [f' style="max-width:max(100%,{_SMALLEST * each.width:.0f}px)"' for each in panels]
+    drawn = (each.element(width) for each, width in zip(panels, widths, strict=True))
+    return f'{above}<div class="panels">{"".join(drawn)}</div>'
+
+
+def hover() -> str:
+    """The script that shows what a mark says, in the element #tip."""
+    return files("passk_cli.charts").joinpath("hover.js").read_text(encoding="utf-8")
+
+
+def document(report: Report, percent: bool = False) -> str:
+    """A document of all plots, with the messages, in words, and the signature below."""
+    title = next((plot.title for plot in report.plots if plot.title), "passk")
+    figures = "\n".join(_figure(plot, percent) for plot in report.plots)
+    texts = [f"{said.severity}: {printable(said.text)}" for said in report.messages]
+    texts += [signature_line(report)] if report.signature else []
+    below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
+    style = _STYLE % {"font": FONT, "light": variables("light"), "dark": variables("dark")}
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>{html.escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+{figures}
+<footer>
+{below}
+</footer>
+<div id="tip" role="tooltip" hidden></div>
+<script>{hover()}</script>
+</body>
+</html>
+"""
+
+
+def _figure(plot: Plot, percent: bool) -> str:
+    """A plot under its title; a reader who cannot see it is told what it is."""
+    lines = "".join(f"<span>{html.escape(line)}</span>" for line in subtitle(plot))
+    caption = f"<figcaption>{html.escape(plot.title)}{lines}</figcaption>"
+    name = html.escape(", ".join(filter(None, [plot.title, *subtitle(plot)])))
+    drawn = inline(plot, percent)
+    return f'<figure>{caption}<div role="img" aria-label="{name}">{drawn}</div></figure>'

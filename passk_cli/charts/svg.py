@@ -262,9 +262,12 @@ class _CurveDrawer(_Drawer):
         width, height = self.size
         ends = self.lines.labels
         right = max((width_of(end["text"], _NAME) for end in ends), default=0) + 20 if ends else 14
+        path = "".join(f"M0 {_number(height - at)}h{width}" for at in self.ticks)
+        ticks = ((-6, height - at + 4, text) for at, text in self.ticks.items())
         elements = "".join([
-            self._grid(), *map(self._rule, self.plot.rules), *self._lines(rows),
-            *map(self._interval, points), *self._points(rows, points), *self._labels(),
+            f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>',
+            _several(ticks, self.look.faint, "end"), *map(self._rule, self.plot.rules),
+            *self._lines(rows), *self._points(rows, points), *self._labels(),
             self.across(self.axis, 0, height),
         ])  # fmt: skip
         title = _words(0, _NAME, self.up.title, self.look.text, size=_NAME) if self.up.title else ""
@@ -280,13 +283,6 @@ class _CurveDrawer(_Drawer):
 
     def _hue(self, row: Row) -> int:
         return self.plot.hue(row.get("series"), self.lines.series)
-
-    def _grid(self) -> str:
-        width, height = self.size
-        path = "".join(f"M0 {_number(height - at)}h{width}" for at in self.ticks)
-        words = ((-6, height - at + 4, text) for at, text in self.ticks.items())
-        line = f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>'
-        return line + _several(words, self.look.faint, "end")
 
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
         """The bands, then the lines."""
@@ -304,15 +300,14 @@ class _CurveDrawer(_Drawer):
             paint = self.paint(self._hue(line[0]))
             yield f'<path d="{path}" fill="none" stroke="{paint}" stroke-width="2"{dash}/>'
 
-    def _interval(self, row: Row) -> str:
-        if row.get("low") is None or row.get("high") is None:
-            return ""
-        ends = _path([self._place(row, "low"), self._place(row, "high")])
-        return f'<path d="{ends}" stroke="{self.paint(self._hue(row))}" stroke-width="2.5"/>'
-
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
-        """Points of their own, else a few in the shape of each line, else none; under the mouse
-        all."""
+        """Intervals, then points of their own, else a few in the shape of each line, else none;
+        under the mouse all."""
+        for row in points:
+            if row.get("low") is not None and row.get("high") is not None:
+                ends = _path([self._place(row, "low"), self._place(row, "high")])
+                paint = self.paint(self._hue(row))
+                yield f'<path d="{ends}" stroke="{paint}" stroke-width="2.5"/>'
         shown = points
         if self.several and not self.plot.points:
             shown = [row for line in layout.by_line(rows).values() for row in self._spread(line)]
@@ -488,8 +483,11 @@ class _HeatDrawer(_Drawer):
             self.look.faint, "end", size,
         )  # fmt: skip
         # Columns are the same in all rows, and shares with few attempts are often the same.
+        # At whole pixels no paper shines through between neighbours.
+        edges = {end: round(axis.place(end)) for r in rows for end in (r["low"], r["high"])}
         columns = {
-            ends: _column(axis, *ends, step) for ends in {(r["low"], r["high"]) for r in rows}
+            (low, high): f' x="{edges[low]}" width="{edges[high] - edges[low]}" height="{step}"'
+            for low, high in {(r["low"], r["high"]) for r in rows}
         }
         fill = cache(self._filled)
         for place, own in enumerate(by_label.values()):
@@ -601,13 +599,6 @@ def _path(places: Iterable[tuple[float, float]]) -> str:
 
 def _dashes(dash: Sequence[int]) -> str:
     return f' stroke-dasharray="{" ".join(map(str, dash))}"' if len(dash) and dash[1] else ""
-
-
-def _column(axis: Axis, low: float, high: float, height: int) -> str:
-    """Where a cell lies in its row, as attributes: at whole pixels, so that no paper shines
-    through between neighbours."""
-    left, right = round(axis.place(low)), round(axis.place(high))
-    return f' x="{left}" width="{right - left}" height="{height}"'
 
 
 def _colour(share: float) -> str:

@@ -99,7 +99,11 @@ class _CurveDrawing(_Drawing):
     def panel(self, panel: Any) -> list[str]:
         canvas = self._canvas(_of(self.plot.rows, panel), _of(self.lines.points, panel))
         left = {min(at, self.up.length - 0.5): text for at, text in self.heights.items()}
-        above = [" " * (self.margin + 1) + word for word in self._dashes()]
+        dashes, above = self.lines.dashes, list[str]()
+        # Words at the ends of lines may say what dashes mean.
+        if len(dashes) > 1 and not (self.ends and len(self.lines.series) < 2):
+            words = "   ".join(f"{_STROKES[dash]} {kind}" for kind, dash in dashes.items())
+            above = [" " * (self.margin + 1) + words]
         above += [self.up.title] if self.up.title else []
         return above + self.frame(canvas, left, self.across)
 
@@ -110,13 +114,6 @@ class _CurveDrawing(_Drawing):
             return []
         marks = (_mark(self.plot.hue(name, series)) for name in series)
         return _flow([f"{m} {name}" for m, name in zip(marks, series, strict=True)], self.width)
-
-    def _dashes(self) -> list[str]:
-        """The legend of dashes, where words at the ends do not say it."""
-        dashes = self.lines.dashes
-        if len(dashes) < 2 or (self.ends and len(self.lines.series) < 2):
-            return []
-        return ["   ".join(f"{_STROKES[dash]} {kind}" for kind, dash in dashes.items())]
 
     def _canvas(self, rows: Sequence[Row], points: Sequence[Row]) -> Canvas:
         canvas = Canvas(self.across.length, self.up.length, self._labels(), self.room)

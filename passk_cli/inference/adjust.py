@@ -39,25 +39,14 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]
     p, order = _sorted(p)
     remaining = np.arange(len(order), 0, -1)
     if smallest is not None:
-        remaining = _could_reach(p.flat[order], _reachable(smallest, p).flat[order])
+        least = np.broadcast_to(np.asarray(smallest, dtype=np.float64), p.shape)
+        if np.any((least < 0) | (least > p * (1 + 1e-9))):
+            raise ValueError("the smallest p of a test must lie between 0 and its p")
+        # Rounding may bring a smallest p above the p of its test.  Tests before place j have one of
+        # at most their own p, and so of at most p_(j): they are among all that could reach it.
+        least = np.sort(np.minimum(least, p).flat[order])
+        remaining = np.searchsorted(least, p.flat[order], side="right") - np.arange(len(order))
     return _put_back(np.maximum.accumulate(p.flat[order] * remaining), order, p)
-
-
-def _reachable(smallest: ArrayLike, p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The smallest p's, a little less where rounding brought them above the p of their test."""
-    array = np.broadcast_to(np.asarray(smallest, dtype=np.float64), p.shape)
-    if np.any((array < 0) | (array > p * (1 + 1e-9))):
-        raise ValueError("the smallest p of a test must lie between 0 and its p")
-    return np.minimum(array, p)
-
-
-def _could_reach(p: NDArray[np.float64], smallest: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Per place j of sorted p-values, how many tests from there on could have reached p_(j).
-
-    Those before j have a smallest of at most their own p, and so of at most p_(j): they are among
-    all that could have reached it.
-    """
-    return np.searchsorted(np.sort(smallest), p, side="right") - np.arange(len(p))
 
 
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]:

@@ -210,14 +210,11 @@ def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats
 def _extreme_rates(n: Ints, c: Ints, most: Ints) -> tuple[Floats, Floats]:
     """No rates of passes between c and most are lower or higher: those of the extreme strengths."""
     low, high = (
-        [(x + s * _overall(n, x)[:, None]) / (n + s) for s in (_WEAKEST, 1.0)] for x in (c, most)
+        [(x + s * overall[:, None]) / (n + s) for s in (_WEAKEST, 1.0)]
+        for x in (c, most)
+        for overall in [(x.sum(axis=1) + 0.5) / (n.sum(axis=1) + 1.0)]
     )
     return np.minimum(*low), np.maximum(*high)
-
-
-def _overall(n: Ints, c: Ints) -> Floats:
-    rate: Floats = (c.sum(axis=1) + 0.5) / (n.sum(axis=1) + 1.0)
-    return rate
 
 
 def _spread_between(metric: Metric, n: Ints, low: Floats, high: Floats) -> Floats:

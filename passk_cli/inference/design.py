@@ -1,5 +1,7 @@
 """How much a metric's task values will vary in a design not yet run, from assumptions or a pilot.
 
+Also how two models' true values correlate over tasks, and the ways to spend a budget of attempts.
+
 A design is T tasks × n attempts.  The estimate is the mean of T independent task values, so its
 standard error is √(Var V / T), and what has to be known is Var V as a function of n:
 
@@ -11,6 +13,7 @@ The variance of a difference of two models has the same two parts.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -18,12 +21,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from passk_cli.errors import ParameterError
+from passk_cli.inference.exact import NORMAL
 from passk_cli.metrics.pass_k import unique_pairs
+from passk_cli.metrics.registry import Metric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from passk_cli.metrics.registry import Metric
 
     Floats = NDArray[np.float64]
 
@@ -34,6 +37,14 @@ _BLOCK_ELEMENTS = 1 << 22
 _AT_MOST = 1e-6
 # A share of the variance that is rounding.
 _NO_LUCK = 1e-9
+# One-sided level at which the variance of the true values counts as above 0.
+_CONFIDENCE = 0.95
+# A correlation this little outside [−1, 1] is rounding.
+_ROUNDING = 1e-9
+# A split this close to the best counts as good, and the one with the most tasks is taken.
+_AS_GOOD = 1.01
+
+Split = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -443,3 +454,106 @@ def _log_choose(n: NDArray[np.int64] | int, k: NDArray[np.int64] | int) -> Float
 def _running(terms: Floats) -> Floats:
     """0 and the running sums of the terms."""
     return np.concatenate([[0.0], np.cumsum(terms)])
+
+
+def between_error(pilot: Piloted) -> float:
+    """Standard error of a pilot's own `raw_between`: that of the mean of h − 2 m v over tasks.
+
+    v : a task's value, m their mean.  h : the mean product of the values of two separate groups of
+    k of its attempts.  pilot : n₀ ≥ 2k.
+    Source: the delta method for mean h − m².
+    """
+    un, uc, index = unique_pairs(pilot.n, pilot.c)
+    squares = np.zeros(len(un))
+    for i in np.unique(index).tolist():
+        pair = slice(i, i + 1)
+        squares[i] = same_task(pilot.metric, thinned(un[pair], uc[pair], 2 * pilot.metric.k))
+    influences: NDArray[np.float64] = squares[index] - 2.0 * pilot.expected * pilot.values
+    return float(influences.std(ddof=1)) / math.sqrt(len(influences))
+
+
+def tells_apart(pilot: Piloted) -> bool:
+    """Whether the tasks' true values differ more than luck explains, at one-sided 5 %.
+
+    Where n₀ < 2k the success rates are asked instead, on the tasks with two attempts: `between`
+    rests there on a model of theirs.  A pilot that has no two such tasks tells nothing apart.
+
+    >>> n, c = np.full(6, 4), np.array([0, 0, 1, 3, 4, 4])
+    >>> tells_apart(Piloted(Metric("pass@", 1), n, c))
+    True
+    >>> tells_apart(Piloted(Metric("pass@", 1), n, np.array([1, 2, 3, 2, 2, 2])))
+    False
+    """
+    if not pilot.measures_between:
+        twice = pilot.n >= 2
+        if twice.sum() < 2:
+            return False
+        pilot = Piloted(Metric("pass@", 1), pilot.n[twice], pilot.c[twice])
+    return pilot.raw_between > max(NORMAL.inv_cdf(_CONFIDENCE) * between_error(pilot), 0.0)
+
+
+def true_correlation(first: Piloted, second: Piloted, covariance: float) -> float:
+    """Covariance / √(between · between): of the true values, luck taken out.
+
+    NaN where either `between` is 0 or not known.  Outside [−1, 1] the pilot is too small to tell;
+    what rounding alone moves outside is moved back.
+    Source: Spearman 1904, "The proof and measurement of association between two things".
+
+    >>> one = Piloted(Metric("pass@", 1), np.full(3, 2), np.array([0, 0, 2]))
+    >>> round(true_correlation(one, one, one.between / 2), 12)
+    0.5
+    """
+    scale = math.sqrt(first.between * second.between)
+    if not scale > 0.0:
+        return math.nan
+    estimate = covariance / scale
+    return math.copysign(1.0, estimate) if 1.0 < abs(estimate) < 1.0 + _ROUNDING else estimate
+
+
+def splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split]:
+    """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
+
+    n in steps of 5 % from the least to 4 times that or 200 (little is left of luck by then), and
+    the n that spends most on most_tasks.  What does not divide evenly stays unspent.
+
+    >>> splits(10, 2)
+    [(5, 2), (3, 3), (2, 4), (2, 5)]
+    """
+    steps = math.ceil(math.log(max(4.0, 200.0 / least)) / math.log(1.05))
+    ns = {math.floor(least * 1.05**i) for i in range(steps + 1)}
+    if most_tasks is not None:
+        ns.add(budget // most_tasks)
+    pairs = ((min(budget // n, most_tasks or budget), n) for n in sorted(ns) if n >= least)
+    return [(tasks, n) for tasks, n in pairs if tasks >= 2]
+
+
+def best_splits(
+    options: Sequence[Split], errors: Mapping[str, Sequence[float]]
+) -> dict[str, Split]:
+    """The best split for each metric, and for "all" of several at once.
+
+    Best is the smallest standard error; of splits within 1 % of it the one with the most tasks,
+    then the fewest attempts.  For all at once, the smallest excess of any metric over its own best.
+    options : (tasks, attempts) of each split.  errors : metric → standard error in each; infinite
+    where there is none.  A metric without any has no best split, and then there is none for all.
+
+    >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
+    {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}
+    """
+    best: dict[str, Split] = {}
+    excess = [0.0] * len(options)
+    for name, those in errors.items():
+        least = min(those, default=math.inf)
+        if math.isfinite(least):
+            best[name] = _as_good(options, those)
+        ratios = [error / least if math.isfinite(least) else math.inf for error in those]
+        excess = [max(pair) for pair in zip(excess, ratios, strict=True)]
+    if len(errors) > 1 and math.isfinite(min(excess, default=math.inf)):
+        best["all"] = _as_good(options, excess)
+    return best
+
+
+def _as_good(options: Sequence[Split], errors: Sequence[float]) -> Split:
+    least = min(errors)
+    good = [o for o, e in zip(options, errors, strict=True) if e <= _AS_GOOD * least]
+    return min(good, key=lambda option: (-option[0], option[1]))

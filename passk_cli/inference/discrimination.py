@@ -128,32 +128,24 @@ def _limits(correlation: Floats, count: Integers, level: float) -> tuple[Floats,
 
 def _tests(x: Floats, y: Floats, correlation: Floats, count: Integers) -> tuple[Floats, Floats]:
     """One-sided p-values of correlations of 0 or more, and the smallest there can be."""
+    from scipy.special import stdtr
+
     p, smallest = np.full(len(count), np.nan), np.full(len(count), np.nan)
     defined = ~np.isnan(correlation)
     for models in np.unique(count[defined]).tolist():
         at = np.flatnonzero(defined & (count == models))
         if models > MOST_ORDERED:
             smallest[at] = [_least_share(column, models) for column in x[:, at].T]
-            p[at] = np.maximum(_t_tails(correlation[at], models), smallest[at])
+            inside = np.clip(correlation[at], -1 + 1e-15, 1.0 - 1e-15)
+            tails = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
+            p[at] = np.maximum(tails, smallest[at])
             continue
         # Without attempts a model's centred ranks are 0 in both: only the others are put in order.
-        places = np.argsort(_absent(x, y, at), axis=0, kind="stable")[:models]
+        absent = (x[:, at] == 0.0) & (y[:, at] == 0.0)
+        places = np.argsort(absent, axis=0, kind="stable")[:models]
         own_x, own_y = (np.take_along_axis(values[:, at], places, axis=0) for values in (x, y))
         p[at], smallest[at] = _all_orders(own_x, own_y)
     return p, smallest
-
-
-def _absent(x: Floats, y: Floats, at: NDArray[np.intp]) -> NDArray[np.bool_]:
-    absent: NDArray[np.bool_] = (x[:, at] == 0.0) & (y[:, at] == 0.0)
-    return absent
-
-
-def _t_tails(correlation: Floats, models: int) -> Floats:
-    from scipy.special import stdtr
-
-    inside = np.clip(correlation, -1 + 1e-15, 1.0 - 1e-15)
-    tails: Floats = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
-    return tails
 
 
 def _least_share(ranks: Floats, models: int) -> float:

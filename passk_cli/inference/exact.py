@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from passk_cli.inference.rounding import common_denominator
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -43,6 +45,8 @@ _BITS = 44
 _SAME = 1e-15
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
+# Parts of the span of the values that a common lattice may have.
+_FINEST = 100_000
 
 
 def dirichlet_cdf(
@@ -64,12 +68,6 @@ def dirichlet_cdf(
     a, alpha, b = _atoms(totals, weights, sizes)
     below, above = (float(tail[0]) for tail in _tails((a - q * b)[None], alpha[None]))
     return below if below <= above else 1.0 - above
-
-
-def _deviate(below: float, above: float) -> float:
-    """The normal deviate of a probability given by its smaller tail."""
-    tail = max(min(below, above), 1e-300)
-    return NORMAL.inv_cdf(tail) if below <= above else -NORMAL.inv_cdf(tail)
 
 
 def _atoms(
@@ -201,8 +199,9 @@ def _quantiles(
     for _ in range(100):
         # In normal deviates the distribution function is nearly straight: few steps suffice.
         below, above = _tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
-        score = [_deviate(*both) for both in zip(below.tolist(), above.tolist(), strict=True)]
-        miss = np.array(score) - deviate
+        tails = np.maximum(np.minimum(below, above), 1e-300).tolist()
+        signs = np.where(below <= above, 1.0, -1.0)
+        miss = signs * np.array([NORMAL.inv_cdf(tail) for tail in tails]) - deviate
         going = np.abs(miss) >= 1e-13 * (1 + abs(deviate))
         going &= high[rows] - low[rows] >= 4e-16 * high[rows]
         rows, miss = rows[going], miss[going]
@@ -418,8 +417,9 @@ class BootstrapLaw:
         # Bernstein: beyond this reach lies less than exp(−30) = 1e-13 on either side.
         reach = width * 10 + math.sqrt((width * 10) ** 2 + 60 * variance)
         window = min(2 * reach, count * width)
-        step = _common_step(x, width)
-        if step is None or window / step > _LATTICE_TOP:
+        cells = common_denominator((x - x[0]) / width, _FINEST, 1e-13)
+        step = width / cells if cells else 0.0
+        if not step or window / step > _LATTICE_TOP:
             step = max(window / _FFT_CELLS, math.sqrt(variance) / 4096 / 16)
         cells = 1 << max(4, math.ceil(math.log2(window / step + 2)))
         place = np.rint((x - x[0]) / step)
@@ -451,18 +451,3 @@ class BootstrapLaw:
         # A hair less, so that a jump that reaches p up to rounding counts as reaching it.
         place = int(np.searchsorted(cumulative, p - 1e-12))
         return first + step * min(place, len(law) - 1)
-
-
-def _common_step(x: NDArray[np.float64], width: float) -> float | None:
-    """The step of the coarsest lattice all values lie on, if it is at least width/100,000."""
-    from fractions import Fraction
-
-    denominator = 1
-    for value in ((x - x[0]) / width).tolist():
-        fraction = Fraction(value).limit_denominator(100_000)
-        if abs(float(fraction) - value) > 1e-13:
-            return None
-        denominator = math.lcm(denominator, fraction.denominator)
-        if denominator > 100_000:
-            return None
-    return width / denominator

@@ -188,7 +188,9 @@ def extrapolate(
     # The law's priors are of hardness: of failures the check says nothing.
     law = fit == EX_GAUSSIAN and not mirrored
     if law and result.misfit is not None and result.misfit.fails:
-        result = _hull(result, forecast.by(tuple(MODELS)))
+        weighed = forecast.by(tuple(MODELS))
+        low, high = np.minimum(result.low, weighed.low), np.maximum(result.high, weighed.high)
+        result = replace(weighed, low=low, high=high, law=result, weighed=weighed)
     return _mirror(result) if mirrored else result
 
 
@@ -349,12 +351,6 @@ def _quantiles(
     rows = order[place, np.arange(draws.shape[1])]
     quantiles: NDArray[np.float64] = draws[rows, np.arange(draws.shape[1])]
     return quantiles
-
-
-def _hull(law: Extrapolation, weighed: Extrapolation) -> Extrapolation:
-    """The weighed models' estimate with the hull of both intervals."""
-    low, high = np.minimum(law.low, weighed.low), np.maximum(law.high, weighed.high)
-    return replace(weighed, low=low, high=high, law=law, weighed=weighed)
 
 
 def _mirror(law: Extrapolation) -> Extrapolation:

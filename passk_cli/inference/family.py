@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -138,24 +137,23 @@ def family(
     residuals = _Residuals.of(differences, np.asarray(sizes, float), shared)
     units = len(residuals.models)
     if units <= _COUNTED:
-        return SmallestP(columns, np.sort(residuals.smallest(_all_signs(units))), exact=True)
+        # The first sign is 1: the other patterns are mirror images.
+        patterns = np.arange(1 << (units - 1))[:, None]
+        signs = np.where((patterns >> np.arange(units)) & 1, -1.0, 1.0)
+        return SmallestP(columns, np.sort(residuals.smallest(signs)), exact=True)
     p = np.asarray(p, dtype=np.float64)
     drawn: list[Floats] = []
-    for patterns in _growing(resamples, columns):
-        blocks = range(sum(map(len, drawn)) // BLOCK_RESAMPLES, -(-patterns // BLOCK_RESAMPLES))
+    least, times = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1
+    while True:
+        length = least * times
+        blocks = range(sum(map(len, drawn)) // BLOCK_RESAMPLES, length // BLOCK_RESAMPLES)
         drawn += [residuals.smallest(_drawn_signs(units, seed, block)) for block in blocks]
-        law = SmallestP(columns, np.sort(np.concatenate(drawn)[:patterns]))
-        noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / patterns)
-        if not (np.abs(law.adjusted(p) - alpha) <= noise).any():
-            break
-    return law
-
-
-def _growing(resamples: int, columns: int) -> Iterator[int]:
-    times = 1
-    while times == 1 or (times <= _LONGER and times * resamples * columns <= _MOST):
-        yield -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES * times
+        law = SmallestP(columns, np.sort(np.concatenate(drawn)[:length]))
+        noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
         times *= 4
+        enough = times > _LONGER or times * resamples * columns > _MOST
+        if enough or not (np.abs(law.adjusted(p) - alpha) <= noise).any():
+            return law
 
 
 @dataclass(frozen=True)
@@ -243,12 +241,6 @@ def _order(values: Floats) -> NDArray[np.intp]:
     moments = [np.round((values**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
     columns = np.lexsort(moments)
     return np.lexsort(np.round(values[:, columns[::-1]], 9).T)
-
-
-def _all_signs(units: int) -> Floats:
-    """Every pattern once, the first sign being 1: the others are mirror images."""
-    patterns = np.arange(1 << (units - 1))[:, None]
-    return np.where((patterns >> np.arange(units)) & 1, -1.0, 1.0)
 
 
 def _drawn_signs(units: int, seed: int, block: int) -> Floats:

@@ -177,7 +177,9 @@ def _unconditional(n: int, n_base: int) -> Floats:
     order = np.argsort(fisher, axis=None, kind="stable")
     ranked = fisher.flat[order]
     last = np.searchsorted(ranked, ranked * (1 + 1e-7), side="right") - 1
-    rates = _grid(n + n_base)
+    steps = max(_FEWEST, int(np.ceil(_STEPS * np.pi * np.sqrt(n + n_base))))
+    steps += steps % 2
+    rates = np.sin(np.linspace(0.0, np.pi, steps + 1) / 2) ** 2
     first, second = _binomials(n, rates), _binomials(n_base, rates)
     largest = np.zeros(len(order))
     window: list[Floats] = []
@@ -196,12 +198,6 @@ def _between(before: Floats, here: Floats, after: Floats) -> Floats:
     bend = 2 * here - before - after
     top = (here >= before) & (here >= after) & (bend > 0)
     return np.where(top, here + (after - before) ** 2 / (8 * np.where(top, bend, 1.0)), 0.0)
-
-
-def _grid(attempts: int) -> Floats:
-    steps = max(_FEWEST, int(np.ceil(_STEPS * np.pi * np.sqrt(attempts))))
-    steps += steps % 2
-    return np.sin(np.linspace(0.0, np.pi, steps + 1) / 2) ** 2
 
 
 def _binomials(n: int, rates: Floats) -> Floats:

@@ -121,7 +121,9 @@ def _gains(
         se[np.isnan(estimate)] = np.nan
         low, high = np.full((2, len(ks)), np.nan)
         if setting.level is not None and not new:
-            low, high = _repeated_gain(n, c, ks, estimate, setting.tail)
+            for i, (k, gain) in enumerate(zip(ks.tolist(), estimate.tolist(), strict=True)):
+                if not math.isnan(gain):
+                    low[i], high[i] = gain_limits(n, c, k, gain, setting.tail) if k > 1 else (0, 0)
         all_gains.append(Gains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0)))
         defined = ~np.isnan(estimate)
         jobs.append(_resampled_gain(rates, powers[defined], ks[defined], estimate[defined]))
@@ -130,17 +132,6 @@ def _gains(
     for gains, (lows, highs) in zip(all_gains, guarded_limits(jobs, setting), strict=True):
         gains.low[defined], gains.high[defined] = np.maximum(lows, 0), np.maximum(highs, 0)
     return all_gains
-
-
-def _repeated_gain(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], gain: Floats, tail: float
-) -> tuple[Floats, Floats]:
-    """Limits over repeated attempts at the same tasks: see `hull.gain_limits`."""
-    limits = np.full((2, len(ks)), np.nan)
-    for i, (k, value) in enumerate(zip(ks.tolist(), gain.tolist(), strict=True)):
-        if not math.isnan(value):
-            limits[:, i] = gain_limits(n, c, k, value, tail) if k > 1 else 0.0
-    return limits[0], limits[1]
 
 
 def _influence_of_gain(ks: NDArray[np.int64], mean: float) -> Influence:

@@ -246,17 +246,16 @@ def equivalences(
         for places, law in difference_laws(samples):
             answers[places] = law.equivalence(margin)
         return answers.tolist()
-    one = _tango_equivalence if method == TANGO else _equivalence
-    return [one(sample, margin, method, population) for sample in samples]
-
-
-def _tango_equivalence(sample: Sample, margin: float, method: str, population: str) -> float:
+    if method != TANGO:
+        return [_equivalence(sample, margin, method, population) for sample in samples]
     from passk_cli.inference.discordance import tango_equivalence
 
-    if interval(sample, method, population=population).low is None:
-        return math.nan
-    d = sample.values
-    return tango_equivalence(len(d), int((d > 0).sum()), int((d < 0).sum()), margin)
+    limits = intervals(samples, method, population=population)
+    return [
+        math.nan if each.low is None
+        else tango_equivalence(len(d), int((d > 0).sum()), int((d < 0).sum()), margin)
+        for each, d in zip(limits, (sample.values for sample in samples), strict=True)
+    ]  # fmt: skip
 
 
 def _equivalence(sample: Sample, margin: float, method: str, population: str) -> float:
@@ -433,7 +432,11 @@ class Guards:
             alpha = np.concatenate([*(weight for _, weight in guards), counts], axis=1)
             b = np.concatenate([*[size] * len(guards), sizes], axis=1)
             limits.append(dirichlet_quantiles(a, alpha, p, b).tolist())
-        return list(map(_held, samples, *limits))
+        # A limit whose values all lie on its bound is the bound.
+        return [
+            (s.low if _at(s, s.low) else lower, s.high if _at(s, s.high) else upper)
+            for s, lower, upper in zip(samples, *limits, strict=True)
+        ]
 
     def p(self, sample: Sample, mean: float) -> float:
         """Twice the smaller tail beyond a mean: ≤ α where the interval at 1 − α leaves it out."""
@@ -466,18 +469,8 @@ class Guards:
         )
 
 
-def _observations(away: Floats, sizes: Floats, counts: Floats) -> Floats:
-    return np.ones(away.shape[:-1])
-
-
-GUARD, GAFFKE = Guards(lump_weights), Guards(_observations)
+GUARD, GAFFKE = Guards(lump_weights), Guards(lambda away, sizes, counts: np.ones(away.shape[:-1]))
 JEFFREYS = Guards(lump_weights, far=0.5)
-
-
-def _held(sample: Sample, low: float, high: float) -> Limits:
-    """The limits; one whose values all lie on its bound is the bound."""
-    at_low, at_high = _at(sample, sample.low), _at(sample, sample.high)
-    return sample.low if at_low else low, sample.high if at_high else high
 
 
 def _at(sample: Sample, bound: float) -> bool:
@@ -554,8 +547,11 @@ def _t(sample: Sample, tail: float) -> Limits:
 
 def _jackknife(sample: Sample, tail: float) -> Limits:
     """Normal limits with the jackknife variance over attempts, held inside the bounds."""
-    within = _variance_of_attempts(sample)
-    reach = NORMAL.inv_cdf(1 - tail) * math.sqrt(float(within.sum())) / len(sample.values)
+    if sample.within is None or np.isnan(sample.within).any():
+        raise _Undefined(
+            "no attempt can be left out: n = k on some task (it needs n > k), or order matters"
+        )
+    reach = NORMAL.inv_cdf(1 - tail) * math.sqrt(float(sample.within.sum())) / len(sample.values)
     return max(sample.mean - reach, sample.low), min(sample.mean + reach, sample.high)
 
 
@@ -654,14 +650,6 @@ def _standard_error(sample: Sample) -> float:
     if sample.se is None:
         raise _too_few(sample)
     return sample.se
-
-
-def _variance_of_attempts(sample: Sample) -> NDArray[np.float64]:
-    if sample.within is None or np.isnan(sample.within).any():
-        raise _Undefined(
-            "no attempt can be left out: n = k on some task (it needs n > k), or order matters"
-        )
-    return sample.within
 
 
 def _require_one_attempt(sample: Sample) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +15,7 @@ from passk_cli.inference.dealing import (
     deals_of_attempts,
     deals_of_counts,
 )
+from passk_cli.inference.rounding import common_denominator
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric
 
@@ -127,11 +126,18 @@ def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutati
     return Permutation(p, min(p, smallest), exact=False)
 
 
-@dataclass(frozen=True)
 class _SumLaw:
     """The law of a sum of independent differences, one per task."""
 
-    strata: list[Stratum]
+    def __init__(self, strata: list[Stratum]) -> None:
+        self.strata = strata
+        self._values: Floats = np.concatenate([np.empty(0), *(each.values for each in strata)])
+        chances = np.concatenate([np.empty(0), *(each.chances for each in strata)])
+        self._logs: Floats = np.log(chances)
+        self._sizes = np.array([len(each.values) for each in strata], dtype=np.int64)
+        self._counts = np.array([each.count for each in strata], dtype=np.int64)
+        self._ends = np.cumsum(self._sizes)
+        self._starts = self._ends - self._sizes
 
     @property
     def smallest(self) -> float:
@@ -154,9 +160,11 @@ class _SumLaw:
         """
         if not self.strata:
             return 1.0, 1.0
-        step = _common_step([stratum.values for stratum in self.strata])
-        if step is None:
+        values = np.unique(np.round(np.append(self._values, 0.0), 13))
+        denominator = common_denominator(values, _DENOMINATOR, 1e-12)
+        if denominator is None:
             return None
+        step = 1 / denominator
         places = np.rint(self._values / step).astype(np.int64)
         low = np.minimum.reduceat(places, self._starts)
         spans = np.maximum.reduceat(places, self._starts) - low
@@ -172,7 +180,14 @@ class _SumLaw:
         law = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
         at = round(observed / step) - int(self._counts @ low)
         away: Floats = (np.arange(cells) - at) * np.float64(step)
-        return _both_tails(law, away, at, theta, height)
+        # The tail that the law is tilted to is summed, the other is the rest.
+        side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
+            slice(None, at + 1), slice(None, at)
+        )  # fmt: skip
+        scale = math.exp(height)
+        tail = scale * float(law[side] @ np.exp(-theta * away[side]))
+        rest = 1.0 - scale * float(law[beyond] @ np.exp(-theta * away[beyond]))
+        return (rest, tail) if theta >= 0 else (tail, rest)
 
     def chernoff(self, observed: float) -> float:
         """The bound exp(K(θ) − θS) on the smaller tail, at its best θ."""
@@ -208,58 +223,6 @@ class _SumLaw:
         variances = np.add.reduceat(chances * away**2, self._starts)
         cumulant = float(self._counts @ (tops + np.log(totals)))
         return float(self._counts @ means), float(self._counts @ variances), cumulant, chances
-
-    @cached_property
-    def _values(self) -> Floats:
-        values: Floats = np.concatenate([stratum.values for stratum in self.strata])
-        return values
-
-    @cached_property
-    def _logs(self) -> Floats:
-        logs: Floats = np.log(np.concatenate([stratum.chances for stratum in self.strata]))
-        return logs
-
-    @cached_property
-    def _sizes(self) -> Integers:
-        return np.array([len(stratum.values) for stratum in self.strata])
-
-    @cached_property
-    def _ends(self) -> Integers:
-        return np.cumsum(self._sizes)
-
-    @cached_property
-    def _starts(self) -> Integers:
-        return self._ends - self._sizes
-
-    @cached_property
-    def _counts(self) -> Integers:
-        return np.array([stratum.count for stratum in self.strata])
-
-
-def _both_tails(
-    law: Floats, away: Floats, at: int, theta: float, height: float
-) -> tuple[float, float]:
-    """(P(≤ S), P(≥ S)): the tail that the law is tilted to is summed, the other is the rest."""
-    side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
-        slice(None, at + 1), slice(None, at)
-    )  # fmt: skip
-    scale = math.exp(height)
-    tail = scale * float(law[side] @ np.exp(-theta * away[side]))
-    rest = 1.0 - scale * float(law[beyond] @ np.exp(-theta * away[beyond]))
-    return (rest, tail) if theta >= 0 else (tail, rest)
-
-
-def _common_step(values: list[Floats]) -> float | None:
-    """The step of a lattice through 0 that holds all values; None where there is none so coarse."""
-    denominator = 1
-    for value in np.unique(np.round(np.concatenate([np.zeros(1), *values]), 13)).tolist():
-        fraction = Fraction(value).limit_denominator(_DENOMINATOR)
-        if abs(float(fraction) - value) > 1e-12:
-            return None
-        denominator = math.lcm(denominator, fraction.denominator)
-        if denominator > _DENOMINATOR:
-            return None
-    return 1 / denominator
 
 
 def _count_reached(

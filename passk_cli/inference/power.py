@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -127,12 +126,11 @@ def _rejects(away: float, degrees: int, level: float) -> float:
 @lru_cache(maxsize=1024)
 def _noncentrality(degrees: int, level: float, wanted: float) -> float:
     """The noncentrality that is rejected with the power wanted; designs of a plan share it."""
-    return _root(lambda away: _rejects(away, degrees, level) - wanted)
 
+    def lacking(away: float) -> float:
+        return _rejects(away, degrees, level) - wanted
 
-def _root(rising: Callable[[float], float]) -> float:
-    """Where a rising function that is negative at 0 crosses it."""
     high = 4.0
-    while rising(high) < 0:
+    while lacking(high) < 0:
         high *= 2.0
-    return crossing(rising, 0.0, high, 1e-12)
+    return crossing(lacking, 0.0, high, 1e-12)

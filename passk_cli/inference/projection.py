@@ -90,7 +90,7 @@ class Weighed:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """1 − pass@k of the tasks with n ≥ known, k ≤ known: once (1 × ks), and resampled."""
         long = self.n >= known
-        fails = np.stack([_failing(self.n[long], self.c[long], k) for k in ks.tolist()], axis=1)
+        fails = _failing(self.n[long], self.c[long], ks)
         once, again = self.once[:, long], self.again[:, long]
         return (
             once @ fails / once.sum(axis=1, keepdims=True),
@@ -107,7 +107,7 @@ class Projection:
 
     def __init__(self, tasks: Weighed, ks: NDArray[np.int64]) -> None:
         self.tasks, self.ks = tasks, ks
-        self.fails = np.stack([_failing(tasks.n, tasks.c, k) for k in ks.tolist()], axis=1)
+        self.fails = _failing(tasks.n, tasks.c, ks)
         self.fails[np.isnan(self.fails)] = 0.0
         self.sizes = np.unique(tasks.n)
         unsolved = tasks.c == 0
@@ -144,9 +144,11 @@ class Projection:
         return means
 
 
-def _failing(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Probability that k of the n attempts, drawn without replacement, all fail; NaN if n < k."""
-    return hat_pairs(n, n - c, k)
+def _failing(
+    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Chances that k of the n attempts all fail, NaN where n < k: (cells × ks)."""
+    return np.stack([hat_pairs(n, n - c, k) for k in ks.tolist()], axis=1)
 
 
 def _hypergeometric(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> NDArray[np.float64]:

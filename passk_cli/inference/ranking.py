@@ -44,13 +44,9 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     shared = [""] * count
     for place, models in enumerate(members):
         for i in models:
-            shared[i] += _letter(place)
+            # a … z, then a1 … z1 and so on.
+            shared[i] += chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
     return shared
-
-
-def _letter(place: int) -> str:
-    """a … z, then a1 … z1 and so on."""
-    return chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
 
 
 def lead_shares(draws: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ A question of yes or no (is there a spread, which of two is larger) is not answe
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,27 @@ if TYPE_CHECKING:
 
 # A share of the numbers that a result was computed from.
 ROUNDING = 1e-12
+
+
+def common_denominator(values: NDArray[np.float64], largest: int, within: float) -> int | None:
+    """The least d for which all values are multiples of 1/d; None where it is above `largest`.
+
+    values : finite.  within : how far off a multiple a value may be.
+
+    >>> common_denominator(np.array([0.5, 1 / 3]), 100, 1e-12)
+    6
+    """
+    from fractions import Fraction
+
+    denominator = 1
+    for value in values.tolist():
+        fraction = Fraction(value).limit_denominator(largest)
+        if abs(float(fraction) - value) > within:
+            return None
+        denominator = math.lcm(denominator, fraction.denominator)
+        if denominator > largest:
+            return None
+    return denominator
 
 
 def constant(values: NDArray[np.float64]) -> bool:

@@ -61,16 +61,6 @@ def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
     return np.where(c > 0, low, 0.0)
 
 
-def upper_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
-    """One-sided upper limits of pass rates: P(X ≤ c | high) = 1 − level; 1 where c = n.
-
-    >>> upper_limits([3, 3], [0, 3]).round(3).tolist()
-    [0.632, 1.0]
-    """
-    n, c = _checked(n, c)
-    return 1.0 - lower_limits(n, n - c, level)
-
-
 def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Integers:
     """How many further attempts, all of which pass, show that each pass rate is above `rate`.
 

@@ -156,7 +156,11 @@ def _stopped(n: Ints, c: Ints, last: Ints) -> Stopping | None:
         return None
     logs = 0.0
     if passes_only and single:
-        logs = min(_log_fisher(short, solved), _log_single(n, short, solved))
+        # At most, that no task has two passes and the short ones have one.
+        several = n[solved & (n > 1)].astype(np.float64)
+        one_each = _log_choose(int((~short).sum()), int((~solved).sum()))
+        one_each += float(((several - 1) * np.log1p(-1 / several)).sum())
+        logs = min(_log_fisher(short, solved), one_each)
     elif passes_only:
         logs = math.log(_untruncated(n[short], c[short]))
     if ordered:
@@ -207,13 +211,6 @@ def _log_fisher(short: Booleans, passed: Booleans) -> float:
     """log C(T−s, S−s) / C(T, S): that all s short tasks are among the S of T that passed."""
     every, few, good = len(short), int(short.sum()), int(passed.sum())
     return _log_choose(every - few, good - few) - _log_choose(every, good)
-
-
-def _log_single(n: Ints, short: Booleans, solved: Booleans) -> float:
-    """log of the chance, at most, that no task has two passes and the short ones have one."""
-    several = n[solved & (n > 1)].astype(np.float64)
-    most_likely = float(((several - 1) * np.log1p(-1 / several)).sum())
-    return _log_choose(int((~short).sum()), int((~solved).sum())) + most_likely
 
 
 def _log_choose(n: int, k: int) -> float:

@@ -205,7 +205,9 @@ def expected_pass_at_k(tasks: Tasks, k: int, temperature: float) -> float:
     """
     if temperature == 0:
         return float(tasks.weights[tasks.c == 0].sum())
-    reached = _reached(tasks, k, temperature)
+    # The others pass with a chance of at most 1e-20.
+    far = math.sqrt(2 * temperature * (math.log(k) + 46))
+    reached = slice(0, int(np.searchsorted(tasks.c, far, side="right")))
     failing = _log_failing(tasks.c[reached], temperature)
     return -float(tasks.weights[reached] @ np.expm1(k * failing))
 
@@ -234,7 +236,8 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     # Where c = 0 is a task there is no lower end but 0; below this one nothing else passes:
     # k·p(1|T) < 1e-18.
     low = low or 0.5 / math.log(1e18 * max(ks))
-    scan = np.exp(np.linspace(math.log(low), math.log(high), _scan_points(low, high)))
+    points = 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
+    scan = np.exp(np.linspace(math.log(low), math.log(high), points))
     values = np.array([[expected_pass_at_k(tasks, k, t) for k in ks] for t in scan])
     return [
         _refined(tasks, k, scan, int(at)) for k, at in zip(ks, values.argmax(axis=0), strict=True)
@@ -359,16 +362,6 @@ def _log_failing(c: Floats, t: float) -> Floats:
         with np.errstate(divide="ignore"):
             failing[likely] = np.log(-np.expm1(logs[likely]))
     return failing
-
-
-def _reached(tasks: Tasks, k: int, t: float) -> slice:
-    """The tasks that k generations at T pass with a chance above 1e-20."""
-    far = math.sqrt(2 * t * (math.log(k) + 46))
-    return slice(0, int(np.searchsorted(tasks.c, far, side="right")))
-
-
-def _scan_points(low: float, high: float) -> int:
-    return 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
 
 
 def _refined(tasks: Tasks, k: int, scan: Floats, at: int) -> Best:

@@ -295,7 +295,10 @@ def parse(text: str) -> Metric:
     match = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
-        raise ParameterError(f"no metric {name!r}; there are {_names()}", name="unknown-metric")
+        raise ParameterError(
+            f"no metric {name!r}; there are {', '.join(patterns())}, as in pass@10",
+            name="unknown-metric",
+        )
     if (match[3] is not None) != family.shared:
         share = "needs the share of k that has to pass, as in gpass@16:0.75"
         raise ParameterError(
@@ -400,8 +403,3 @@ def patterns() -> dict[str, str]:
         family + "K" * kind.counted + ":τ" * kind.shared: kind.meaning.format(k="K", share="τ")
         for family, kind in FAMILIES.items()
     }
-
-
-def _names() -> str:
-    """The names there are, as one writes them."""
-    return ", ".join(patterns()) + ", as in pass@10"

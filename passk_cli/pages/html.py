@@ -7,8 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.charts.inline import drawing, variables
-from passk_cli.charts.page import hover
+from passk_cli.charts.picture import hover, inline, variables
 from passk_cli.pages.layout import sections
 from passk_cli.render.style import answer, spoken
 from passk_cli.report.model import signature_line
@@ -35,7 +34,7 @@ def html(report: Report, style: Style) -> str:
         raise ValueError("this report has no page")
 
     def drawn(plot: Plot) -> Markup:
-        return Markup(drawing(replace(plot, title="", subtitle=""), style.percent))
+        return Markup(inline(replace(plot, title="", subtitle=""), style.percent))
 
     style = style.typeset
     text: str = _template().render(

@@ -175,13 +175,9 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
 
 def _grid(c: Comparison, most: int) -> NDArray[np.int64]:
     """The k's up to the smallest n of both."""
-    last = _last(c)
+    last = min(int(n.min()) for n in c.n)
     refuse_many_steps("--band", last, "leave it out")
     return spread_out(np.arange(1, last + 1), most)
-
-
-def _last(c: Comparison) -> int:
-    return min(int(n.min()) for n in c.n)
 
 
 def _values(c: Comparison, rates: TaskValues, ks: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -86,7 +86,7 @@ class Comparison:
     floor: float | None = None
 
     def having(self, **results: Any) -> Comparison:
-        """The same tasks and values with other results, as p or the interval.
+        """The comparison with other results, as p or the interval.
 
         Unlike `dataclasses.replace` it keeps what was computed of the values.
         """
@@ -136,7 +136,7 @@ class Comparison:
 
     @property
     def attempts(self) -> tuple[Attempts, Attempts]:
-        """What the attempts of both were at each shared task; for a metric that needs it."""
+        """Attempts of both at each shared task; for a metric that needs more than counts."""
         bags = [rates.on(self.tasks).attempts for rates in (self.first, self.second)]
         first, second = (bag for bag in bags if bag is not None)
         return first, second
@@ -293,13 +293,13 @@ def method_of_difference(comparison: Comparison, confidence: Confidence) -> str:
 
 
 def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:
-    """What their intervals and tests are made from, where no difference is a range."""
+    """Samples for their intervals and tests, where no difference is a range."""
     floored = with_floors(comparisons, confidence)
     return [_difference_sample(comparison, confidence) for comparison in floored]
 
 
 def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Comparison]:
-    """The same, each with the least variance of its law; computed for many at once, and kept."""
+    """Each comparison with the least variance of its law, computed for many at once."""
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
@@ -392,21 +392,12 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
         (low, high), (other_low, other_high) = first.ends, second.ends
         one, other = match(low, other_high), match(high, other_low)
         ends = one.having(across=other), other.having(across=one)
-    at = (_EVERY, _EVERY) if same else _places(first, second, shared)
+    at: tuple[Places, Places] = (_EVERY, _EVERY)
+    if not same:
+        at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
     values = first.values[at[0]], second.values[at[1]]
-    clusters = _codes(first, at[0])
+    clusters = first.clusters
+    if clusters is not None:
+        # Codes without gaps.
+        clusters = np.unique(clusters[at[0]], return_inverse=True)[1]
     return Comparison(first, second, shared, values, at, *only, clusters, ends=ends)
-
-
-def _places(
-    first: TaskValues, second: TaskValues, shared: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each has the shared tasks."""
-    return np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
-
-
-def _codes(first: TaskValues, at: Places) -> NDArray[np.int64] | None:
-    """The clusters of the shared tasks, as codes without gaps."""
-    if first.clusters is None:
-        return None
-    return np.unique(first.clusters[at], return_inverse=True)[1]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from passk_cli.inference.budget import best_splits, splits
+from passk_cli.inference.design import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.model import Estimate

@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
 
 
-def lead_words(resamples: int, drawn: str = "tasks") -> str:
-    """Meaning of the column "leads", for a caption.
-
-    resamples : how many there are.  drawn : what they draw, "tasks" or "attempts".
-
-    >>> lead_words(1000).partition(" in ")[0]
-    'leads: share of 1,000 resamples of the tasks'
-    """
-    return (
-        f"leads: share of {resamples:,} resamples of the {drawn} in which it comes first (ties"
-        " split); no test, and not the probability of being best"
-    )
-
-
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
     """Each of them on the tasks that all have."""
     shared = reduce(np.intersect1d, (rival.tasks for rival in rivals))

@@ -129,13 +129,15 @@ def _permuted(comparison: Comparison, confidence: Confidence) -> Permutation:
 
 def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -> list[Answer]:
     """Tests on the differences of all tasks; the group has the same tasks and bounds."""
+    from passk_cli.inference.discordance import suissa_shuster
     from passk_cli.inference.paired import paired_t, sign_flip
 
     if test == GUARDED_T:
         return _guarded_t(group, confidence)
     codes, d = group[0].clusters, np.stack([comparison.d for comparison in group], axis=1)
     if test == SUISSA_SHUSTER:
-        return _unconditional(d)
+        p = suissa_shuster(len(d), (d > 0).sum(axis=0), (d < 0).sum(axis=0))
+        return _answers(SUISSA_SHUSTER, p, np.minimum(p, 2.0 ** (1 - len(d))))
     totals = cluster_totals(d, codes)[0]
     if test == T:
         return _answers(T, paired_t(totals), np.zeros(len(group)))
@@ -182,15 +184,6 @@ def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differe
         return cluster_totals(np.stack([c.d for c in group], axis=1), codes)[0]
     totals = cluster_totals(np.stack(models, axis=1), codes)[0]
     return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
-
-
-def _unconditional(d: NDArray[np.float64]) -> list[Answer]:
-    """Suissa and Shuster's test of differences of −1, 0 and 1, column by column."""
-    from passk_cli.inference.discordance import suissa_shuster
-
-    tasks = len(d)
-    p = suissa_shuster(tasks, (d > 0).sum(axis=0), (d < 0).sum(axis=0))
-    return _answers(SUISSA_SHUSTER, p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
 def _answers(name: str, p: NDArray[np.float64], smallest: NDArray[np.float64]) -> list[Answer]:

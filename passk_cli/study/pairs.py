@@ -116,16 +116,19 @@ def test_pairs(
         with_floors([c for c in comparisons if not c.reason], confidence) for comparisons in every
     ]
     answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
-    tested = [[_answered(c, next(answers)) for c in each] for each in estimable]
+    tested = [
+        [
+            c.having(p=answer.p, smallest=answer.smallest, test=answer.name)
+            for c in each
+            for answer in [next(answers)]
+        ]
+        for each in estimable
+    ]
     if rules.margin:
         tested = [_equivalences(each, confidence, rules.margin) for each in tested]
     adjusted = adjust(tested, confidence, rules, verdicts=verdicts)
     judged = (c.having(verdict=_verdict(c, confidence.level)) for g in adjusted for c in g)
     return [[c if c.reason else next(judged) for c in comparisons] for comparisons in every]
-
-
-def _answered(comparison: Comparison, answer: Answer) -> Comparison:
-    return comparison.having(p=answer.p, smallest=answer.smallest, test=answer.name)
 
 
 def _equivalences(

@@ -10,8 +10,13 @@ from itertools import combinations
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference.correlation import tells_apart, true_correlation
-from passk_cli.inference.design import Difference, Piloted, cluster_excess
+from passk_cli.inference.design import (
+    Difference,
+    Piloted,
+    cluster_excess,
+    tells_apart,
+    true_correlation,
+)
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.rounding import constant
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps

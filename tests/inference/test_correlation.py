@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.correlation import between_error, tells_apart, true_correlation
-from passk_cli.inference.design import Piloted
+from passk_cli.inference.design import Piloted, between_error, tells_apart, true_correlation
 from passk_cli.metrics.registry import parse
 
 

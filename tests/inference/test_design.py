@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference.budget import splits
 from passk_cli.inference.design import (
     Assumed,
     BetaRates,
@@ -22,6 +21,7 @@ from passk_cli.inference.design import (
     cluster_excess,
     fitted_rates,
     relative_error,
+    splits,
 )
 from passk_cli.metrics.registry import Metric, parse
 

@@ -12,7 +12,6 @@ from passk_cli.inference.single import (
     lower_limits,
     passes_needed,
     rate_limits,
-    upper_limits,
 )
 
 
@@ -37,7 +36,7 @@ def test_limits_are_wrong_at_most_as_often_as_they_say(n: int) -> None:
     for rate in np.linspace(0.001, 0.999, 200):
         law = binom.pmf(c, n, rate)
         assert law[lower_limits(n, c) > rate].sum() <= 0.05 + 1e-9
-        assert law[upper_limits(n, c) < rate].sum() <= 0.05 + 1e-9
+        assert law[1 - lower_limits(n, n - c) < rate].sum() <= 0.05 + 1e-9
         low, high = rate_limits(n, c)
         assert law[(low > rate) | (high < rate)].sum() <= 0.05 + 1e-9
 
