@@ -173,7 +173,7 @@ def checked(option: Option, kind: Any, value: Any) -> Any:
         raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
     shown = f"{option.name} {', '.join(map(_shown, parts))}"
     if option.choices and not all(part in option.values for part in parts):
-        raise ParameterError(f"{shown}: it is one of {', '.join(option.values)}")
+        raise ParameterError(f"{shown}: choose one of {', '.join(option.values)}")
     parse = option.parse or _PARSE.get(base_type(kind), _texts if several else _text)
     try:
         value = parse(value)

@@ -200,7 +200,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
             [{"task": "a", "passed": float("nan")}],
             passk_cli.DataError,
             'count it as a failure with missing="fail", leave the attempt out with'
-            ' missing="drop", or see what either end gives with missing="bounds"',
+            ' missing="drop", or get the range of both with missing="bounds"',
         ),
         (
             pd.DataFrame({"task": ["a", "b"], "n": [3, 3], "c": [1, 4]}),
@@ -266,11 +266,11 @@ def test_counts_know_that_they_are_clustered() -> None:
     [
         ({"cluster": 3}, "cluster=3: write COLUMN"),
         ({"cluster": " "}, "cluster= is empty; leave it out or give it a value"),
-        ({"normalise": "foo"}, 'normalise="foo": it is one of none, space, python'),
+        ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
         ({"similarity": 2}, "similarity=2: it lies above 0, at most at 1"),
-        ({"attempts": ["foo"]}, 'attempts="foo": it is one of score, answer, solution, attempt'),
-        ({"missing": "foo"}, 'missing="foo": it is one of error, fail, drop'),
+        ({"attempts": ["foo"]}, 'attempts="foo": choose one of score, answer, solution, attempt'),
+        ({"missing": "foo"}, 'missing="foo": choose one of error, fail, drop'),
         ({"by": ["se"]}, 'by="se": the output has a column of that name; rename it in the data'),
         ({"by": [3]}, "by=3: write COLUMN"),
     ],

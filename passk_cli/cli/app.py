@@ -162,7 +162,10 @@ def main() -> None:
     words = sys.argv[1:]
     code: Any
     try:
-        code = _needed(words)(standalone_mode=False)
+        asked = words or ["--help"]
+        code = _needed(asked)(asked, standalone_mode=False)
+        # Help is no result: a script whose words are empty must not pass.
+        code = code if words else 2
     except PasskError as error:
         leave_if_signalled()
         code = write_failure(error, words)
@@ -191,4 +194,6 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
         error.possibilities = [instead]
     problem = error.format_message().removesuffix(".")
     path = f"passk {words[0]}" if words[:1] and words[0] in COMMANDS else "passk"
-    return ParameterError(f"{problem[:1].lower()}{problem[1:]}; see {path} --help", name="usage")
+    stop = "" if problem.endswith("?") else ";"
+    problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"
+    return ParameterError(problem, name="usage")

@@ -51,8 +51,10 @@ _OF_EXPRESSIONS = tuple(
 )
 _COUNTS = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
 REPEAT_REMEDY = (
-    "a copy, or a resumed run? leave one out, or decide: --duplicates first, last or keep"
+    "for a copy or a resumed run, --duplicates first or last; for a further attempt, --duplicates"
+    " keep"
 )
+_OF_TWO_FILES = "; for files of different models, label=path"
 
 
 def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> Exception:
@@ -180,7 +182,7 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     reason = f": {record['reason']}" if batch.layout.spool and record.get("reason") else ""
     remedy = "leave the attempt out with --missing drop"
     if not request.unjudged:
-        both = ", or see what either end gives with --missing bounds"
+        both = ", or get the range of both with --missing bounds"
         both = both if request.ends and not request.attempts else ""
         remedy = (
             "benchmarks differ in what that means: count it as a failure with --missing fail,"
@@ -255,6 +257,8 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
     before = f", first seen at {places[0][0]}" if len(places) == 2 else ""
     remedy = REPEAT_REMEDY
     if len(places) == 2:
+        if places[0][0].rpartition(":")[0] != place.rpartition(":")[0]:
+            remedy += _OF_TWO_FILES
         first, second = places[0][1], places[1][1]
         names = (*SETTINGS, *(request.template.names if request.template else ()))
         settings = [c for c in first if c in names and _differs(c, first, second, batches)]

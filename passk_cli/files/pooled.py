@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -70,20 +71,21 @@ def _error(
     source = batch.sources[0]
     in_memory = source.path == "<frame>" or source.name == ROWS
     instead = attempt = ""
+    shown = shlex.quote(column)
     if column == batch.roles.attempt:
-        instead = f" in place of --field attempt={column}"
+        instead = f" in place of --field attempt={shown}"
     elif rows == 1:
-        attempt = f"; if it numbers attempts, --field attempt={column}"
-    one = "leave the column out" if in_memory else "name it with label=path"
+        attempt = f"; if it numbers attempts, --field attempt={shown}"
+    one = "leave the column out" if in_memory else "use label=path"
     if duplicates == "error":
         # Their numbers would be refused next.
-        one += " and keep what repeats with --duplicates keep"
+        one += " with --duplicates keep"
     return DataError(
         source.name,
         f"{len(values)} values of {column!r} ({first_few(values)}) share the tasks evenly and would"
         " be pooled as one model",
-        f"keep them apart with --field model={column} or --by {column}{instead}{attempt}; if it is"
-        f" one model, {one}",
+        f"keep them apart with --field model={shown} or --by {shown}{instead}{attempt}; to pool"
+        f" them as one model, {one}",
         name="pooled-models",
     )
 

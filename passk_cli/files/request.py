@@ -122,7 +122,7 @@ class Request:
             "Column of a role, e.g. task=id, outcome=passed.",
             parse=parse_fields,
             detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
-            " looks inside a record: a.b. Repeatable.",
+            " names a nested field: a.b. Repeatable.",
         ),
     ] = field(default_factory=dict)
     threshold: Annotated[
@@ -132,7 +132,7 @@ class Request:
             "X[,X…]",
             "A score passes when ≥ X.",
             parse=parse_thresholds,
-            detail="With several, every number is printed at each threshold.",
+            detail="With several thresholds, every number is printed for each.",
         ),
     ] = ()
     missing: Annotated[
@@ -141,7 +141,7 @@ class Request:
             "--missing",
             help="A missing outcome.",
             choices=MISSING,
-            detail="bounds: it is tried as fail and as pass, and every number is a range.",
+            detail="bounds: each is tried as fail and as pass, and every number becomes a range.",
         ),
     ] = "error"
     duplicates: Annotated[
@@ -208,7 +208,7 @@ class Request:
             "--records",
             "KEY",
             "Key of a JSON document that holds its records.",
-            detail="A dot looks further inside: a.b.",
+            detail="A dot names a nested key: a.b.",
         ),
     ] = None
     path: Annotated[

@@ -200,6 +200,9 @@ def assign(
     if "c" not in overrides:
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text"}]
     counts = _counts_or_outcomes(place, choices, overrides, columns)
+    if "score" in overrides and not counts and not choices["outcome"]:
+        # What it lacks is a threshold.
+        choices["outcome"] = [overrides["score"]]
     # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
     choices["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
     # Texts may be the names of models, say; numbers rather number attempts.
@@ -291,9 +294,9 @@ def _require(
         if shape == "lists":
             raise DataError(
                 place,
-                "nothing says that the outcomes in a list are in the order of the attempts",
-                "take them so with passk order --order-from-lines, or name a list of numbers or"
-                f" times beside them with --field attempt={name}; {_there_are(columns)}",
+                "the data do not say whether lists are in the order of the attempts",
+                "if they are, use passk order --order-from-lines; else name a column that lists the"
+                f" attempts' numbers or times with --field attempt={name}; {_there_are(columns)}",
                 name="unordered-attempts",
             )
         raise DataError(
@@ -411,5 +414,5 @@ def _there_are(columns: Mapping[str, set[str]]) -> str:
     names = [name if len(name) <= 40 else name[:39] + "…" for name in list(columns)[:12]]
     text = ", ".join(names) + (", …" if len(columns) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
-    hint = f"; look inside one with {nested[0]}.KEY" if nested else ""
+    hint = f"; write {nested[0]}.KEY for a field inside {nested[0]}" if nested else ""
     return f"the columns are {text}{hint}" if columns else "there are no columns"

@@ -207,18 +207,21 @@ def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
     """Why nothing can be said of k beyond the attempts of these tasks; "" when it can.
 
     >>> refusal(np.full(12, 4), np.arange(12) % 5)
-    '4 attempts per task say too little of how rates are spread; it takes 5'
+    '4 attempts per task are too few to fit a distribution of success rates; at least 5 are needed'
     """
     known = largest_known(n)
     if len(n) < FEWEST_TASKS:
-        return f"{len(n)} tasks say too little of how rates are spread; it takes {FEWEST_TASKS}"
+        return (
+            f"{len(n)} task{'s' * (len(n) != 1)} are too few to fit a distribution of success"
+            f" rates; at least {FEWEST_TASKS} are needed"
+        )
     if stopped(n, c):
         return _stopped(n)
     if known < FEWEST_ATTEMPTS:
         where = "" if n.min() == n.max() else " on nine tasks in ten"
         return (
-            f"{known} attempt{'s' * (known != 1)} per task say too little of how rates are spread;"
-            f" it takes {FEWEST_ATTEMPTS}{where}"
+            f"{known} attempt{'s' * (known != 1)} per task are too few to fit a distribution of"
+            f" success rates; at least {FEWEST_ATTEMPTS} are needed{where}"
         )
     if np.any((c > 0) & (c < n)):
         return ""

@@ -279,7 +279,7 @@ def _equivalence(sample: Sample, margin: float, method: str, population: str) ->
 def check(method: str | None, level: float, population: str) -> str:
     """The method's name; ParameterError when it, the level or the population makes no sense."""
     if population not in DEFAULT:
-        raise ParameterError(f"population {population!r}; it is one of {', '.join(DEFAULT)}")
+        raise ParameterError(f"population {population!r}; choose one of {', '.join(DEFAULT)}")
     if not 0.0 < level < 1.0:
         raise ParameterError(f"level {level:g} must lie between 0 and 1, as 0.95 does")
     name = method or DEFAULT[population]

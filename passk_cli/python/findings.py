@@ -123,7 +123,7 @@ class Findings:
                 f"{path}: no format has this suffix; use {', '.join(known)}", name="bad-output"
             )
         if theme not in THEMES:
-            raise ParameterError(f'theme="{theme}": it is one of {", ".join(THEMES)}')
+            raise ParameterError(f'theme="{theme}": choose one of {", ".join(THEMES)}')
         if suffix in SUFFIXES:
             style = Style(digits, percent, safe_csv=safe_csv)
             content = renderer(SUFFIXES[suffix])(self.report, style)

@@ -35,7 +35,7 @@ _OPTION = re.compile(
     r"\bpassk (?P<command>[a-z]+)(?P<options> FILE|(?: --?[a-z-]+)*)"
     r"|(?P<head>\A(?P<opening>--?[a-z-]+) (?P<text>[^;]+?)(?=: ))"
     r"|(?<![\w-])(?P<flag>--?[a-z](?:[a-z-]*[a-z])?)(?![\w-])"
-    r"(?: (?P<word>[^\s:;()]+?)(?=[,.:;)]*(?:\s|\Z)))?"
+    r"(?: (?P<word>(?:'[^']*'|[^\s:;()])+?)(?=[,.:;)]*(?:\s|\Z)))?"
 )
 
 
@@ -50,6 +50,8 @@ def in_python(text: str, options: Options) -> str:
     'passk_cli.order(order_from_lines=True) takes the order of lines'
     >>> in_python("a score needs --threshold X, or leave lines out with --skip-bad", {})
     'a score needs threshold=X, or leave lines out with skip_bad=True'
+    >>> in_python("keep them apart with --field model='my model' or --by 'my model'", {})
+    'keep them apart with fields="model=my model" or by="my model"'
     """
     if "-" not in text and "passk " not in text:
         return text
@@ -60,7 +62,9 @@ def in_python(text: str, options: Options) -> str:
             words = match["options"].split() or ["…"]
             arguments = (f"{fields[word][0]}=True" if word in fields else word for word in words)
             return f"passk_cli.{match['command']}({', '.join(arguments)})"
-        flag, value = match["opening"] or match["flag"], match["text"] or match["word"] or ""
+        # A shell needs quotes around blanks.
+        word = re.sub("'([^']*)'", r"\1", match["word"] or "")
+        flag, value = match["opening"] or match["flag"], match["text"] or word
         if flag not in fields:
             return match[0]
         field, option, kind = fields[flag]

@@ -90,7 +90,7 @@ class Adjustment:
             return ""
         ways = " or ".join(ADJUSTED[way] for way in (MAX_T, HOLM) if way in made)
         how = "" if made == {self.name} else f" ({ways})"
-        return f"; other metrics are secondary, each adjusted by itself{how}"
+        return f"; other metrics are secondary, each adjusted separately{how}"
 
     @property
     def test_words(self) -> str:

@@ -244,7 +244,7 @@ class Measurement:
             option = "-k" if grid.ks else "--max-k"
             raise ParameterError(
                 f"{option} {grid.max_k} needs {plural(grid.max_k, 'attempt')} per task;"
-                f" the most any task has is {most}; extrapolate predicts what lies beyond"
+                f" the most any task has is {most}; passk extrapolate predicts larger k"
             )
         order = study.best_first
         if study.bounded:

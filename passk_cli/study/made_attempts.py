@@ -68,10 +68,12 @@ class Made:
 
     @property
     def words(self) -> str:
-        """As "3 to 5 attempts per task, the baseline 5 attempts per task"."""
+        """As "3 to 5 attempts per task, the baseline 5"."""
         if self.wanted is None or self.declared or self.whole:
             return per_task(self.made)
-        return f"{per_task(self.made)}, the baseline {per_task(self.wanted)}"
+        return (
+            f"{per_task(self.made)}, the baseline {per_task(self.wanted).partition(' attempt')[0]}"
+        )
 
     @property
     def deviations(self) -> list[str]:

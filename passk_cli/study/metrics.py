@@ -116,7 +116,7 @@ def choose_metrics(
 def _beyond(metric: Metric) -> str:
     """The command that predicts a metric beyond the attempts made, in words."""
     predicted = metric.family in ("pass@", "pass^")
-    return "; extrapolate predicts what lies beyond" if predicted else ""
+    return f"; passk extrapolate predicts {metric.name}" if predicted else ""
 
 
 def _usual_ks(counts: Counts) -> tuple[int, ...]:

@@ -67,7 +67,7 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
         (["--chart", "png"], "--chart png: no picture has this suffix"),
         (["--chart", "nowhere/x.png"], "nowhere: no such folder for the output; make it first"),
         (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is named for two outputs"),
-        (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: it is one of light,"),
+        (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
         (["--chart", "-", "-f", "csv"], "--chart - would stand in the csv on stdout; write"),
         (["--chart", "terminal", "-f", "markdown", "-o", "-"], "stand in the markdown on stdout"),
     ],

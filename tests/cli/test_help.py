@@ -241,3 +241,8 @@ def test_the_signature_stands_below_tables_when_asked_for(passk: Passk) -> None:
         assert "0.420" in without
     assert passk("estimate", TAU, "-f", "latex").out.count("passk=") == 1
     assert json.loads(passk("estimate", TAU, "-f", "json").out)["signature"]["tasks"] == 50
+
+
+def test_without_a_command_help_is_printed_and_nothing_passes(passk: Passk) -> None:
+    done = passk()
+    assert (done.code, done.out, done.err) == (2, passk("--help").out, "")

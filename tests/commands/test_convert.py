@@ -288,7 +288,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         (["a.csv", "--counts", "--missing", "keep"], "--missing keep is for attempts: counts have"),
         (
             ["a.csv", "--missing", "bounds"],
-            "--missing bounds: it is one of keep, error, fail, drop",
+            "--missing bounds: choose one of keep, error, fail, drop",
         ),
         (["a.csv", "--threshold", "0,1"], "an attempt passes or not: give one --threshold"),
         (["counts.csv"], "counts.csv: holds counts; add --counts"),

@@ -217,7 +217,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
     [
         (
             ["--fit", "gamma"],
-            "--fit gamma: it is one of ex-gaussian, weighed, smooth, beta, beta+0",
+            "--fit gamma: choose one of ex-gaussian, weighed, smooth, beta, beta+0",
         ),
         (["--to", "0"], "--to 0: k must be a whole number, at least 1"),
         (["--to", "1e4"], "--to 1e4: k must be a whole number"),
@@ -269,7 +269,7 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
     done = passk("extrapolate", path, "--fit", "beta", "--target", "0.9", *FEW)
     assert done.code == 0
     assert "[no-prediction]: no prediction for never: no attempt passed" in done.err
-    assert "no prediction for brief: 3 attempts per task say too little" in done.err
+    assert "no prediction for brief: 3 attempts per task are too few to fit" in done.err
     assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["good", "brief", "never"]
     alone = passk("extrapolate", path, "--model", "never")
     assert (alone.code, alone.out) == (3, "")

@@ -377,7 +377,7 @@ def test_the_baseline_as_a_model_of_the_data_loses_tasks_alike(passk: Passk, run
     assert document(passk, *base)[0] == 1
     assert document(passk, *base, "--unpaired", "drop")[0] == 0
     done = passk("gate", *base, "--unpaired", "none")
-    assert (done.code, "--unpaired none: it is one of fail, drop" in done.err) == (2, True)
+    assert (done.code, "--unpaired none: choose one of fail, drop" in done.err) == (2, True)
 
 
 def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def rules(passk: Passk) -> Any:
 def test_named_tasks_must_pass_all_attempts(rules: Any) -> None:
     code, (row,) = rules(TAU, "--must-pass", "12,18")
     assert (code, row["verdict"], row["limit"]) == (0, "pass", 1.0)
-    assert row["note"] == "4 of 4 shows a rate ≥ 0.473"
+    assert row["note"] == "4 passes of 4 show a rate ≥ 0.473"
     code, (row,) = rules(TAU, "--must-pass", "12", "--must-pass", "13,15")
     assert (code, row["verdict"]) == (1, "fail")
     assert row["note"] == "13 passed 2 of 4, 15 passed 2 of 4"

@@ -69,7 +69,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         'a.jsonl:2: "passed" has no value (2 attempts in all); benchmarks differ in what'
         " that means:"
         " count it as a failure with --missing fail, leave the attempt out with --missing drop, or"
-        " see what either end gives with --missing bounds",
+        " get the range of both with --missing bounds",
     ),
     ("NaN outcome", "a.jsonl", attempts("true", "NaN"), [], 'a.jsonl:2: "passed" has no value'),
     (
@@ -98,7 +98,11 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     (
         "no outcome column", "a.jsonl", '{"task": "a", "evaluation": {"ok": true}}\n', [],
         "no outcome column; name it with --field outcome=…; the columns are task, evaluation;"
-        " look inside one with evaluation.KEY",
+        " write evaluation.KEY for a field inside evaluation",
+    ),
+    (
+        "score of another name without threshold", "a.csv", "task,rubric\na,0.5\n",
+        ["--field", "score=rubric"], 'a.csv:2: "rubric" is 0.5; a score needs --threshold X',
     ),
     (
         "two outcome columns", "a.csv", "task,passed,correct\na,1,1\n", [],
@@ -246,10 +250,10 @@ USAGE = [
     ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
     ("unknown model", ["--model", "x"], "no model 'x'; there are gpt-4o"),
-    ("unknown format", ["-f", "docx"], "--format docx: it is one of table, plain"),
-    ("unknown reader", ["--from", "xls"], "--from xls: it is one of "),
-    ("unknown policy", ["--missing", "ignore"], "it is one of error, fail, drop, bounds"),
-    ("unknown short", ["--short-tasks", "zero"], "it is one of empty, drop"),
+    ("unknown format", ["-f", "docx"], "--format docx: choose one of table, plain"),
+    ("unknown reader", ["--from", "xls"], "--from xls: choose one of "),
+    ("unknown policy", ["--missing", "ignore"], "choose one of error, fail, drop, bounds"),
+    ("unknown short", ["--short-tasks", "zero"], "choose one of empty, drop"),
     ("bad field", ["--field", "shoe=x"], "write ROLE=COLUMN with a role of task"),
     ("bad where", ["--where", "reward >"], "--where reward >: syntax error"),
     ("unknown where", ["--where", "cost > 1"], "--where cost > 1: no column 'cost'; there are"),

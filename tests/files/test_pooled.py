@@ -37,7 +37,7 @@ def test_a_column_that_splits_repeats_evenly_is_named(
     done = passk("estimate", path, *FIELDS)
     assert (done.code, done.out) == (3, "")
     assert "3 values of 'llm' (claude-y, gpt-x, llama-z) share the tasks evenly" in done.err
-    assert "--field model=llm or --by llm; if it is one model, name it with label=path" in done.err
+    assert "--field model=llm or --by llm; to pool them as one model, use label=path" in done.err
 
 
 @pytest.mark.parametrize("remedy", [("--field", "model=llm"), ("--by", "llm")])
@@ -127,11 +127,16 @@ def test_keeping_what_does_not_repeat_pools_nothing(passk: Passk, tmp_path: Path
     assert passk("estimate", path, "--duplicates", "keep").code == 0
 
 
+def test_a_name_with_a_blank_is_quoted(passk: Passk, tmp_path: Path) -> None:
+    said = passk("estimate", boards(tmp_path, "the model")).err
+    assert "--field model='the model' or --by 'the model';" in said
+
+
 def test_one_model_whose_numbers_repeat_is_read_as_the_remedy_says(
     passk: Passk, tmp_path: Path
 ) -> None:
     path = boards(tmp_path, "llm")
-    remedy = "if it is one model, name it with label=path and keep what repeats with --duplicates"
+    remedy = "to pool them as one model, use label=path with --duplicates"
     assert f"{remedy} keep\n" in passk("estimate", path).err
     done = passk("estimate", f"one={path}", "--duplicates", "keep")
     assert done.code == 0

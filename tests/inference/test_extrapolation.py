@@ -265,9 +265,13 @@ def test_lines_that_cannot_be_laid_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("n", "c", "reason"),
     [
-        ([20] * 9, [3] * 9, "9 tasks say too little"),
-        ([4] * 20, [1] * 20, "4 attempts per task say too little of how rates are spread; it"),
-        ([20] * 17 + [3] * 3, [2] * 20, "it takes 5 on nine tasks in ten"),
+        ([20] * 9, [3] * 9, "9 tasks are too few"),
+        (
+            [4] * 20,
+            [1] * 20,
+            "4 attempts per task are too few to fit a distribution of success rates;",
+        ),
+        ([20] * 17 + [3] * 3, [2] * 20, "at least 5 are needed on nine tasks in ten"),
         ([20] * 20, [0] * 20, "no attempt passed"),
         ([20] * 20, [20] * 20, "every attempt passed"),
         ([20] * 20, [0, 20] * 10, "passes always or never"),

@@ -171,7 +171,7 @@ class Ranking(Ranked[Standing]):
 
     columns = (
         Column(
-            "rank", meaning="Place at the first metric, or the possible places.",
+            "rank", meaning="Possible places at the first metric: one, or a range.",
             cell=lambda standing: _place(_first(standing)),
         ),
         MODEL,
@@ -432,7 +432,8 @@ _SHARED = Column(
 def _side(place: int) -> Column:
     """The estimate of one of the two."""
     return Column(
-        "{}", "share", meaning="Its estimate, on the tasks that both have.",
+        "{}", "share",
+        meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both have.",
         cell=lambda pair, _: _number(pair.comparison.estimates[place], pair.metric),
         across=lambda section: [section.names[place]],
         example=("estimate", "of other")[place],
@@ -607,7 +608,7 @@ class Pairs(Compared):
 
     @property
     def _significance(self) -> str:
-        return f"not significant at the {_level(self)} level, {self.adjustment.words}"
+        return f"tied: not significant at the {_level(self)} level, {self.adjustment.words}"
 
     def messages(self) -> Iterator[Said]:
         """Tasks left out, differences that few tasks decide, tests that cannot reject."""

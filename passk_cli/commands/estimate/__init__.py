@@ -34,8 +34,8 @@ class Estimation(Question):
             "--sort",
             "COLUMN",
             "Sort rows by a column (default: the first metric).",
-            detail="A column is model, a group, a metric or tasks. A minus before its name turns"
-            " the order round.",
+            detail="A column is model, a group, a metric or tasks. A minus before the name"
+            " reverses the order.",
         ),
     ] = ""
 

@@ -123,7 +123,7 @@ def _value(fact: Fact) -> Estimate:
 def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]:
     """Series in the order of a column: names ascending, numbers descending, empty ones last.
 
-    sort : the column; "-" before it turns the order round.
+    sort : the column; "-" before it reverses the order.
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     names = ("model", *study.counts.group_names)

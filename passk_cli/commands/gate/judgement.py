@@ -133,7 +133,7 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
     if reason or any(not isinstance(piece, str) for piece in finding):
         evidence = worst.counted or fact.estimate
         cases = reason or f"{verdict} in the worst and the best case"
-        finding = (*worst.words, f" of {series_name(fact.series)} is ", evidence, f"; {cases}")
+        finding = (f"{series_name(fact.series)}, ", *worst.words, ": ", evidence, f"; {cases}")
     return replace(
         worst, fact=fact, verdict=verdict, finding=finding, reason=reason, details=(*own, *shared),
         shut=bool(reason) and FAIL in (worst.verdict, best.verdict),

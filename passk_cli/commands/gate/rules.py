@@ -689,7 +689,7 @@ class MinEach(EachRule):
             low = plural(len(below), "task")
             finding = f"{low} of {whom} {verb} significantly below a pass rate of "
         line = self.begun(trial, rates, ("each task ≥ ", *rate), self._rate)
-        line = replace(line, counted=f"{reached:,} of {len(rates.n):,} as observed")
+        line = replace(line, counted=f"observed at {reached:,} of {len(rates.n):,}")
         shows = _lower_limit(rates.n, trial) if verdict == UNDECIDED else ""
         return line.judged(verdict, (finding, *rate), few or shows)
 
@@ -766,12 +766,13 @@ def _remedy(unknown: Sequence[str]) -> str:
 
 
 def _lower_limit(n: Ints, trial: Trial) -> str:
-    """As "4 of 4 shows a rate ≥ 0.473"."""
+    """As "4 passes of 4 show a rate ≥ 0.473"."""
     from passk_cli.inference.single import lower_limits
 
     fewest = int(n.min())
     least = float(lower_limits(fewest, fewest, trial.study.confidence.level))
-    return f"{fewest:,} of {fewest:,} shows a rate ≥ {least:.3f}"
+    verb = "es" * (fewest > 1), "s" * (fewest == 1)
+    return f"{fewest:,} pass{verb[0]} of {fewest:,} show{verb[1]} a rate ≥ {least:.3f}"
 
 
 def _tasks_needed(fact: Fact, limit: float, noun: str) -> str:

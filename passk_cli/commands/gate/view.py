@@ -743,8 +743,8 @@ def _within(
     parts: list[str] = []
     for at, note in enumerate(notes):
         rest = len(notes) - at - 1
-        if len(note) + 2 > room - (len("; 9 more: --full") if rest else 0):
-            parts.append(f"{rest + 1} more: --full")
+        if len(note) + 2 > room - (len("; 9 more notes: --full") if rest else 0):
+            parts.append(f"{plural(rest + 1, 'more note')}: --full")
             break
         room -= len(note) + 2
         parts.append(note)

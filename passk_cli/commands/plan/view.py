@@ -43,7 +43,8 @@ ONE_ATTEMPT = Message(
 )  # fmt: skip
 MODELLED = Message(
     "modelled-pilot", NOTE,
-    "{n:attempt} per pilot task do not show all that is planned for {metric}; Beta rates fill in",
+    "{n:attempt} per pilot task do not determine every number of {metric}; the others assume"
+    " Beta-distributed success rates",
     meaning="Designs with more attempts than the pilot's, and differences where it has fewer than"
     " 2k attempts per task, rest on Beta-distributed success rates with the pilot's mean and"
     " standard deviation. The column source says which numbers do.",

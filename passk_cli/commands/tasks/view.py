@@ -218,11 +218,8 @@ class Models(Section[TaskRates]):
         if most == least:
             yield (f"Each of {len(numbers):,} models has {most:,} flaky tasks of {tasks:,}.",)
         else:
-            who = f"{first} and {len(others):,} more have" if others else f"{first} has"
-            yield (
-                f"{who} the most flaky tasks, {most:,} of {tasks:,}; the least flaky has"
-                f" {least:,}.",
-            )
+            who = f"{first} and {len(others):,} more" if others else first
+            yield (f"Flaky tasks per model: {least:,} to {most:,} of {tasks:,}, most for {who}.",)
         yield agreed(self.study)
 
     def context(self) -> Iterator[str]:
