@@ -36,7 +36,7 @@ from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.weights import unit_values
-from passk_cli.inference.widths import guard_width
+from passk_cli.inference.widths import guard_widths
 from passk_cli.metrics.registry import Metric, parse, task_values
 from passk_cli.report.words import plural
 
@@ -98,7 +98,7 @@ def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
             limits = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
             widths = np.array([(each.high or 0.0) - (each.low or 0.0) for each in limits])
             found, noise = float(widths.mean()), float(widths.std()) / sqrt(samples)
-            predicted = guard_width(*values.law(n), tasks)
+            predicted = float(guard_widths(*values.law(n), tasks)[0])
             before = 2 * norm.ppf(0.975) * sqrt(values.variance(n) / tasks)
             yield (f"{mean:g}", f"{tasks} × {n}", metric.name, f"{values.expected:.3f}",
                    f"{found:.3f}", f"{noise:.3f}", f"{predicted:.3f}",

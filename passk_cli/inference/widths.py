@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.intervals import distances, lump_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
@@ -21,60 +21,37 @@ _ATOMS = 64
 _ROUNDING = 1e-12
 
 
-def guard_width(
-    values: Floats,
-    shares: Floats,
-    tasks: float,
-    level: float = 0.95,
-    *,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    variance: float | None = None,
-    unit: float = 1.0,
-) -> float:
-    """Width of the guard interval of T tasks whose values follow their law exactly.
-
-    The sample has T·share tasks of each value, which need not be a whole number: Dirichlet weights
-    take any amount.  The mean width of random samples is within a tenth of this
-    (benchmarks/plan.md).
-
-    values, shares : (atoms,), a task's value and its probability.  tasks : T > 0.
-    bounds : finite, no value lies beyond.
-    variance : of a task's value, where the law does not have it: a smaller one moves the values
-        towards their mean, a larger one is that of fewer independent tasks.  That of the law when
-        None.
-    unit : tasks in the cluster of an average task; what a guard atom stands for.
-    Returns the width, from 0 to the distance of the bounds.
-
-    >>> values, shares = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    >>> round(guard_width(values, shares, 10), 3), round(guard_width(values, shares, 1000), 4)
-    (0.623, 0.0628)
-    """
-    widths = guard_widths(
-        values, shares, np.array([tasks]), level, bounds=bounds, variance=variance, unit=unit
-    )
-    return float(widths[0])
-
-
 def guard_widths(
     values: Floats,
     shares: Floats,
-    tasks: NDArray[Any],
+    tasks: ArrayLike,
     level: float = 0.95,
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
     variance: float | None = None,
     unit: float = 1.0,
 ) -> Floats:
-    """`guard_width` for several numbers of tasks, (designs,), in one pass.
+    """Widths of the guard intervals of T tasks whose values follow their law exactly.
 
-    >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([10, 1000])).round(3)
-    array([0.623, 0.063])
+    The sample has T·share tasks of each value, which need not be a whole number: Dirichlet weights
+    take any amount.  The mean width of random samples is within a tenth of this
+    (benchmarks/plan.md).
+
+    values, shares : (atoms,), a task's value and its probability.  tasks : T > 0, (designs,).
+    bounds : finite, no value lies beyond.
+    variance : of a task's value, where the law does not have it: a smaller one moves the values
+        towards their mean, a larger one is that of fewer independent tasks.  That of the law when
+        None.
+    unit : tasks in the cluster of an average task; what a guard atom stands for.
+    Returns widths, from 0 to the distance of the bounds, (designs,); one for a single number.
+
+    >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), [10, 1000]).round(4).tolist()
+    [0.6227, 0.0628]
     """
     values, shares = _merged(values, shares)
     mean = float(shares @ values)
     own = float(shares @ (values - mean) ** 2)
-    tasks = np.asarray(tasks, dtype=np.float64)[:, None]
-    amounts = tasks
+    amounts = designs = np.atleast_1d(np.asarray(tasks, dtype=np.float64))[:, None]
     if variance is not None and own > _ROUNDING:
         values = mean + min(math.sqrt(max(variance, 0.0) / own), 1.0) * (values - mean)
         # One independent task is the least there is.
@@ -85,8 +62,10 @@ def guard_widths(
     limits = []
     for (bound, far), p in zip((bounds, bounds[::-1]), (tail, 1.0 - tail), strict=True):
         away = np.broadcast_to(distances(values, np.ones_like(values), bound, far), counts.shape)
-        guards = lump_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / tasks
-        atoms = np.broadcast_to(np.append(values, bound), (len(tasks), len(values) + 1))
+        guards = (
+            lump_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs
+        )
+        atoms = np.broadcast_to(np.append(values, bound), (len(designs), len(values) + 1))
         weights = np.concatenate([counts, guards], axis=1)
         limits.append(dirichlet_quantiles(atoms, weights, p, np.ones_like(weights)))
     return np.maximum(limits[1] - limits[0], 0.0)

@@ -23,7 +23,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.inference.widths import guard_width
+from passk_cli.inference.widths import guard_widths
 from passk_cli.metrics.registry import parse, parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import renderer
@@ -80,7 +80,7 @@ def test_one_attempt_per_task_by_hand() -> None:
     assert row["se"] == pytest.approx(se)
     # The guard interval is a little wider than the normal one, 3.92 standard errors.
     assert row["width"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * se, rel=0.03)
-    width = guard_width(np.array([0.0, 1.0]), np.array([0.4, 0.6]), 200)
+    width = guard_widths(np.array([0.0, 1.0]), np.array([0.4, 0.6]), 200)
     assert row["width"] == pytest.approx(width, rel=1e-14)
     assert (row["attempts_in_all"], row["cost"], row["source"]) == (200, 100.0, "assumed")
     # Var of a difference: 2 (0.24 − 0.5 · 0.3²), less where the models are apart; McNemar's
@@ -97,13 +97,13 @@ def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
     limits = interval(Sample(np.repeat([0.0, 1.0], 10)), "guard")
     expected = float(limits.high or 0) - float(limits.low or 0)
     halves = np.array([0.5, 0.5])
-    assert guard_width(np.array([0.0, 1.0]), halves, 20) == pytest.approx(expected)
+    assert guard_widths(np.array([0.0, 1.0]), halves, 20) == pytest.approx(expected)
     # Fewer independent tasks; values closer together; a rare pass; nothing that varies.
-    assert guard_width(np.array([0.0, 1.0]), halves, 20, variance=0.5) > expected
-    assert guard_width(np.array([0.0, 1.0]), halves, 20, variance=0.1) < expected
-    rare = guard_width(np.array([0.0, 1.0]), np.array([0.999, 0.001]), 3)
+    assert guard_widths(np.array([0.0, 1.0]), halves, 20, variance=0.5) > expected
+    assert guard_widths(np.array([0.0, 1.0]), halves, 20, variance=0.1) < expected
+    rare = guard_widths(np.array([0.0, 1.0]), np.array([0.999, 0.001]), 3)
     assert 0.6 < rare < 1
-    assert 0 < guard_width(np.array([1.0]), np.array([1.0]), 50) < 0.08
+    assert 0 < guard_widths(np.array([1.0]), np.array([1.0]), 50) < 0.08
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.5, 0.95])

@@ -17,7 +17,7 @@ from passk_cli.inference.intervals import (
 )
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import constant
-from passk_cli.inference.widths import guard_width
+from passk_cli.inference.widths import guard_widths
 
 TINY = [1e-17, 1e-160, 1e-250, 1e-300, 1e-307]
 
@@ -48,7 +48,7 @@ def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
     assert distances(noise, np.ones(6), near=0.0, far=1.0).tolist() == [0.0] * 6
     assert guard_weight(Sample(noise), 0.0) == 0.93
     shares = np.full(6, 1 / 6)
-    assert guard_width(noise, shares, 40) == pytest.approx(guard_width(0 * noise, shares, 40))
+    assert guard_widths(noise, shares, 40) == pytest.approx(guard_widths(0 * noise, shares, 40))
     for values, exact in ((noise, np.zeros(6)), (1.0 - noise, np.ones(6))):
         for method, known in METHODS.items():
             if NEW_TASKS not in known.populations:
