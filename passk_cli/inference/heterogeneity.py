@@ -358,7 +358,7 @@ def _skewness(
         return Spread(moments.skewness, error, reason=_no_error(se))
     if not sd.low:
         # A ratio to what may be 0: it can be anything, so nothing is said.
-        return Spread(None, reason="the spread cannot be told from 0")
+        return Spread(None, reason="the spread does not differ significantly from 0")
     low, high = _limits(moments.skewness, se, setting, limits)
     return Spread(moments.skewness, error, low, high)
 

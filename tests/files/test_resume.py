@@ -278,7 +278,9 @@ def test_files_of_harnesses_are_read_each_time(kept: Path) -> None:
             counts.columns["c"].tolist()
             == load(DATA / "tau_bench", Request()).columns["c"].tolist()
         )
-        assert "1 file read anew each time; --resume keeps counts" in counts.facts.messages[0].text
+        assert (
+            "1 file read again on every run; --resume keeps counts" in counts.facts.messages[0].text
+        )
 
 
 def test_what_cannot_be_resumed_is_refused(passk: Passk, tmp_path: Path, folder: Path) -> None:

@@ -79,7 +79,7 @@ def test_reasons_of_moments() -> None:
     n, c = np.full(8, 4), np.array([0, 1, 2, 2, 3, 3, 4, 2])
     sd, skewness = spread_of_rates(n, c, Setting())
     assert (sd.low, skewness.value) == (0.0, None)
-    assert skewness.reason == "the spread cannot be told from 0"
+    assert skewness.reason == "the spread does not differ significantly from 0"
     codes = np.array([0, 0, 0, 1, 1])
     clustered = spread_of_rates(4 * one, np.array([0, 1, 4, 4, 2]), Setting(clusters=codes))
     assert clustered[1].reason == "needs 3 clusters"

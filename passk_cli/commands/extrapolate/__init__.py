@@ -65,7 +65,7 @@ class Extrapolate(Question):
     """pass@k beyond the attempts made; the k for a target.
 
     Fits a distribution of task difficulty to the counts and predicts pass@k at larger k, with an
-    interval under that law and an assumption-free bound.
+    interval under that fit and an assumption-free bound.
 
     Example: passk extrapolate sample_data/counts.csv --to 100,1000 --target 0.5
 

@@ -36,7 +36,7 @@ NO_PREDICTION = Message(
 CONTRADICTED_LAW = Message(
     "contradicted-law", WARNING,
     "the counts of {models} contradict the ex-Gaussian model (misfit {misfit:=amount}, limit"
-    " {limit:=amount}){?weighed|: estimate of --fit weighed, interval of both fits}",
+    " {limit:=amount}){?weighed|: estimate from --fit weighed, interval from both}",
     meaning="The misfit says how much better another spread of success rates explains the counts"
     " than this model does. Above the limit, the estimate is that of the weighed fits and the"
     " interval holds both. Of several models, the message has the largest misfit.",

@@ -39,7 +39,7 @@ UNCHANGED_FILES = Message(
     " by its size and time, is not read again.",
 )  # fmt: skip
 NOT_KEPT = Message(
-    "files-not-kept", NOTE, "{files:file} read anew each time",
+    "files-not-kept", NOTE, "{files:file} read again on every run",
     "--resume keeps counts of tables only: JSON lines, arrays of JSON, CSV, Parquet",
     "Files of harnesses' own formats are read in whole by every run; convert them once with `passk"
     " convert` if that takes long.",
