@@ -145,11 +145,6 @@ class Table:
     first: int = 0
 
 
-def Note(text: str, level: str = "note") -> Said:
-    """A message that has no name yet."""
-    return Said("", level, "{text}", fields={"text": text})
-
-
 @dataclass(frozen=True)
 class Check:
     """One rule of a gate about one model: what speaks for it, and a verdict.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from passk_cli.report.model import DATA, Cell, Column, Estimate, Table
+from passk_cli.report.words import series_name
 
 if TYPE_CHECKING:
     from passk_cli.study.values import Series, TaskValues
@@ -61,6 +62,11 @@ class Fact:
     def note(self) -> str:
         """What qualifies the number, in one line."""
         return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
+
+    def point(self, y: str, **more: Cell) -> dict[str, Cell]:
+        """The number as a point of a chart.  y : name of its height.  more : further keys."""
+        limits = {"low": self.estimate.low, "high": self.estimate.high}
+        return {"model": series_name(self.series), y: self.estimate.value, **limits, **more}
 
 
 def across(first: Fact, second: Fact) -> Fact:

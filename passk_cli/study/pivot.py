@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -73,6 +73,10 @@ class Numbers(Section[Row]):
         ),
     )  # fmt: skip
 
+    def facts(self) -> list[Fact]:
+        """All numbers, row by row."""
+        return [fact for row in self.records for fact in row.numbers.values()]
+
     @property
     def numbers(self) -> list[Number]:
         """The numbers, in the order in which they first come."""
@@ -98,8 +102,3 @@ class Numbers(Section[Row]):
 def _ends(numbers: Iterable[int | None]) -> str:
     known = [number for number in numbers if number is not None]
     return span(min(known), max(known)) if known else ""
-
-
-def head(group_names: Sequence[str]) -> tuple[Column, ...]:
-    """The columns every table begins with: the model and its groups."""
-    return (Column("model"), *(Column(name) for name in group_names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import NOTE, WARNING, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from passk_cli.outcomes.counts import Counts
 
 TEMPERATURES_FROM_NAMES = Message(
@@ -78,7 +77,7 @@ def by_names(counts: Counts, groups: Sequence[str]) -> Counts:
     split = by_temperature(counts, None, "--by")
     others = [name for name in groups if name not in COLUMNS]
     places = [1 + others.index(name) + 1 if name in others else 1 for name in groups]
-    series = [(one[0], *(one[place] for place in places)) for one in split.series]
+    series = [(names[0], *(names[place] for place in places)) for names in split.series]
     return split.regrouped(series, tuple(groups))
 
 
@@ -93,19 +92,23 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
     Errors: DataError for a temperature that is no number ≥ 0, or names without one; ParameterError
     when another group is called temperature.
     """
-    names = {series[0]: in_name(series[0]) for series in counts.series}
     place = None if column is None else 1 + counts.group_names.index(column)
-    values = [
-        _number(str(column), series[place])
-        if place is not None
-        else _from_name(names, series[0], option)
-        for series in counts.series
-    ]
-    # As text as well: 0.2 of a label and of a column are the same number.
-    in_names = all(
-        (says := names[series[0]]) is not None and says[1] == value
-        for series, value in zip(counts.series, values, strict=True)
-    )
+    readings = []
+    for series in counts.series:
+        said = in_name(series[0])
+        if place is not None:
+            value = _number(str(column), series[place])
+        elif said is not None:
+            value = said[1]
+        else:
+            raise DataError(
+                series[0],
+                f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this"
+                " model's name",
+                _REMEDY.format(option=option),
+                name="no-temperature",
+            )
+        readings.append((series, said, value))
     if column != TEMPERATURE and TEMPERATURE in counts.group_names:
         raise ParameterError(
             f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'};"
@@ -113,25 +116,28 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
             name="reserved-column",
         )
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
-    series = []
-    for old, value in zip(counts.series, values, strict=True):
-        says = names[old[0]]
-        model = says[0] if in_names and says is not None else old[0]
-        series.append((model, degrees(value), *(old[i] for i in others)))
-    others_named = (counts.group_names[i - 1] for i in others)
-    split = counts.regrouped(series, (TEMPERATURE, *others_named))
-    facts = split.facts
+    # As text as well: 0.2 of a label and of a column are the same number.
+    in_names = all(said and said[1] == value for _, said, value in readings)
+    split = counts.regrouped(
+        [
+            (said[0] if in_names and said else old[0], degrees(value), *(old[i] for i in others))
+            for old, said, value in readings
+        ],
+        (TEMPERATURE, *(counts.group_names[i - 1] for i in others)),
+    )
+    messages = []
     if in_names:
-        readings = [
-            f"{name!r} is {says[0]!r} at {degrees(says[1])}"
-            for name, says in names.items()
-            if says is not None
+        words = [
+            f"{old[0]!r} is {said[0]!r} at {degrees(value)}"
+            for old, said, value in readings
+            if said
         ]
         of_names = TEMPERATURES_FROM_NAMES if place is None else TEMPERATURES_IN_NAMES
-        facts = replace(facts, messages=(*facts.messages, of_names(readings=readings)))
+        messages.append(of_names(readings=list(dict.fromkeys(words))))
     merged = len(counts.series) - len(split.series)
     if merged:
-        facts = replace(facts, messages=(*facts.messages, MERGED_MODELS(models=merged)))
+        messages.append(MERGED_MODELS(models=merged))
+    facts = replace(split.facts, messages=(*split.facts.messages, *messages))
     return replace(split, facts=facts)
 
 
@@ -142,19 +148,6 @@ def degrees(temperature: float) -> str:
     ('0.2', '1')
     """
     return repr(temperature).removesuffix(".0")
-
-
-def _from_name(names: Mapping[str, tuple[str, float] | None], name: str, option: str) -> float:
-    says = names[name]
-    if says is None:
-        raise DataError(
-            name,
-            f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this model's"
-            " name",
-            _REMEDY.format(option=option),
-            name="no-temperature",
-        )
-    return says[1]
 
 
 def _number(column: str, text: str) -> float:

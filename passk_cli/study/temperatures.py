@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import combinations, islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,11 +26,6 @@ from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Pairs = list[tuple[TaskValues, TaskValues]]
-
 # k's at which T* is taken for a power law: all of them up to about twenty, then so many per curve.
 _KS = 64
 # An interval needs the law in nearly every resample, else it would be one of the lucky ones.
@@ -41,57 +35,31 @@ _EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class Rivals:
-    """One model (and group) at one metric: its temperatures that have values, increasing.
-
-    model : the model and its groups, without the temperature.
-    shared : each on the tasks that all of them have; T* and shares of the lead rest on these.
-    """
-
-    model: Series
-    metric: Metric
-    temperatures: tuple[TaskValues, ...]
-    shared: tuple[TaskValues, ...]
-
-    @property
-    def best(self) -> TaskValues:
-        """T*: the highest mean; of equal ones, the lowest temperature."""
-        return self.ranked[0]
-
-    @cached_property
-    def ranked(self) -> list[TaskValues]:
-        """T* first, the others by their means."""
-        means = np.stack([rates.values for rates in self.shared], axis=1).mean(axis=0)
-        best = best_by_k(means[:, None])[0]
-        others = (i for i in np.argsort(-means, kind="stable") if i != best)
-        return [self.temperatures[i] for i in (best, *others)]
-
-
-@dataclass(frozen=True)
 class Verdict:
     """T* against the other temperatures of the same model at the same metric.
 
+    ranked : T* first, as of `rankings`.
     shares : series → share of the resamples of the tasks in which its temperature comes first;
         None where attempts differ between the temperatures.
-    against : the best against each other one, the runner-up first; lead : the first as a fact.
+    against : T* against each other one, the runner-up first; lead : the first as a fact.
     """
 
-    rivals: Rivals
+    ranked: Sequence[TaskValues]
     shares: dict[Series, float | None]
-    against: tuple[Comparison, ...]
+    against: Sequence[Comparison]
     lead: Fact
 
     @property
     def series(self) -> Series:
         """The model and its groups, without the temperature."""
-        return self.rivals.model
+        return model_of(self.ranked[0].series)
 
     @property
-    def best(self) -> tuple[str, ...]:
+    def best(self) -> list[str]:
         """The temperatures with the highest mean: one, or several that are equal; increasing."""
         differences = ((heat(c.second), c.difference) for c in self.against)
         equal = [other for other, d in differences if d is not None and abs(d) < _EQUAL]
-        return tuple(sorted((heat(self.rivals.best), *equal), key=float))
+        return sorted((heat(self.ranked[0]), *equal), key=float)
 
     @property
     def alike(self) -> list[str]:
@@ -104,78 +72,62 @@ def heat(rates: TaskValues) -> str:
     return rates.series[1]
 
 
+def _degrees(rates: TaskValues) -> float:
+    return float(heat(rates))
+
+
 def model_of(series: Series) -> Series:
     """The model and its groups, without the temperature."""
     return (series[0], *series[2:])
 
 
-def gather(values: Sequence[TaskValues]) -> list[Rivals]:
-    """Per model and metric the temperatures that have values, where there are two or more."""
+def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
+    """Per model and metric the temperatures that have values, where there are two or more.
+
+    T* comes first: the highest mean on the tasks that all of them share, and of equal ones the
+    lowest temperature.  The others follow by their means.
+    """
     cells: dict[tuple[Series, Metric], list[TaskValues]] = {}
     for rates in values:
         if rates.there:
             cells.setdefault((model_of(rates.series), rates.metric), []).append(rates)
-    rivals = []
-    for (model, metric), temperatures in cells.items():
-        temperatures.sort(key=lambda rates: float(heat(rates)))
+    ranked = []
+    for temperatures in cells.values():
+        temperatures.sort(key=_degrees)
         shared = on_shared_tasks(temperatures)
         if len(temperatures) > 1 and len(shared[0].tasks):
-            rivals.append(Rivals(model, metric, tuple(temperatures), tuple(shared)))
-    return rivals
-
-
-def temperature_pairs(rivals: Sequence[Rivals]) -> Pairs:
-    """Every two temperatures of a model at a metric, the better one first."""
-    return [
-        (a, b)
-        for model in rivals
-        for i, a in enumerate(model.ranked)
-        for b in model.ranked[i + 1 :]
-    ]
-
-
-def judge(
-    rivals: Sequence[Rivals], comparisons: Sequence[Comparison], confidence: Confidence
-) -> list[Verdict]:
-    """T* of each, with the comparisons that are about it."""
-    own = {(c.first.metric, c.first.series, c.second.series): c for c in comparisons}
-    verdicts = []
-    for model in rivals:
-        best, *others = model.ranked
-        against = tuple(own[model.metric, best.series, other.series] for other in others)
-        shares = shares_of_lead(model.temperatures, confidence)
-        series = (temperature.series for temperature in model.temperatures)
-        lead = against[0].fact(confidence)
-        verdicts.append(Verdict(model, dict(zip(series, shares, strict=True)), against, lead))
-    return verdicts
+            means = np.stack([rates.values for rates in shared], axis=1).mean(axis=0)
+            best = best_by_k(means[:, None])[0]
+            others = (i for i in np.argsort(-means, kind="stable") if i != best)
+            ranked.append([temperatures[i] for i in (best, *others)])
+    return ranked
 
 
 @dataclass(frozen=True)
 class Lead:
     """Two models (of one group) at every metric and temperature that both have.
 
-    same : at one temperature.  own : metric → each at its own best one, first − second.
+    same : at one temperature, increasing.  own : metric → each at its own T*, first − second.
     """
 
     first: Series
     second: Series
-    same: tuple[Comparison, ...]
+    same: Sequence[Comparison]
     own: dict[Metric, Comparison]
-
-    def where(self, verdict: str) -> list[Comparison]:
-        """The (k, T) with this verdict of the first."""
-        return [c for c in self.same if c.verdict == verdict]
 
     @property
     def flips(self) -> bool:
         """Whether each of the two leads somewhere."""
-        return bool(self.where(BETTER) and self.where(WORSE))
+        return {BETTER, WORSE} <= {c.verdict for c in self.same}
 
 
-def model_pairs(values: Sequence[TaskValues], rivals: Sequence[Rivals]) -> Pairs:
-    """Two models of a group at each metric: at the same temperature, and each at its best.
+def model_pairs(
+    values: Sequence[TaskValues], best: Sequence[TaskValues]
+) -> list[tuple[TaskValues, TaskValues]]:
+    """Two models of a group at each metric: at the same temperature, and each at its T*.
 
-    The model that is better over all its metrics and temperatures comes first.
+    best : of each model and metric.  The model that is better over all its metrics and
+    temperatures comes first.
     """
     alike: dict[tuple[Metric, Series], list[TaskValues]] = {}
     means: dict[str, list[float]] = {}
@@ -183,8 +135,8 @@ def model_pairs(values: Sequence[TaskValues], rivals: Sequence[Rivals]) -> Pairs
         if rates.there:
             alike.setdefault((rates.metric, rates.series[1:]), []).append(rates)
             means.setdefault(rates.series[0], []).append(rates.mean)
-    for model in rivals:
-        alike.setdefault((model.metric, ("best", *model.model[1:])), []).append(model.best)
+    for rates in best:
+        alike.setdefault((rates.metric, ("best", *rates.series[2:])), []).append(rates)
     order = {model: (-sum(each) / len(each), model) for model, each in means.items()}
     pairs: dict[tuple[Metric, Series, Series], tuple[TaskValues, TaskValues]] = {}
     for (metric, _), models in alike.items():
@@ -193,9 +145,9 @@ def model_pairs(values: Sequence[TaskValues], rivals: Sequence[Rivals]) -> Pairs
     return list(pairs.values())
 
 
-def leads_of(comparisons: Sequence[Comparison], rivals: Sequence[Rivals]) -> list[Lead]:
+def leads_of(comparisons: Sequence[Comparison], best: Sequence[TaskValues]) -> list[Lead]:
     """The comparisons of `model_pairs`, per pair of models; pairs that flip first."""
-    best = {(rival.model, rival.metric): rival.best.series for rival in rivals}
+    stars = {(rates.metric, rates.series) for rates in best}
     by_pair: dict[tuple[Series, Series], list[Comparison]] = {}
     for c in comparisons:
         pair = (model_of(c.first.series), model_of(c.second.series))
@@ -203,14 +155,12 @@ def leads_of(comparisons: Sequence[Comparison], rivals: Sequence[Rivals]) -> lis
     leads = []
     for (first, second), each in by_pair.items():
         same = [c for c in each if heat(c.first) == heat(c.second)]
-        same.sort(key=lambda c: float(heat(c.first)))
         own = {
             c.first.metric: c
             for c in each
-            if best.get((first, c.first.metric)) == c.first.series
-            and best.get((second, c.first.metric)) == c.second.series
+            if {(c.first.metric, rates.series) for rates in (c.first, c.second)} <= stars
         }
-        leads.append(Lead(first, second, tuple(same), own))
+        leads.append(Lead(first, second, sorted(same, key=lambda c: _degrees(c.first)), own))
     return sorted(leads, key=lambda lead: not lead.flips)
 
 
@@ -218,18 +168,15 @@ def leads_of(comparisons: Sequence[Comparison], rivals: Sequence[Rivals]) -> lis
 class Law:
     """T* = factor · k^exponent of one model, or why there is none.
 
+    series : the model and its groups, without the temperature.
     best : the temperatures that are T* at some k, increasing.  k_max : up to which k.
     exponent : with its limits, and why there are none.
     """
 
-    best: tuple[str, ...]
+    series: Series
+    best: Sequence[str]
     k_max: int
     exponent: Fact
-
-    @property
-    def series(self) -> Series:
-        """The model and its groups, without the temperature."""
-        return model_of(self.exponent.series)
 
 
 def laws_of(values: Sequence[TaskValues], confidence: Confidence) -> list[Law]:
@@ -244,70 +191,64 @@ def laws_of(values: Sequence[TaskValues], confidence: Confidence) -> list[Law]:
         if rates.n.min() > 1:
             models.setdefault(model_of(rates.series), {}).setdefault(heat(rates), rates)
     laws = []
-    for temperatures in steps(models.values(), "computing", "models"):
-        increasing = sorted(temperatures.values(), key=lambda rates: float(heat(rates)))
-        k_max = min(int(rates.n.min()) for rates in increasing)
-        shared = on_shared_tasks(increasing)
+    for model, temperatures in steps(models.items(), "computing", "models"):
+        shared = on_shared_tasks(sorted(temperatures.values(), key=_degrees))
         if len(shared) > 1 and len(shared[0].tasks):
-            laws.append(_law(shared, k_max, confidence))
+            k_max = min(int(rates.n.min()) for rates in temperatures.values())
+            laws.append(_law(model, shared, k_max, confidence))
     return laws
 
 
-def _law(shared: Sequence[TaskValues], k_max: int, confidence: Confidence) -> Law:
+def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence) -> Law:
+    """The law of one model.  shared : its temperatures, increasing, on the tasks of all."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)  # tasks × temperatures × k's
-    temperatures = np.array([float(heat(rates)) for rates in shared])
+    temperatures = np.array([_degrees(rates) for rates in shared])
     means = values.mean(axis=0)
-    best = tuple(heat(shared[i]) for i in np.unique(best_by_k(means)))
-    exponent, factor = (float(rates[0]) for rates in power_laws(temperatures, ks, means[None]))
+    best = [heat(shared[i]) for i in np.unique(best_by_k(means))]
+    exponent, factor = (float(each[0]) for each in power_laws(temperatures, ks, means[None]))
     n = np.concatenate([rates.n for rates in shared])
-    model, _, *groups = shared[0].series
-    fact = Fact(
-        (model, "", *groups), "pass@k", None, Estimate(None, reason=_why_not(best), share=False),
-        size=Size(len(values), int(n.min()), int(n.max())), method="percentile",
-        level=confidence.level, more={"fact": "power law", "factor": None},
-    )  # fmt: skip
     if math.isnan(exponent):
-        return Law(best, k_max, fact)
-    draws = bootstrap_means(
-        values.reshape(len(values), -1), confidence.resamples, confidence.seed,
-        clusters=shared[0].clusters,
-    ).reshape(-1, *means.shape)  # fmt: skip
-    estimate = _with_limits(exponent, power_laws(temperatures, ks, draws)[0], confidence.level)
-    return Law(best, k_max, replace(fact, estimate=estimate, more={**fact.more, "factor": factor}))
-
-
-def _with_limits(exponent: float, draws: NDArray[np.float64], level: float) -> Estimate:
-    """The exponent with the limits that its draws give, or why they give none."""
-    finite = np.isfinite(draws)
-    if finite.mean() < _MOSTLY:
         reason = (
-            f"without an interval: in {100 * (1 - finite.mean()):.0f} % of the resamples T* takes"
-            f" fewer than {FEWEST_TEMPERATURES} temperatures"
+            f"not fitted: T* takes {plural(len(best), 'value')} ({', '.join(best)}); a power law"
+            f" needs {FEWEST_TEMPERATURES} above 0"
         )
-        return Estimate(exponent, reason=reason, share=False)
-    tail = (1 - level) / 2
-    low, high = np.quantile(draws[finite], [tail, 1 - tail])
-    return Estimate(exponent, low=float(low), high=float(high), share=False)
+        estimate = Estimate(None, reason=reason, share=False)
+    else:
+        draws = bootstrap_means(
+            values.reshape(len(values), -1), confidence.resamples, confidence.seed,
+            clusters=shared[0].clusters,
+        ).reshape(-1, *means.shape)  # fmt: skip
+        exponents = power_laws(temperatures, ks, draws)[0]
+        finite = np.isfinite(exponents)
+        estimate = Estimate(exponent, share=False)
+        if finite.mean() < _MOSTLY:
+            reason = (
+                f"without an interval: in {100 * (1 - finite.mean()):.0f} % of the resamples T*"
+                f" takes fewer than {FEWEST_TEMPERATURES} temperatures"
+            )
+            estimate = replace(estimate, reason=reason)
+        else:
+            tail = (1 - confidence.level) / 2
+            low, high = np.quantile(exponents[finite], [tail, 1 - tail])
+            estimate = replace(estimate, low=float(low), high=float(high))
+    fact = Fact(
+        (model[0], "", *model[1:]), "pass@k", None, estimate,
+        size=Size(len(values), int(n.min()), int(n.max())), method="percentile",
+        level=confidence.level,
+        more={"fact": "power law", "factor": None if math.isnan(exponent) else factor},
+    )  # fmt: skip
+    return Law(model, best, k_max, fact)
 
 
-def _why_not(best: Sequence[str]) -> str:
-    return (
-        f"not fitted: T* takes {plural(len(best), 'value')} ({', '.join(best)}); a power law needs"
-        f" {FEWEST_TEMPERATURES} above 0"
-    )
-
-
-@dataclass(frozen=True)
-class Temperatures:
+class Temperatures(NamedTuple):
     """Temperatures of models, judged together.
 
-    values : of each series × metric.  facts : their means.  compared : all comparisons, of two
-    temperatures of a model and of two models.  verdicts, leads, laws : see there.
+    facts : the means of each series × metric.  compared : all comparisons, of two temperatures of
+    a model and of two models.  verdicts, leads, laws : see there.
     """
 
-    values: list[TaskValues]
     facts: list[Fact]
     compared: list[Comparison]
     verdicts: list[Verdict]
@@ -322,54 +263,53 @@ def temperatures_of(study: Study) -> Temperatures:
     All comparisons, of temperatures and of models, are adjusted together.
     Errors: ParameterError when no model has values at two temperatures.
     """
-    confidence = study.confidence
-    values = study.values(only=_order(study))
-    rivals = gather(values)
-    if not rivals:
-        raise ParameterError(_nothing(values))
-    own = temperature_pairs(rivals)
-    compared = compare_pairs([*own, *model_pairs(values, rivals)], confidence, study.rules)
-    verdicts = judge(rivals, compared[: len(own)], confidence)
-    leads = leads_of(compared[len(own) :], rivals)
+    confidence, series = study.confidence, study.counts.series
+    # By model, the one with the best pass rate at some temperature first, then by temperature.
+    top: dict[Series, float] = {}
+    for name, rate in zip(series, study.pass_rates, strict=True):
+        top[model_of(name)] = max(rate, top.get(model_of(name), 0.0))
+    keys = [(-top[model_of(name)], model_of(name), float(name[1])) for name in series]
+    values = study.values(only=sorted(range(len(series)), key=keys.__getitem__))
+    ranked = rankings(values)
+    if not ranked:
+        heats = {heat(rates) for rates in values}
+        if len(heats) == 1:
+            raise ParameterError(f"nothing to compare: the only temperature is {heats.pop()}")
+        reasons = (rates.reason for rates in values if not rates.there)
+        why = next(reasons, "no model has two, or no task is shared by them")
+        raise ParameterError(
+            f"nothing to compare between temperatures: {why}; passk estimate shows what there is"
+        )
+    best = [each[0] for each in ranked]
+    own = [pair for each in ranked for pair in combinations(each, 2)]
+    compared = compare_pairs([*own, *model_pairs(values, best)], confidence, study.rules)
+    verdicts, every = [], iter(compared)
+    for each in ranked:
+        # Pairs come in the order of the ranking: first those of T*.
+        against = list(islice(every, math.comb(len(each), 2)))[: len(each) - 1]
+        increasing = sorted(each, key=_degrees)
+        shares = shares_of_lead(increasing, confidence)
+        by_series = dict(zip((rates.series for rates in increasing), shares, strict=True))
+        verdicts.append(Verdict(each, by_series, against, against[0].fact(confidence)))
+    leads = leads_of(list(every), best)
     rates = any(metric.family == "pass@" for metric in study.metrics)
     laws = laws_of(values, confidence) if rates else []
-    facts = _estimates(study.facts_of(values), verdicts)
-    return Temperatures(values, facts, compared, verdicts, leads, laws)
-
-
-def _nothing(values: Sequence[TaskValues]) -> str:
-    """Why no two temperatures can be compared."""
-    heats = {heat(rates) for rates in values}
-    if len(heats) == 1:
-        return f"nothing to compare: the only temperature is {heats.pop()}"
-    reasons = [rates.reason for rates in values if not rates.there]
-    why = reasons[0] if reasons else "no model has two, or no task is shared by them"
-    return f"nothing to compare between temperatures: {why}; passk estimate shows what there is"
-
-
-def _order(study: Study) -> list[int]:
-    """Series by model, the one with the best pass rate at some temperature first, then by the
-    number the temperature is."""
-    series = study.counts.series
-    best: dict[Series, float] = {}
-    for name, rate in zip(series, study.pass_rates, strict=True):
-        best[model_of(name)] = max(rate, best.get(model_of(name), 0.0))
-    keys = [(-best[model_of(name)], model_of(name), float(name[1])) for name in series]
-    return sorted(range(len(series)), key=keys.__getitem__)
+    return Temperatures(
+        _estimates(study.facts_of(values), verdicts), compared, verdicts, leads, laws
+    )
 
 
 def _estimates(facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Fact]:
     """The estimates with the shares of resamples in which they come first; best temperatures say
     so, and are marked when they are significantly better than every other."""
-    shares = {(v.rivals.metric.name, series): s for v in verdicts for series, s in v.shares.items()}
-    alone = {(v.rivals.metric.name, v.rivals.best.series): not v.alike for v in verdicts}
+    shares = {(v.lead.name, series): s for v in verdicts for series, s in v.shares.items()}
+    alone = {(v.lead.name, v.ranked[0].series): not v.alike for v in verdicts}
     words = {None: "", False: "best", True: "best, alone"}
+    marks = [(fact, alone.get((fact.name, fact.series))) for fact in facts]
     return [
         replace(
-            fact,
-            estimate=replace(fact.estimate, marked=alone.get((fact.name, fact.series), False)),
-            verdict=words[alone.get((fact.name, fact.series))],
+            fact, estimate=replace(fact.estimate, marked=bool(mark)), verdict=words[mark],
             more={"fact": "estimate", "leads": shares.get((fact.name, fact.series))},
         )
-        for fact in facts
-    ]
+        for fact, mark in marks
+    ]  # fmt: skip

@@ -35,10 +35,6 @@ NOISY_ATTEMPTS = Message(
 class Estimates(Numbers):
     """Every metric of every model."""
 
-    def facts(self) -> list[Fact]:
-        """All numbers, model by model."""
-        return [fact for row in self.records for fact in row.numbers.values()]
-
     def answer(self) -> Iterator[Sentence]:
         """The first metric, and the last, of the one model or of the highest."""
         facts = self.facts()
@@ -88,14 +84,10 @@ class Estimates(Numbers):
         pictures = []
         for share in (True, False):
             rows = [
-                {
-                    "model": series_name(fact.series), "metric": fact.name,
-                    "estimate": fact.estimate.value, "low": fact.estimate.low,
-                    "high": fact.estimate.high,
-                }
+                fact.point("estimate", metric=fact.name)
                 for fact in facts
                 if fact.estimate.share == share
-            ]  # fmt: skip
+            ]
             if rows:
                 chart = forest(
                     rows, label="model", value="estimate", low="low", high="high", facet="metric",

@@ -62,112 +62,67 @@ class Temperature(Question):
         " all passing"
     )
 
-    k: Annotated[
-        tuple[int, ...],
-        Option(
-            "-k",
-            "1,10,100",
-            "pass@k at these k (pass^k: use -m).",
-            parse=parse_k,
-            detail="Default: those of 1, 10, 100 that every task of some model supports; of the"
-            " toy model 1, 2, 4, … 16384.",
-        ),
-    ] = ()
-    temperature: Annotated[
-        str | None,
-        Option(
-            "--temperature",
-            "COLUMN",
-            "Column of temperatures.",
-            detail="Default: temperature or temp, else from the names of files or labels, as T0.2"
-            " or gpt-4@T0.2.",
-        ),
-    ] = None
-    toy: Annotated[
-        tuple[str, ...],
-        Option(
-            "--toy",
-            "NAMES",
-            "Toy model: gaussian, exponential, power-law.",
-            parse=parse_families,
-            detail="No data: T*(k) for tasks of these families; several by commas.",
-        ),
-    ] = ()
-    spread: Annotated[
-        tuple[float, ...],
-        Option(
-            "--spread",
-            "S",
-            "Toy: standard deviation of the tasks.",
-            parse=parse_spreads,
-            detail="Several by commas, as 4,16. Default: 16.",
-        ),
-    ] = ()
-    gamma: Annotated[
-        float | None,
-        Option("--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2."),
-    ] = None
-    fit: Annotated[
-        bool,
-        Option(
-            "--fit",
-            help="Toy: regression of T* on k and spread.",
-            detail="Over the grid of the article.",
-        ),
-    ] = False
+    # fmt: off
+    k: Annotated[tuple[int, ...], Option(
+        "-k", "1,10,100", "pass@k at these k (pass^k: use -m).", parse=parse_k,
+        detail="Default: those of 1, 10, 100 that every task of some model supports; of the toy"
+        " model 1, 2, 4, … 16384.",
+    )] = ()
+    temperature: Annotated[str | None, Option(
+        "--temperature", "COLUMN", "Column of temperatures.",
+        detail="Default: temperature or temp, else from the names of files or labels, as T0.2 or"
+        " gpt-4@T0.2.",
+    )] = None
+    toy: Annotated[tuple[str, ...], Option(
+        "--toy", "NAMES", "Toy model: gaussian, exponential, power-law.", parse=parse_families,
+        detail="No data: T*(k) for tasks of these families; several by commas.",
+    )] = ()
+    spread: Annotated[tuple[float, ...], Option(
+        "--spread", "S", "Toy: standard deviation of the tasks.", parse=parse_spreads,
+        detail="Several by commas, as 4,16. Default: 16.",
+    )] = ()
+    gamma: Annotated[float | None, Option(
+        "--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2.",
+    )] = None
+    fit: Annotated[bool, Option(
+        "--fit", help="Toy: regression of T* on k and spread.",
+        detail="Over the grid of the article.",
+    )] = False
+    # fmt: on
 
     def alone(self, options: SharedOptions) -> Report | None:
-        """The toy model, which needs no data."""
-        self._check_toy(options)
-        if not self.toy:
-            if not options.data:
-                raise ParameterError(
-                    "no FILE; give result files, or --toy gaussian for the toy model",
-                    name="no-files",
-                )
-            return None
-        from passk_cli.commands.temperature.toy import (
-            DEFAULT_GAMMA,
-            DEFAULT_KS,
-            DEFAULT_SPREADS,
-            fit_report,
-            toy_report,
-        )
+        """The toy model, which needs no data; ParameterError for options that contradict it."""
+        from passk_cli.commands.temperature import toy
 
-        gamma = DEFAULT_GAMMA if self.gamma is None else self.gamma
-        if self.fit:
-            return fit_report(self.toy, gamma)
-        return toy_report(self.toy, self.spread or DEFAULT_SPREADS, gamma, self.k or DEFAULT_KS)
-
-    def _check_toy(self, options: SharedOptions) -> None:
-        """ParameterError for options of data beside --toy, or options of the toy without it."""
-        own = [name for name in changed(self) if name not in ("-k", "--temperature")]
-        if not self.toy:
-            if own:
-                raise ParameterError(
-                    f"{own[0]} is for the toy model; add --toy gaussian",
-                    name="contradicting-options",
-                )
-            return
-        needless = ["[FILE...]"] * options.data
-        needless += [name for name in changed(self) if name == "--temperature"]
+        given = changed(self)
+        needless = ["[FILE...]"] * options.data + ["--temperature"] * ("--temperature" in given)
         for group in (options.request, options.rules, options.confidence, options.metrics):
             needless += changed(group)
-        if needless:
-            raise ParameterError(
-                "--toy reads no data, needs no resamples, has pass@k only; leave out"
-                f" {needless[0]}",
-                name="contradicting-options",
+        own = [name for name in given if name not in ("-k", "--temperature")]
+        refusal = ""
+        if not self.toy:
+            refusal = f"{own[0]} is for the toy model; add --toy gaussian" if own else ""
+        elif needless:
+            refusal = (
+                f"--toy reads no data, needs no resamples, has pass@k only; leave out {needless[0]}"
             )
-        if self.gamma is not None and "power-law" not in self.toy:
+        elif self.gamma is not None and "power-law" not in self.toy:
+            refusal = "--gamma is for --toy power-law; leave it out"
+        elif self.fit and (self.spread or self.k):
+            refusal = "--fit uses the k and spreads of the article; leave out -k and --spread"
+        if refusal:
+            raise ParameterError(refusal, name="contradicting-options")
+        if not self.toy and not options.data:
             raise ParameterError(
-                "--gamma is for --toy power-law; leave it out", name="contradicting-options"
+                "no FILE; give result files, or --toy gaussian for the toy model", name="no-files"
             )
-        if self.fit and (self.spread or self.k):
-            raise ParameterError(
-                "--fit uses the k and spreads of the article; leave out -k and --spread",
-                name="contradicting-options",
-            )
+        if not self.toy:
+            return None
+        gamma = toy.DEFAULT_GAMMA if self.gamma is None else self.gamma
+        if self.fit:
+            return toy.fit_report(self.toy, gamma)
+        spreads, ks = self.spread or toy.DEFAULT_SPREADS, self.k or toy.DEFAULT_KS
+        return toy.toy_report(self.toy, spreads, gamma, ks)
 
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """pass@k, and what is named."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.laws.toy_model import (
@@ -63,54 +63,45 @@ POWER_LAW_GRID = Message(
 
 
 @dataclass(frozen=True)
-class Stars:
-    """T* of one set of tasks, by k."""
-
-    family: str
-    spread: float
-    points: Mapping[int, Point]
-
-
-@dataclass(frozen=True)
-class BestByK(Section[Stars]):
-    """A row per set of tasks: T* at some k."""
+class BestByK(Section[Sequence[Point]]):
+    """A row per set of tasks, the points of one: T* at some k."""
 
     columns = (
-        Column("tasks", meaning=_FAMILY, cell=lambda stars: stars.family),
-        Column("spread", "count", meaning=_SPREAD, cell=lambda stars: stars.spread),
+        Column("tasks", meaning=_FAMILY, cell=lambda points: points[0].family),
+        Column("spread", "count", meaning=_SPREAD, cell=lambda points: points[0].spread),
         Column("T* at k = {0:,}", "number", meaning="Best temperature for {0:,} attempts.",
                across=lambda section: section.ks, example=1,
-               cell=lambda stars, k: stars.points[k].star),
+               cell=lambda points, k: next(p.star for p in points if p.k == k)),
     )  # fmt: skip
 
     @property
     def ks(self) -> list[int]:
         """All k, or some of them from the first to the last."""
-        ks = list(self.records[0].points)
+        ks = list(dict.fromkeys(p.k for p in self.records[0]))
         last, shown = len(ks) - 1, min(len(ks), _KS_SHOWN)
         return [ks[round(i * last / max(shown - 1, 1))] for i in range(shown)]
 
     def answer(self) -> Iterator[Sentence]:
         """T* at the smallest and the largest k where it is; of several sets, the range."""
-        there = [p for stars in self.records for p in stars.points.values() if p.star is not None]
+        there = [p for points in self.records for p in points if p.star is not None]
         if not there:
             yield ("No T*: every task passes at the best temperatures.",)
             return
-        first, last = (end(there, key=lambda p: p.k) for end in (min, max))
         if len(self.records) > 1:
             ks = [p.k for p in there]
             k = max(ks, key=lambda k: (ks.count(k), k))
             ends = sorted((p for p in there if p.k == k), key=lambda p: p.best.temperature)
-            yield (f"At k = {k:,}, T* is ", *_at(ends[0]), " to ", *_at(ends[-1]), ".")
+            low, high = (f" ({p.family}, spread {p.spread:.4g})" for p in (ends[0], ends[-1]))
+            yield (
+                f"At k = {k:,}, T* is ", (ends[0].star, _NUMBER), f"{low} to ",
+                (ends[-1].star, _NUMBER), f"{high}.",
+            )  # fmt: skip
         else:
+            first, last = (end(there, key=lambda p: p.k) for end in (min, max))
             yield (
                 "T* is ", (first.star, _NUMBER), f" at k = {first.k:,} and ", (last.star, _NUMBER),
                 f" at k = {last.k:,} for {last.family} tasks with spread {last.spread:.4g}.",
             )  # fmt: skip
-
-
-def _at(p: Point) -> Sentence:
-    return (p.star, _NUMBER), f" ({p.family}, spread {p.spread:.4g})"
 
 
 @dataclass(frozen=True)
@@ -191,75 +182,57 @@ class ToyData(Section[Any]):
         data_field("note", "Why a value is missing."),
     )  # fmt: skip
 
-    def tidy(self) -> Table:
-        """The rows, with the fields that they have."""
-        there = {name for row in self.records for name in row}
-        names = [column.name for column in self.columns if column.name in there]
-        rows = tuple(tuple(row.get(name) for name in names) for row in self.records)
-        return Table(tuple(Column(name) for name in names), rows)
-
 
 SECTIONS = (BestByK, ToyPoints, Regressions, ToyData)
+# The toy model has no data.
+NO_STUDY: Any = None
+Rows = Sequence[Mapping[str, Cell]]
 
 
-@dataclass(frozen=True)
-class Toy:
-    """What is asked of the toy model.
+def _row(p: Point, gamma: float) -> dict[str, Cell]:
+    """A point as a tidy row."""
+    law = p.family == "power-law"
+    return {
+        "family": p.family, "gamma": gamma if law else None, "largest": p.largest if law else None,
+        "spread": p.spread, "k": p.k, "temperature": p.star, "pass_at_k": p.best.pass_at_k,
+        "note": "" if p.star is not None else "every task passes at the best temperatures",
+    }  # fmt: skip
 
-    families : of "gaussian", "exponential", "power-law".  gamma : of the power law.
-    """
 
-    families: Sequence[str]
-    gamma: float
-    decided: Mapping[str, str] = field(default_factory=dict)
-
-    def row(self, p: Point, **more: Cell) -> dict[str, Cell]:
-        """A point as a tidy row."""
-        law = p.family == "power-law"
-        return {
-            "family": p.family, "gamma": self.gamma if law else None,
-            "largest": p.largest if law else None, "spread": p.spread, "k": p.k,
-            "temperature": p.star, "pass_at_k": p.best.pass_at_k, **more,
-            "note": "" if p.star is not None else "every task passes at the best temperatures",
-        }  # fmt: skip
-
-    def cut(self, points: Sequence[Point]) -> Iterator[Said]:
-        """Where power laws of tasks are cut off."""
-        ends = sorted({(p.largest, p.spread) for p in points if p.family == "power-law"})
-        if ends:
-            largest, spreads = zip(*(ends if len(ends) < 4 else (ends[0], ends[-1])), strict=True)
-            between = ", " if len(ends) < 4 else " to "
-            yield CUT_POWER_LAW(
-                gamma=f"{self.gamma:g}", largest=between.join(f"{c:,}" for c in largest),
-                spreads=between.join(f"{s:.4g}" for s in spreads),
-            )  # fmt: skip
-
-    def report(
-        self,
-        first: Section[Any],
-        second: Section[Any],
-        rows: Sequence[Mapping[str, Cell]],
-        messages: Sequence[Said],
-        draw: Any,
-    ) -> Report:
-        """The report of two sections, the second one in full only, and the tidy rows."""
-        gamma = {"gamma": f"{self.gamma:g}"} if "power-law" in self.families else {}
-        return Report(
-            tables=(*first.tables(), *second.tables()),
-            data=ToyData(NO_STUDY, rows).tidy(),
-            context=f"{_CONTEXT} · {VERSION}",
-            details="exact sums",
-            messages=tuple(messages),
-            signature={
-                "passk": __version__, "toy": ",".join(self.families), **self.decided, **gamma
-            },
-            draw=draw,
-            answer=tuple(first.answer()),
+def _cut(every: Sequence[Point], gamma: float) -> Iterator[Said]:
+    """Where power laws of tasks are cut off."""
+    ends = sorted({(p.largest, p.spread) for p in every if p.family == "power-law"})
+    if ends:
+        largest, spreads = zip(*(ends if len(ends) < 4 else (ends[0], ends[-1])), strict=True)
+        between = ", " if len(ends) < 4 else " to "
+        yield CUT_POWER_LAW(
+            gamma=f"{gamma:g}", largest=between.join(f"{c:,}" for c in largest),
+            spreads=between.join(f"{s:.4g}" for s in spreads),
         )  # fmt: skip
 
 
-# The toy model has no data.
-NO_STUDY: Any = None
+def _report(
+    sections: tuple[Section[Any], ToyPoints],
+    rows: Rows,
+    messages: Sequence[Said],
+    draw: Callable[[Sequence[Point]], tuple[Plot, ...]],
+    **asked: str,
+) -> Report:
+    """The report of two sections, the second one in full only, and the tidy rows."""
+    fields = [c for c in ToyData.columns if any(c.name in row for row in rows)]
+    return Report(
+        tables=tuple(table for section in sections for table in section.tables()),
+        data=Table(
+            tuple(Column(c.name) for c in fields),
+            tuple(tuple(row.get(c.name) for c in fields) for row in rows),
+        ),
+        context=f"{_CONTEXT} · {VERSION}",
+        details="exact sums",
+        messages=tuple(messages),
+        signature={"passk": __version__, **asked},
+        draw=lambda: draw(sections[1].records),
+        answer=tuple(sections[0].answer()),
+    )
 
 
 def toy_report(
@@ -273,9 +246,7 @@ def toy_report(
     """
     sets = [points(f, family_of_spread(f, s, gamma), ks) for f in families for s in spreads]
     every = [p for each in sets for p in each]
-    spread = ",".join(f"{s:g}" for s in spreads)
-    toy = Toy(families, gamma, {"spread": spread, "k": ",".join(map(str, ks))})
-    messages = [*toy.cut(every)]
+    messages = [*_cut(every, gamma)]
     lost = [p for p in every if p.star is None]
     if lost:
         first = min(lost, key=lambda p: p.k)
@@ -283,10 +254,10 @@ def toy_report(
             NOTHING_TO_CHOOSE(lost=len(lost), points=len(every), k=first.k, family=first.family,
                               spread=f"{first.spread:.4g}")
         )  # fmt: skip
-    stars = [Stars(each[0].family, each[0].spread, {p.k: p for p in each}) for each in sets]
-    return toy.report(
-        BestByK(NO_STUDY, stars), ToyPoints(NO_STUDY, every), [toy.row(p) for p in every],
-        messages, lambda: _charts(every),
+    return _report(
+        (BestByK(NO_STUDY, sets), ToyPoints(NO_STUDY, every)), [_row(p, gamma) for p in every],
+        messages, _charts, toy=",".join(families), spread=",".join(f"{s:g}" for s in spreads),
+        k=",".join(map(str, ks)), **_gamma(families, gamma),
     )  # fmt: skip
 
 
@@ -296,7 +267,6 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     The grid is scales 2⁰ … 2⁹ (of a power law: the spreads it has among these) and k = 2 … 16, 32,
     64, … 16384; points with 0.03 < pass@k < 0.98 are kept, of a power law those with k > 20.
     """
-    toy = Toy(families, gamma, {"fit": "the article's grid"})
     sets = [points(family, tasks, GRID_KS) for family in families for tasks in grid(family, gamma)]
     every = [p for each in sets for p in each]
     kept = [p for p in every if p.kept]
@@ -315,16 +285,20 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
         }
         for line in lines
     ]  # fmt: skip
-    rows += [toy.row(p, fact="point", kept=p.kept, source="") for p in every]
+    rows += [{**_row(p, gamma), "fact": "point", "kept": p.kept, "source": ""} for p in every]
     messages = [SCALES_OF_GRID()] if "exponential" in families else []
     spreads = {p.spread for p in every if p.family == "power-law"}
     if spreads:
-        messages += toy.cut(every)
+        messages += _cut(every, gamma)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
-    return toy.report(
-        Regressions(NO_STUDY, lines), ToyPoints(NO_STUDY, kept), rows, messages,
-        lambda: _fit_charts(kept),
+    return _report(
+        (Regressions(NO_STUDY, lines), ToyPoints(NO_STUDY, kept)), rows, messages, _fit_charts,
+        toy=",".join(families), fit="the article's grid", **_gamma(families, gamma),
     )  # fmt: skip
+
+
+def _gamma(families: Sequence[str], gamma: float) -> dict[str, str]:
+    return {"gamma": f"{gamma:g}"} if "power-law" in families else {}
 
 
 def _charts(every: Sequence[Point]) -> tuple[Plot, ...]:

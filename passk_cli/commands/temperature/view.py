@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from passk_cli.commands.temperature import toy
@@ -13,20 +14,14 @@ from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report,
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name
 from passk_cli.study.adjustment import Adjustment
+from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
+from passk_cli.study.lead import on_shared_tasks
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.pivot import NUMBER, Number, Numbers, rows_of
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
-from passk_cli.study.temperatures import (
-    Law,
-    Lead,
-    Temperatures,
-    Verdict,
-    heat,
-    model_of,
-    temperatures_of,
-)
+from passk_cli.study.temperatures import Law, Lead, Verdict, heat, model_of, temperatures_of
 from passk_cli.study.values import Series
 
 NO_BEST_TEMPERATURE = Message(
@@ -67,10 +62,10 @@ _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.
 
 
 class Choice(NamedTuple):
-    """The best temperatures of one model: a verdict at each metric."""
+    """The best temperatures of one model: a verdict by the name of each metric."""
 
     series: Series
-    verdicts: Mapping[Metric, Verdict]
+    verdicts: dict[str, Verdict]
 
 
 class Part(NamedTuple):
@@ -79,17 +74,17 @@ class Part(NamedTuple):
     header: str
     meaning: str
     metric: Metric
-    ahead: bool
+    kind: str
 
-
-def _part(choice: Choice, part: Part) -> Cell:
-    v = choice.verdicts.get(part.metric)
-    if v is None:
-        return Estimate(None, reason="no two temperatures have it")
-    if part.ahead:
-        return replace(v.lead.estimate, verdict="~" if v.alike else "")
-    value = Estimate(v.rivals.best.mean, share=part.metric.unit == "share")
-    return Phrase((value, f" at {', '.join(v.best)}"))
+    def cell(self, choice: Choice) -> Cell:
+        """What a model has there."""
+        v = choice.verdicts.get(self.metric.name)
+        if v is None:
+            return Estimate(None, reason="no two temperatures have it")
+        if self.kind == "share":
+            return replace(v.lead.estimate, verdict="~" if v.alike else "")
+        value = Estimate(v.ranked[0].mean, share=self.metric.unit == "share")
+        return Phrase((value, f" at {', '.join(v.best)}"))
 
 
 @dataclass(frozen=True)
@@ -98,11 +93,10 @@ class BestTemperatures(Section[Choice]):
 
     columns = (
         MODEL, _GROUPS,
-        Column("{0.header}", meaning="{0.meaning}", cell=_part,
-               across=lambda section: section.parts,
+        Column("{0.header}", meaning="{0.meaning}", cell=lambda choice, part: part.cell(choice),
+               across=lambda section: section.parts, units=lambda section, part: part.kind,
                example=Part("METRIC: best", "The highest estimate and its temperature; ahead by:"
-                            " its difference to the next one.", Metric("pass@", 1), False),
-               units=lambda section, part: "share" if part.ahead else "text"),
+                            " its difference to the next one.", Metric("pass@", 1), "text")),
         data_field("fact", "estimate, temperatures (two of one model), models (two of them) or"
                    " power law."),
         data_field("leads", _FIRST),
@@ -111,46 +105,43 @@ class BestTemperatures(Section[Choice]):
         data_field("temperature_against", "The temperature that is compared with."),
         data_field("factor", "Of a power law: T* at k = 1."),
     )  # fmt: skip
-    temperatures: Temperatures
+    estimates: Sequence[Fact]
     adjustment: Adjustment
 
     @property
     def metrics(self) -> list[Metric]:
         """The smallest and the largest k of each family."""
-        families = {m.family: [o for o in self.study.metrics if o.family == m.family]
-                    for m in self.study.metrics}  # fmt: skip
+        families = [[o for o in self.study.metrics if o.family == m.family]
+                    for m in self.study.metrics]  # fmt: skip
         return list(dict.fromkeys(
             end(of_family, key=lambda metric: metric.k or 0)
-            for of_family in families.values() for end in (min, max)
+            for of_family in families for end in (min, max)
         ))  # fmt: skip
 
     @property
     def parts(self) -> Iterator[Part]:
         """Two columns for each metric."""
+        ahead = (
+            "Difference of T* to the next best temperature, with the simultaneous interval; ~ where"
+            " some temperature is not significantly worse."
+        )
         for metric in self.metrics:
-            yield Part(f"{metric.name}: best", "The highest estimate, and its temperature T*.",
-                       metric, False)  # fmt: skip
-            yield Part("ahead by", "Difference of T* to the next best temperature, with the"
-                       " simultaneous interval; ~ where some temperature is not significantly"
-                       " worse.", metric, True)  # fmt: skip
+            best = "The highest estimate, and its temperature T*."
+            yield Part(f"{metric.name}: best", best, metric, "text")
+            yield Part("ahead by", ahead, metric, "share")
 
-    def facts(self) -> Iterator[Fact]:
-        """Estimates, differences and power laws."""
-        yield from self.temperatures.facts
-        for c in self.temperatures.compared:
-            same = model_of(c.first.series) == model_of(c.second.series)
-            kind = "temperatures" if same else "models"
-            other = heat(c.second)
-            yield c.fact(self.study.confidence, fact=kind, temperature_against=other)
-        yield from (law.exponent for law in self.temperatures.laws)
+    @property
+    def shown_verdicts(self) -> list[Verdict]:
+        """The verdicts of the table."""
+        names = [metric.name for metric in self.metrics]
+        return [each.verdicts[n] for n in names for each in self.records if n in each.verdicts]
 
     def answer(self) -> Iterator[Sentence]:
         """The temperature that is best for most models at each of these k, and how certainly."""
-        shown = [c.verdicts[m] for m in self.metrics for c in self.records if m in c.verdicts]
-        plain = all(metric.family == "pass@" for metric in self.metrics)
+        verdicts, plain = self.shown_verdicts, _all_pass(self.metrics)
         places: dict[tuple[tuple[str, ...], str], list[str]] = {}
         for metric in self.metrics:
-            best = [v.best for v in shown if v.rivals.metric == metric]
+            best = [tuple(v.best) for v in verdicts if v.lead.name == metric.name]
             if best:
                 most = max(best, key=best.count)
                 whose = f" for {_of(best.count(most), len(best), 'model')}"
@@ -164,17 +155,17 @@ class BestTemperatures(Section[Choice]):
         words = listed(parts)
         if len(common) == 1 and len(self.records) > 1:
             words += common.pop()
-        significant = sum(not v.alike for v in shown)
-        verb = "is" if len(shown) == 1 or significant < 2 else "are"
-        yield (f"{words}; {_of(significant, len(shown), 'difference')} {verb} significant.",)
+        significant = sum(not v.alike for v in verdicts)
+        verb = "is" if len(verdicts) == 1 or significant < 2 else "are"
+        yield (f"{words}; {_of(significant, len(verdicts), 'difference')} {verb} significant.",)
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on, and how they were tested."""
-        yield self.study.sizes(self.temperatures.facts)
+        """The size of the data, and how differences were tested."""
+        yield self.study.sizes(self.estimates)
         level = f"{100 * self.study.confidence.level:g}"
         yield f"{level} % intervals, {self.adjustment.words.removesuffix(' and their intervals')}"
         yield self.adjustment.decision
-        if any(c.verdicts[m].alike for c in self.records for m in self.metrics if m in c.verdicts):
+        if any(v.alike for v in self.shown_verdicts):
             yield "~: not significant"
 
     def details(self) -> Iterator[str]:
@@ -186,47 +177,47 @@ class BestTemperatures(Section[Choice]):
 
     def messages(self) -> Iterator[Said]:
         """Where the choice rests on a part of the tasks, and models without one."""
-        yield from self.study.messages(self.temperatures.facts)
+        yield from self.study.messages(self.estimates)
         tasks: dict[Series, set[int]] = {}
-        for rates in self.temperatures.values:
-            tasks.setdefault(model_of(rates.series), set()).update(rates.tasks.tolist())
-        shared = {
-            choice.series: min(len(v.rivals.shared[0].tasks) for v in choice.verdicts.values())
-            for choice in self.records
-        }
-        parts = [
-            f"{series_name(model)} {size:,} of {len(tasks[model]):,}"
-            for model, size in shared.items()
-            if size < len(tasks[model])
-        ]
+        for fact in self.estimates:
+            own = fact.values.tasks.tolist() if fact.values else ()
+            tasks.setdefault(model_of(fact.series), set()).update(own)
+        parts = []
+        for series, verdicts in self.records:
+            shared = min(len(on_shared_tasks(v.ranked)[0].tasks) for v in verdicts.values())
+            if shared < len(tasks[series]):
+                parts.append(f"{series_name(series)} {shared:,} of {len(tasks[series]):,}")
         if parts:
             yield PART_OF_TASKS(parts=parts)
         unequal = [
-            series_name(v.series) for v in self.temperatures.verdicts if None in v.shares.values()
+            series_name(series)
+            for series, verdicts in self.records
+            if any(None in v.shares.values() for v in verdicts.values())
         ]
         if unequal:
-            yield UNEQUAL_TEMPERATURES(models=list(dict.fromkeys(unequal)))
-        lone = [series_name(model) for model in tasks if model not in shared]
+            yield UNEQUAL_TEMPERATURES(models=unequal)
+        lone = tasks.keys() - {series for series, _ in self.records}
         if lone:
-            yield NO_BEST_TEMPERATURE(models=lone)
+            yield NO_BEST_TEMPERATURE(models=[series_name(m) for m in tasks if m in lone])
 
     def plots(self) -> tuple[Plot, ...]:
         """Every metric over the temperature, a panel per model."""
-        facts = self.temperatures.facts
+        facts, metrics = self.estimates, self.study.metrics
         several = len({model_of(fact.series) for fact in facts}) > 1
         rows = [
-            {"temperature": float(fact.series[1]), "estimate": fact.estimate.value,
-             "low": fact.estimate.low, "high": fact.estimate.high, "metric": fact.name,
-             "model": series_name(model_of(fact.series))}
+            fact.point(
+                "estimate", temperature=float(fact.series[1]), metric=fact.name,
+                model=series_name(model_of(fact.series)),
+            )
             for fact in facts
         ]  # fmt: skip
-        names = ", ".join(dict.fromkeys(f"{metric.family}k" for metric in self.study.metrics))
+        names = ", ".join(dict.fromkeys(f"{metric.family}k" for metric in metrics))
         chart = curves(
             rows, x="temperature", y="estimate", low="low", high="high", colour="metric",
             facet="model" if several else "", points=rows, title=f"{names} by temperature",
             subtitle=f"{self.study.sizes(facts)} · {self.study.confidence.words()}",
             x_title="temperature", y_title=names,
-            y_domain=(0.0, 1.0) if all(m.unit == "share" for m in self.study.metrics) else None,
+            y_domain=(0.0, 1.0) if all(m.unit == "share" for m in metrics) else None,
         )  # fmt: skip
         return (chart,)
 
@@ -263,13 +254,12 @@ class Choices(Section[Verdict]):
     shown = FULL
     columns = (
         MODEL, _GROUPS,
-        Column("metric", meaning="The metric.", cell=lambda v: v.rivals.metric.name),
+        Column("metric", meaning="The metric.", cell=lambda v: v.lead.name),
         Column("T*", meaning="Temperature with the highest estimate on the tasks that all"
-               " temperatures share; the lowest of equals.", cell=lambda v: heat(v.rivals.best)),
+               " temperatures share; the lowest of equals.", cell=lambda v: heat(v.ranked[0])),
         Column("first in resamples", "share", meaning=_FIRST,
-               cell=lambda v: v.shares[v.rivals.best.series]),
-        Column("next", meaning="The second-best temperature.",
-               cell=lambda v: heat(v.against[0].second)),
+               cell=lambda v: v.shares[v.ranked[0].series]),
+        Column("next", meaning="The second-best temperature.", cell=lambda v: heat(v.ranked[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell=lambda v: v.lead.estimate),
         Column("p", "p", True, meaning="p-value, adjusted over all tests.",
@@ -277,6 +267,14 @@ class Choices(Section[Verdict]):
         Column("tied with T*", meaning="Temperatures that are not significantly worse.",
                cell=lambda v: ", ".join(v.alike)),
     )  # fmt: skip
+    compared: Sequence[Comparison]
+
+    def facts(self) -> Iterator[Fact]:
+        """All comparisons, of temperatures and of models."""
+        for c in self.compared:
+            same = model_of(c.first.series) == model_of(c.second.series)
+            kind, other = "temperatures" if same else "models", heat(c.second)
+            yield c.fact(self.study.confidence, fact=kind, temperature_against=other)
 
 
 @dataclass(frozen=True)
@@ -301,6 +299,10 @@ class PowerLaws(Section[Law]):
         Column("reason", meaning="Why there is no law, or no interval.",
                cell=lambda law: law.exponent.estimate.reason),
     )  # fmt: skip
+
+    def facts(self) -> list[Fact]:
+        """The exponents."""
+        return [law.exponent for law in self.records]
 
 
 class Standing(NamedTuple):
@@ -334,16 +336,15 @@ class ModelPairs(Section[Standing]):
         """Pairs of models that change places, and tasks that only one of two has."""
         flips = [lead for lead in self.leads if lead.flips]
         if flips:
-            metrics = self.study.metrics
+            places = partial(_places, flips[0], plain=_all_pass(self.study.metrics), own=False)
             yield RANK_FLIP(
                 first=series_name(flips[0].first), second=series_name(flips[0].second),
-                where=_places(flips[0], BETTER, metrics, own=False),
-                elsewhere=_places(flips[0], WORSE, metrics, own=False), more=len(flips) - 1,
+                where=places(BETTER), elsewhere=places(WORSE), more=len(flips) - 1,
             )  # fmt: skip
         comparisons = {id(c): c for lead in self.leads for c in (*lead.same, *lead.own.values())}
-        partial = sum(bool(c.only_first or c.only_second) for c in comparisons.values())
-        if partial:
-            yield MODELS_LACK_TASKS(comparisons=partial)
+        partial_ = sum(bool(c.only_first or c.only_second) for c in comparisons.values())
+        if partial_:
+            yield MODELS_LACK_TASKS(comparisons=partial_)
 
 
 SECTIONS = (BestTemperatures, ByTemperature, Choices, PowerLaws, ModelPairs, *toy.SECTIONS)
@@ -351,46 +352,43 @@ SECTIONS = (BestTemperatures, ByTemperature, Choices, PowerLaws, ModelPairs, *to
 
 def temperature_view(study: Study) -> Report:
     """The report on temperatures.  Errors: ParameterError where there are no two to compare."""
-    temperatures = temperatures_of(study)
-    adjustment = Adjustment(temperatures.compared, study.confidence.level, study.rules)
-    method = study.confidence.for_differences().as_used(adjustment.methods).method_name
-    decided: dict[str, Any] = {
-        "differences": None if method == study.confidence.method else method,
-        "resamples": study.confidence.resamples,
-        "seed": study.confidence.seed,
-        **adjustment.signature,
-    }
+    facts, compared, verdicts, leads, laws = temperatures_of(study)
+    confidence, plain = study.confidence, _all_pass(study.metrics)
+    adjustment = Adjustment(compared, confidence.level, study.rules)
+    method = confidence.for_differences().as_used(adjustment.methods).method_name
     standings = [
         Standing((model[0], *lead.first[1:]), sign, other[0], where)
-        for lead in temperatures.leads
+        for lead in leads
         for model, sign, other, verdict in (
             (lead.first, "better than", lead.second, BETTER),
             (lead.second, "better than", lead.first, WORSE),
             (lead.first, "tied with", lead.second, UNDECIDED),
         )
-        if (where := _places(lead, verdict, study.metrics))
+        if (where := _places(lead, verdict, plain=plain))
     ]
-    choices: dict[Series, dict[Metric, Verdict]] = {}
-    for v in temperatures.verdicts:
-        choices.setdefault(v.series, {})[v.rivals.metric] = v
+    choices: dict[Series, dict[str, Verdict]] = {}
+    for v in verdicts:
+        choices.setdefault(v.series, {})[v.lead.name] = v
     sections: list[Section[Any]] = [
-        BestTemperatures(
-            study, [Choice(*each) for each in choices.items()], temperatures, adjustment
-        ),
-        ByTemperature(study, rows_of(temperatures.facts)),
-        Choices(study, temperatures.verdicts),
-        PowerLaws(study, temperatures.laws),
-        ModelPairs(study, standings, temperatures.leads),
+        BestTemperatures(study, [Choice(*each) for each in choices.items()], facts, adjustment),
+        ByTemperature(study, rows_of(facts)),
+        Choices(study, verdicts, compared),
+        PowerLaws(study, laws),
+        ModelPairs(study, standings, leads),
     ]
+    decided: dict[str, Any] = {
+        "differences": None if method == confidence.method else method,
+        "resamples": confidence.resamples, "seed": confidence.seed, **adjustment.signature,
+    }  # fmt: skip
     return view(study, sections, **decided)
 
 
-def _places(lead: Lead, verdict: str, metrics: Sequence[Metric], *, own: bool = True) -> str:
+def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:
     """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
-    plain = all(metric.family == "pass@" for metric in metrics)
     at: dict[str, list[str]] = {}
-    for c in lead.where(verdict):
-        at.setdefault(heat(c.first), []).append(_short(c.first.metric, plain))
+    for c in lead.same:
+        if c.verdict == verdict:
+            at.setdefault(heat(c.first), []).append(_short(c.first.metric, plain))
     same: dict[str, list[str]] = {}
     for temperature, ks in at.items():
         same.setdefault(", ".join(ks), []).append(temperature)
@@ -400,6 +398,10 @@ def _places(lead: Lead, verdict: str, metrics: Sequence[Metric], *, own: bool = 
         where[own_ks] = " and own T*".join((where[own_ks], "")) if own_ks in where else "own T*"
     k = "k = " if plain else ""
     return ", ".join(f"{temperatures} ({k}{ks})" for ks, temperatures in where.items())
+
+
+def _all_pass(metrics: Sequence[Metric]) -> bool:
+    return all(metric.family == "pass@" for metric in metrics)
 
 
 def _short(metric: Metric, plain: bool) -> str:
