@@ -372,7 +372,7 @@ def test_labels_beside_a_column_are_one_model(passk: Passk, write: Write) -> Non
     document = json.loads(done.out)
     assert {r["model"] for r in document["rows"]} == {"model"}
     assert document["signature"]["temperature"] == "temp"
-    assert "note[temperatures-in-names]" in done.err
+    assert "note[shortened-names]" in done.err
 
 
 def test_equal_numbers_are_one_temperature() -> None:
