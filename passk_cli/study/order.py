@@ -105,6 +105,11 @@ class Beside(NamedTuple):
     difference: Fact
     used: Fact
 
+    @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.any.series
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -260,7 +265,9 @@ def examine(study: Study) -> list[Evidence]:
     confidence = study.confidence
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
         raise ParameterError("percentile draws new attempts, which have no order; use jackknife")
-    edges, best = _edges(int(study.counts.n.max())), study.best_first
+    # Stretches of positions: one position each, or equal stretches.
+    longest, best = int(study.counts.n.max()), study.best_first
+    edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
     orders = in_order(study.counts, best)
     facts = study.facts(only=best)
     each = len(study.metrics)
@@ -298,12 +305,6 @@ def _evidence_of(study: Study, order: AttemptOrder, facts: Sequence[Fact], edges
         copies_test(order.start, order.passed),
         unsolved(*first_pass(order.start, order.passed)),
     )
-
-
-def _edges(longest: int) -> Ints:
-    """Where stretches of positions begin, and the end: one position each, or equal stretches."""
-    width = -(-longest // _POSITIONS)
-    return np.append(np.arange(0, longest, width), longest)
 
 
 def _rates(study: Study, order: AttemptOrder, edges: Ints) -> Iterator[Fact]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from passk_cli.inference.extrapolation import (
     Extrapolation,
-    Reach,
     default_fit,
     extrapolate,
     largest_known,
@@ -51,53 +50,45 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """A series of which nothing can be predicted.
-
-    rates : its tasks at k = 1.  facts : the reason, at each k asked for.
-    """
+class _Curve:
+    """The curve that is asked for: rates are the tasks of its series at k = 1."""
 
     rates: TaskValues
-    reason: str
-    facts: tuple[Fact, ...]
+
+    @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.rates.series
 
     @property
     def family(self) -> str:
         """ "pass@" or "pass^"."""
         return self.rates.metric.family
 
-    @property
-    def series(self) -> Series:
-        """Whose it is."""
-        return self.rates.series
+
+@dataclass(frozen=True)
+class Refusal(_Curve):
+    """A curve of which nothing can be predicted.  facts : the reason, at each k asked for."""
+
+    reason: str
+    facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """The predictions of one series.
+class Prediction(_Curve):
+    """The predictions of one curve.
 
-    rates : its tasks at k = 1.  ahead : its curve, and those of the models.
+    ahead : the curve, and those of the models.
     numbers : k → the number there, at the largest k known and at those asked for; as `passk
         estimate` has it where every task has n ≥ k.
     reaches : the k that reaches the target, in whole attempts; empty without a target.
     bound : what the value beyond the attempts lies in, without a law.
     """
 
-    rates: TaskValues
     ahead: Extrapolation
     numbers: Mapping[int, Fact]
     reaches: tuple[Fact, ...]
     bound: Limits
-
-    @property
-    def series(self) -> Series:
-        """Whose they are."""
-        return self.rates.series
-
-    @property
-    def family(self) -> str:
-        """ "pass@" or "pass^"."""
-        return self.rates.metric.family
 
     @property
     def sign(self) -> str:
@@ -266,14 +257,9 @@ def _numbers(
     return numbers
 
 
-def reach(ahead: Extrapolation, family: str, target: float) -> Reach:
-    """Where the target is reached; of pass^k, up to where it holds."""
-    return ahead.reach(target, falling=family == "pass^")
-
-
 def _reach(blank: Fact, family: str, ahead: Extrapolation, target: float) -> Fact:
     """The k of the target and its limits as attempts: rounded up, for pass^k down."""
-    exact = reach(ahead, family, target)
+    exact = ahead.reach(target, falling=family == "pass^")
     ks = {"estimate": exact.k, "low": exact.low, "high": exact.high}
     whole = math.ceil if family == "pass@" else math.floor
     k, low, high = (None if end is None or end > SOUGHT else whole(end) for end in ks.values())

@@ -201,28 +201,20 @@ class Curve(Question):
         method, population = options.confidence.method, options.confidence.population
         if options.request.missing == BOUNDS and (self.delta or self.band == SIMULTANEOUS):
             self.require_one_end()
-        if self.band != SIMULTANEOUS:
-            return
+        refusal = ""
         if method == "none":
-            raise ParameterError(
-                "--band simultaneous needs an interval; leave --interval none out",
-                name="invalid-method",
+            refusal = "needs an interval; leave --interval none out"
+        elif population == THESE_TASKS and method == "percentile":
+            refusal = (
+                "for these tasks is made of hull or jackknife intervals, not percentile; leave"
+                " --interval out"
             )
-        if population == THESE_TASKS and method == "percentile":
-            raise ParameterError(
-                "--band simultaneous for these tasks is made of hull or jackknife intervals, not"
-                f" {method}; leave --interval out",
-                name="invalid-method",
-            )
-        if options.metrics.short_tasks == "drop":
-            raise ParameterError(
-                "--band simultaneous needs the same tasks at every k; leave --short-tasks drop out",
-                name="invalid-method",
-            )
-        if self.further:
-            raise ParameterError(
-                "--band simultaneous is for pass@k and pass^k; leave -m out", name="invalid-method"
-            )
+        elif options.metrics.short_tasks == "drop":
+            refusal = "needs the same tasks at every k; leave --short-tasks drop out"
+        elif self.further:
+            refusal = "is for pass@k and pass^k; leave -m out"
+        if refusal and self.band == SIMULTANEOUS:
+            raise ParameterError(f"--band simultaneous {refusal}", name="invalid-method")
 
     def require_one_end(self) -> None:
         """ParameterError for what has no range where outcomes are missing that may pass or fail."""

@@ -13,7 +13,7 @@ from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import parse
-from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name, span
 from passk_cli.study.curves import (
@@ -144,19 +144,15 @@ class AcrossK(Section[Curves]):
     columns = (
         MODEL,
         GROUPS,
-        Column(
-            "{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.places,
-            cell=lambda model, place: place.value(model),
-            units=lambda section, place: section.unit(place.name), example=Place("pass@k", 10),
-        ),
-        Column(
-            "passed every attempt", "share", shown=FULL, cell=lambda model: model.always.estimate,
-            meaning="Share of tasks that passed every attempt: more attempts gain nothing there.",
-        ),
-        Column(
-            "failed every attempt", "share", shown=FULL, cell=lambda model: model.never.estimate,
-            meaning="Share of tasks that failed every attempt.",
-        ),
+        Column("{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.places,
+               cell=lambda model, place: place.value(model),
+               units=lambda section, place: section.unit(place.name), example=Place("pass@k", 10)),
+        Column("passed every attempt", "share", shown=FULL,
+               meaning="Share of tasks that passed every attempt: more attempts gain nothing"
+               " there.", cell=lambda model: model.always.estimate),
+        Column("failed every attempt", "share", shown=FULL,
+               meaning="Share of tasks that failed every attempt.",
+               cell=lambda model: model.never.estimate),
         data_field("pointwise_level", "Level of the interval at each k by itself, in a band."),
         data_field("at_most", "The most that Δ_k or the deficit could be at this mean."),
     )  # fmt: skip
@@ -347,6 +343,10 @@ class EveryK(Numbers):
     shown = FULL
     columns = (MODEL, GROUPS, K, *Numbers.columns[2:])
 
+    def facts(self) -> list[Fact]:
+        """None besides those of the overview."""
+        return []
+
     @property
     def numbers(self) -> list[Number]:
         """The curves."""
@@ -489,17 +489,14 @@ def _plain(fact: Fact) -> Estimate:
     return Estimate(estimate.value, upper=estimate.upper, signed=estimate.signed)
 
 
-def _chart_rows(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str, object]]:
+def _chart_rows(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str, Cell]]:
     """The points of a chart, at no more k's than it can show."""
     ks = np.unique([k for model in every for k in model.ks])
     chart_ks = set(spread_out(ks, _MOST_DRAWN).tolist())
     return [
-        {
-            "model": series_name(model.series), "curve": name, "k": point.k,
-            "value": point.estimate.value, "low": point.estimate.low, "high": point.estimate.high,
-        }
+        point.point("value", curve=name, k=point.k)
         for model in every
         for name in names
         for point in model.points.get(name, ())
         if point.k in chart_ks
-    ]  # fmt: skip
+    ]

@@ -41,36 +41,22 @@ class Diversity(Question):
         " failing and with all passing"
     )
 
-    normalise: Annotated[
-        str,
-        Option(
-            "--normalise",
-            help="Compare solutions as",
-            choices=NORMALISE,
-            detail="none: as they are; space: with white space as single spaces; python: without"
-            " comments, docstrings and layout.",
-        ),
-    ] = "none"
-    similarity: Annotated[
-        float | None,
-        Option(
-            "--similarity",
-            "X",
-            "Count solutions with similarity X or more as one.",
-            detail="Similarity: the share of common runs of three tokens, e.g. 0.8.",
-        ),
-    ] = None
-    k: Annotated[
-        tuple[int, ...],
-        Option(
-            "-k",
-            "2,10,100",
-            "distinct@k at these k.",
-            parse=parse_k,
-            detail="Default: those of 2, 10, 100 that the data allow; where fewer than three, also"
-            " half and all of the attempts.",
-        ),
-    ] = ()
+    # fmt: off
+    normalise: Annotated[str, Option(
+        "--normalise", help="Compare solutions as", choices=NORMALISE,
+        detail="none: as they are; space: with white space as single spaces; python: without"
+        " comments, docstrings and layout.",
+    )] = "none"
+    similarity: Annotated[float | None, Option(
+        "--similarity", "X", "Count solutions with similarity X or more as one.",
+        detail="Similarity: the share of common runs of three tokens, e.g. 0.8.",
+    )] = None
+    k: Annotated[tuple[int, ...], Option(
+        "-k", "2,10,100", "distinct@k at these k.", parse=parse_k,
+        detail="Default: those of 2, 10, 100 that the data allow; where fewer than three, also half"
+        " and all of the attempts.",
+    )] = ()
+    # fmt: on
 
     def request(self, options: SharedOptions) -> Request:
         """What to read: the solutions, compared as asked."""

@@ -14,7 +14,6 @@ from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.extremes import bare, named, range_of
-from passk_cli.study.fact import Fact
 from passk_cli.study.metrics import supported_k
 from passk_cli.study.pivot import NUMBER, Number, Numbers, Row
 from passk_cli.study.section import GROUPS, MODEL, Section
@@ -84,13 +83,11 @@ class Solutions(Numbers):
     @property
     def largest(self) -> list[Number]:
         """The numbers at the largest k that has one, and the duplicates."""
-        kinds = [fact for row in self.records for fact in row.numbers.values()
-                 if fact.name.startswith(DISTINCT)]  # fmt: skip
+        kinds = [fact for fact in self.facts() if fact.name.startswith(DISTINCT)]
         valued = [fact for fact in kinds if fact.estimate.value is not None]
         k = max(fact.k or 0 for fact in valued or kinds)
         names = (f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates")
-        chosen = [number for number in self.explained if number.name in names]
-        return [number._replace(shown=ALWAYS) for number in chosen]
+        return [number._replace(shown=ALWAYS) for number in self.explained if number.name in names]
 
     @property
     def others(self) -> list[Number]:
@@ -106,10 +103,6 @@ class Solutions(Numbers):
             for number in self.numbers
             if number.name.startswith((DISTINCT, CORRECT)) or number.name in _MEANINGS
         ]
-
-    def facts(self) -> list[Fact]:
-        """All numbers, model by model."""
-        return [fact for row in self.records for fact in row.numbers.values()]
 
     def answer(self) -> Iterator[Sentence]:
         """How many solutions differ; of one model, and how many of them are correct."""
@@ -132,8 +125,7 @@ class Solutions(Numbers):
 
     def messages(self) -> Iterator[Said]:
         """Gains without variety, and what qualifies the numbers."""
-        names = [metric.name for metric in self.study.metrics]
-        metrics = [row.numbers[name] for row in self.records for name in names]
+        metrics = [row.numbers[m.name] for row in self.records for m in self.study.metrics]
         short = [fact for fact in metrics if fact.name.startswith((DISTINCT, CORRECT))]
         yield from self.study.messages(metrics, short=short)
         flagged = [fact.series for fact in self.facts() if fact.estimate.reason == FLAG]
@@ -156,11 +148,9 @@ class Solutions(Numbers):
         ks = points[points <= top].tolist()
         metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
         rows = [
-            {"k": fact.k, "solutions": fact.estimate.value, "low": fact.estimate.low,
-             "high": fact.estimate.high, "model": series_name(fact.series),
-             "kind": f"{fact.name.removesuffix(str(fact.k))}k"}
+            fact.point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
             for fact in self.study.facts(metrics, self.study.best_first)
-        ]  # fmt: skip
+        ]
         chart = curves(
             rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
             title="Different solutions among k attempts", subtitle=self.study.confidence.words(),

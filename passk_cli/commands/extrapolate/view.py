@@ -15,7 +15,7 @@ from passk_cli.report.model import FULL, Cell, Column, Estimate, Limits, Phrase,
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import span
 from passk_cli.study.fact import Fact
-from passk_cli.study.prediction import SOUGHT_WORDS, Aim, Prediction, Refusal, reach
+from passk_cli.study.prediction import SOUGHT_WORDS, Aim, Prediction, Refusal
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field
 
 _FREE = "assumption-free bound"
@@ -91,10 +91,6 @@ def _cell(cell: Callable[..., Cell]) -> Callable[..., Cell]:
     return lambda record, *item: None if isinstance(record, Refusal) else cell(record, *item)
 
 
-def _ex_gaussian(section: Predictions) -> bool:
-    return section.fit == EX_GAUSSIAN
-
-
 @dataclass(frozen=True)
 class Predictions(Section[Prediction | Refusal]):
     """A row per model: its curve at the attempts made and beyond; all records have one family.
@@ -107,62 +103,43 @@ class Predictions(Section[Prediction | Refusal]):
     columns = (
         MODEL,
         GROUPS,
-        Column(
-            "n", "count", meaning="Attempts that nearly all tasks have.",
-            cell=_cell(lambda each: each.ahead.known), where=lambda section: section.several,
-        ),
-        Column(
-            "{}", "share", meaning="{} as measured: no law is needed for it.",
-            across=lambda section: [section.measured], example="pass@n",
-            cell=_cell(lambda each, name: Estimate(each.measured.estimate.value)),
-        ),
-        Column(
-            "its interval", "share", True, "Confidence interval of the measured value.", shown=FULL,
-            cell=_cell(lambda p: Limits(p.measured.estimate.low, p.measured.estimate.high)),
-        ),
-        Column(
-            "{}", "share", meaning="Prediction of {}, with its interval under the law.",
-            across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
-            example="pass@K",
-            cell=_cell(lambda each, name: each.numbers[int(name[5:])].estimate),
-        ),
-        Column(
-            _FREE, meaning="Confidence limit that holds at every k beyond the attempts, however"
-            " rarely tasks pass or fail.",
-            cell=_cell(lambda each: Phrase((each.sign, each.limit))),
-        ),
-        Column(
-            "k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond the"
-            " attempts made, two digits.",
-            across=lambda section: (section.aim.target and [section.aim.target]) or (),
-            example=0.9,
-            cell=_cell(lambda each, target: Phrase(tuple(_k(each)))),
-        ),
-        Column(
-            "fit", name="fit", meaning="The law of the prediction; weighed where counts contradict"
-            " the ex-Gaussian model.",
-            cell=_cell(lambda each: each.measured.more["fit"]),
-        ),
-        Column(
-            "never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
-            shown=FULL, across=lambda section: [section.outcome], example="passed",
-            cell=_cell(lambda each, _: each.open),
-        ),
-        Column(
-            "backtest", "share", name="backtest",
-            meaning="The measured value as predicted from fewer attempts, minus that value.",
-            shown=FULL, cell=_cell(lambda each: Estimate(each.ahead.error, signed=True)),
-        ),
-        Column(
-            "misfit", "amount", False, "How much better another spread of success rates explains"
-            " the counts than the ex-Gaussian model does.", "misfit", FULL,
-            cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.excess), where=_ex_gaussian,
-        ),
-        Column(
-            "limit", "amount", True, "The misfit above which counts contradict that model.",
-            "misfit_limit", FULL,
-            cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.limit), where=_ex_gaussian,
-        ),
+        Column("n", "count", meaning="Attempts that nearly all tasks have.",
+               cell=_cell(lambda each: each.ahead.known), where=lambda section: section.several),
+        Column("{}", "share", meaning="{} as measured: no law is needed for it.",
+               across=lambda section: [section.measured], example="pass@n",
+               cell=_cell(lambda each, name: Estimate(each.measured.estimate.value))),
+        Column("its interval", "share", True, "Confidence interval of the measured value.",
+               shown=FULL, cell=_cell(lambda each: Limits(each.measured.estimate.low,
+                                                          each.measured.estimate.high))),
+        Column("{}", "share", meaning="Prediction of {}, with its interval under the law.",
+               across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
+               example="pass@K",
+               cell=_cell(lambda each, name: each.numbers[int(name[5:])].estimate)),
+        Column(_FREE, meaning="Confidence limit that holds at every k beyond the attempts, however"
+               " rarely tasks pass or fail.",
+               cell=_cell(lambda each: Phrase((each.sign, each.limit)))),
+        Column("k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond"
+               " the attempts made, two digits.",
+               across=lambda section: (section.aim.target and [section.aim.target]) or (),
+               example=0.9,
+               cell=_cell(lambda each, target: Phrase(tuple(_k(each))))),
+        Column("fit", name="fit", meaning="The law of the prediction; weighed where counts"
+               " contradict the ex-Gaussian model.",
+               cell=_cell(lambda each: each.measured.more["fit"])),
+        Column("never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
+               shown=FULL, across=lambda section: [section.outcome], example="passed",
+               cell=_cell(lambda each, _: each.open)),
+        Column("backtest", "share", name="backtest",
+               meaning="The measured value as predicted from fewer attempts, minus that value.",
+               shown=FULL, cell=_cell(lambda each: Estimate(each.ahead.error, signed=True))),
+        Column("misfit", "amount", False, "How much better another spread of success rates"
+               " explains the counts than the ex-Gaussian model does.", "misfit", FULL,
+               cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.excess),
+               where=lambda section: section.fit == EX_GAUSSIAN),
+        Column("limit", "amount", True, "The misfit above which counts contradict that model.",
+               "misfit_limit", FULL,
+               cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.limit),
+               where=lambda section: section.fit == EX_GAUSSIAN),
         data_field("weight", "Weight of a law among the weighed fits."),
         data_field("backtest_k", "The k of the backtest."),
         data_field("backtest_from", "Attempts that the backtest predicts from."),
@@ -331,7 +308,7 @@ class Predictions(Section[Prediction | Refusal]):
         # A line goes to the last k asked for, and past the target's.
         ends = []
         for each in every:
-            k = aim.target and reach(each.ahead, each.family, aim.target).k
+            k = aim.target and each.ahead.reach(aim.target, falling=each.family == "pass^").k
             last = max(*aim.ks, each.ahead.known, _PAST * (k or 0.0))
             ends.append(min(last, float(each.ahead.ks[-1])))
         end = max(ends)

@@ -37,25 +37,17 @@ class Order(Question):
         " the early ones fail and the late ones pass"
     )
 
-    k: Annotated[
-        tuple[int, ...],
-        Option(
-            "-k",
-            "1,2,4",
-            "first@k beside pass@k at these k.",
-            parse=parse_k,
-            detail="Default: 1, 2, 4, … and the most attempts that every task of some model has.",
-        ),
-    ] = ()
-    order_from_lines: Annotated[
-        bool,
-        Option(
-            "--order-from-lines",
-            help="Attempts were made in the order of the lines.",
-            detail="Lines of the files, or rows of a list. Default: by attempt number or time;"
-            " --field attempt=COLUMN names it.",
-        ),
-    ] = False
+    # fmt: off
+    k: Annotated[tuple[int, ...], Option(
+        "-k", "1,2,4", "first@k beside pass@k at these k.", parse=parse_k,
+        detail="Default: 1, 2, 4, … and the most attempts that every task of some model has.",
+    )] = ()
+    order_from_lines: Annotated[bool, Option(
+        "--order-from-lines", help="Attempts were made in the order of the lines.",
+        detail="Lines of the files, or rows of a list. Default: by attempt number or time; --field"
+        " attempt=COLUMN names it.",
+    )] = False
+    # fmt: on
 
     def request(self, options: SharedOptions) -> Request:
         """What to read: the order of the attempts as well."""
@@ -66,7 +58,14 @@ class Order(Question):
         """first@k and pass@k at each k; ParameterError for a k that no task has attempts for."""
         from passk_cli.metrics.registry import Metric
 
-        ks = _ks(counts, self.k)
+        most = int(counts.n.max())
+        if short := [k for k in self.k if k > most]:
+            raise ParameterError(
+                f"first@{short[0]} needs {short[0]} attempts; the most any task has is {most}",
+                name="too-few-attempts",
+            )
+        top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
+        ks = self.k or (*(1 << i for i in range((top - 1).bit_length())), top)
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
 
     def report(self, study: Study) -> Report:
@@ -83,18 +82,3 @@ COMMAND = Command(
     charts=True,
     view="passk_cli.commands.order.view",
 )
-
-
-def _ks(counts: Counts, asked: tuple[int, ...]) -> tuple[int, ...]:
-    """The k's asked for, or 1, 2, 4, … and the most attempts that every task has."""
-    most = int(counts.n.max())
-    for k in asked:
-        if k > most:
-            raise ParameterError(
-                f"first@{k} needs {k} attempts; the most any task has is {most}",
-                name="too-few-attempts",
-            )
-    if asked:
-        return asked
-    top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
-    return tuple(dict.fromkeys([*(1 << i for i in range(top.bit_length()) if 1 << i < top), top]))

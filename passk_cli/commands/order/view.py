@@ -175,7 +175,15 @@ class Verdicts(Section[Evidence]):
         """The tidy rows, model by model."""
         for model in self.records:
             yield from _tests(model)
-            yield from (_pair(model, i) for i in model.agreeing)
+            for i in model.agreeing:
+                pairs = model.pairs
+                yield Fact(
+                    model.series, "differences of a pair / expected", int(pairs.first[i]) + 1,
+                    Estimate(float(pairs.differ[i] / pairs.expected[i])),
+                    size=model.order.size._replace(tasks=int(pairs.tasks[i])),
+                    p=float(pairs.p[i]), p_adjusted=float(pairs.adjusted[i]),
+                    more={"k_to": int(pairs.second[i]) + 1},
+                )  # fmt: skip
             yield from model.rates
             for beside in model.beside:
                 yield from beside
@@ -289,11 +297,10 @@ class Verdicts(Section[Evidence]):
     def plots(self) -> tuple[Plot, ...]:
         """The pass rate by position."""
         rows = [
-            {"attempt": sum(_stretch(rate)) / 2, "pass rate": rate.estimate.value,
-             "low": rate.estimate.low, "high": rate.estimate.high, "model": model.order.name}
+            rate.point("pass rate", attempt=sum(_stretch(rate)) / 2)
             for model in self.records
             for rate in model.rates
-        ]  # fmt: skip
+        ]
         by = ordered_by(self.study, by_lines=self.by_lines)
         chart = curves(
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
@@ -373,30 +380,23 @@ class Rates(Section[Position]):
     )  # fmt: skip
 
 
-class AtK(NamedTuple):
-    """first@k beside pass@k of one model."""
-
-    series: Series
-    numbers: Beside
-
-
 @dataclass(frozen=True)
-class FirstAndAny(Section[AtK]):
+class FirstAndAny(Section[Beside]):
     """The first k attempts beside any k attempts, and the attempts used."""
 
     title = "The first k attempts and any k attempts"
     shown = FULL
     columns = (
         MODEL, GROUPS,
-        Column("k", meaning="Number of attempts.", cell=lambda at: str(at.numbers.any.k)),
+        Column("k", meaning="Number of attempts.", cell=lambda at: str(at.any.k)),
         Column("first@k", "share", meaning="Share of tasks that one of the first k attempts"
-               " passes.", cell=lambda at: at.numbers.first.estimate),
+               " passes.", cell=lambda at: at.first.estimate),
         Column("pass@k", "share", meaning="Probability that one of any k attempts passes.",
-               cell=lambda at: at.numbers.any.estimate),
+               cell=lambda at: at.any.estimate),
         Column("first − pass", "share", meaning="first@k − pass@k; 0 on average for independent"
-               " attempts.", cell=lambda at: at.numbers.difference.estimate),
+               " attempts.", cell=lambda at: at.difference.estimate),
         Column("attempts used", "score", meaning="Mean number of attempts up to the first success,"
-               " k at most.", cell=lambda at: at.numbers.used.estimate),
+               " k at most.", cell=lambda at: at.used.estimate),
     )  # fmt: skip
 
 
@@ -436,7 +436,7 @@ def order_view(study: Study, *, by_lines: bool) -> Report:
             verdicts,
             AgreeingPairs(study, sorted(pairs, key=_raw_p)[:_PAIRS_SHOWN]),
             Rates(study, [Position(*at) for at in sorted(rates.items(), key=lambda at: at[0])]),
-            FirstAndAny(study, [AtK(m.series, beside) for m in evidence for beside in m.beside]),
+            FirstAndAny(study, [beside for model in evidence for beside in model.beside]),
             FirstSuccess(study, evidence),
         ],
         differences=None if differences == confidence.method else differences,
@@ -472,16 +472,6 @@ def _tests(model: Evidence) -> Iterator[Fact]:
             fact, p=_or_none(p), p_adjusted=_or_none(adjusted), verdict=verdict, size=size,
             flaw=fact.flaw or flaw,
         )  # fmt: skip
-
-
-def _pair(model: Evidence, i: int) -> Fact:
-    pairs = model.pairs
-    return Fact(
-        model.series, "differences of a pair / expected", int(pairs.first[i]) + 1,
-        Estimate(float(pairs.differ[i] / pairs.expected[i])),
-        size=model.order.size._replace(tasks=int(pairs.tasks[i])), p=float(pairs.p[i]),
-        p_adjusted=float(pairs.adjusted[i]), more={"k_to": int(pairs.second[i]) + 1},
-    )  # fmt: skip
 
 
 def _survival(model: Evidence) -> Iterator[Fact]:
