@@ -262,8 +262,8 @@ class Measurement:
         stretches = [self._stretches(s) for s in order]
         if self.together:
             stretches = [[band] for band in self._banded([alone for [alone] in stretches])]
-        every = [self._curves(some) for some in stretches]
-        return every, every, [some[0].level for some in stretches] if self.together else []
+        every = [self._curves(each) for each in stretches]
+        return every, every, [each[0].level for each in stretches] if self.together else []
 
     def _stretches(self, s: int) -> list[Stretch]:
         """The stretches of a series: one, or one per number of tasks left with `drop`."""
@@ -280,12 +280,12 @@ class Measurement:
 
     def _banded(self, alone: Sequence[Stretch]) -> list[Stretch]:
         """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
-        how = self.study.confidence
-        draws: dict[str, Any] = {"resamples": how.resamples, "seed": how.seed}
+        confidence = self.study.confidence
+        draws: dict[str, Any] = {"resamples": confidence.resamples, "seed": confidence.seed}
         cells = [(each.rates.n, each.rates.c, spread_out(each.ks)) for each in alone]
         levels = [0.0] * len(alone)
-        if how.population == THESE_TASKS:
-            levels = [band_level_these_tasks(*cell, how.level, **draws) for cell in cells]
+        if confidence.population == THESE_TASKS:
+            levels = [band_level_these_tasks(*cell, confidence.level, **draws) for cell in cells]
             return [replace(each, level=at) for each, at in zip(alone, levels, strict=True)]
 
         def sizes(i: int) -> tuple[int, bytes]:
@@ -298,8 +298,10 @@ class Measurement:
             for batch in (places[i : i + _BATCH] for i in range(0, len(places), _BATCH)):
                 clusters = alone[batch[0]].rates.clusters
                 curves = [cells[i] for i in batch]
-                some = band_levels_new_tasks(curves, how.level, clusters=clusters, **draws)
-                for i, level in zip(batch, some, strict=True):
+                batch_levels = band_levels_new_tasks(
+                    curves, confidence.level, clusters=clusters, **draws
+                )
+                for i, level in zip(batch, batch_levels, strict=True):
                     levels[i] = level
         return [replace(each, level=at) for each, at in zip(alone, levels, strict=True)]
 
@@ -366,9 +368,15 @@ class Measurement:
         return self.study.confidence.population == NEW_TASKS
 
     def _setting(self, stretch: Stretch) -> Setting:
-        how = self.study.confidence
+        confidence = self.study.confidence
         clusters = stretch.rates.clusters if self._new else None
-        return Setting(how.population, how.interval_level, clusters, how.resamples, how.seed)
+        return Setting(
+            confidence.population,
+            confidence.interval_level,
+            clusters,
+            confidence.resamples,
+            confidence.seed,
+        )
 
     def _uneven(self, stretch: Stretch) -> Iterator[tuple[str, Fact]]:
         """(curve, Δ_k or the coverage deficit) at each k of a stretch."""
@@ -391,13 +399,13 @@ class Measurement:
 
     def _corrected(self, stretch: Stretch, name: str, k: int | None, spread: Spread) -> Fact:
         """A number corrected for what attempts add to it, with its limits."""
-        how, share, series = self.study.confidence, name != "skewness", stretch.rates.series
-        level = how.interval_level
+        confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
+        level = confidence.interval_level
         estimate = Estimate(
             spread.value, spread.se if level is None else None, spread.low, spread.high,
             spread.reason, signed=not share, share=share,
         )  # fmt: skip
-        method = LIMITS[how.population] if share or self._new else _SKEWNESS
+        method = LIMITS[confidence.population] if share or self._new else _SKEWNESS
         method = "none" if level is None else method
         return Fact(series, name, k, estimate, spread.se, stretch.size, method, level)
 

@@ -83,8 +83,18 @@ class AttemptOrder:
 
     @property
     def size(self) -> Size:
-        """What its numbers rest on."""
+        """Tasks, fewest and most attempts."""
         return Size(len(self.n), int(self.n.min()), int(self.n.max()))
+
+    @cached_property
+    def first(self) -> tuple[Ints, NDArray[np.bool_]]:
+        """Of each task the attempts until the first pass, or all of them, and whether it passed."""
+        return first_pass(self.start, self.passed)
+
+    @cached_property
+    def survival(self) -> Floats:
+        """Share of tasks unsolved after 0, 1, … attempts."""
+        return unsolved(*self.first)
 
     @cached_property
     def stopped(self) -> bool:
@@ -118,7 +128,6 @@ class Evidence:
     rates : pass rates by position; `more` has the last position of a stretch.
     slope : change of the pass rate per attempt.  lag : correlation of neighbours; None where no
     task has both outcomes.  lag_of_trend : the part of it that a straight trend alone brings about.
-    survival : share of tasks unsolved after 0, 1, … attempts.
     p : adjusted p-values of trend, neighbours, copies; NaN where they cannot be tested.
     alpha : the largest p that is significant.
     """
@@ -132,7 +141,6 @@ class Evidence:
     lag: float | None
     lag_of_trend: float | None
     pairs: Pairs
-    survival: Floats
     p: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     alpha: float = math.nan
 
@@ -303,7 +311,6 @@ def _evidence_of(study: Study, order: AttemptOrder, facts: Sequence[Fact], edges
         None if silent else lag,
         None if silent else of_trend,
         copies_test(order.start, order.passed),
-        unsolved(*first_pass(order.start, order.passed)),
     )
 
 
@@ -342,8 +349,8 @@ def _slope(study: Study, order: AttemptOrder) -> Fact:
 
 def _attempts_used(study: Study, order: AttemptOrder, any_k: Fact, k: int) -> Fact:
     """Attempts per task when one stops at the first pass, or after k."""
-    attempts, solved = first_pass(order.start, order.passed)
-    value = attempts_used(unsolved(attempts, solved), k)
+    attempts, solved = order.first
+    value = attempts_used(order.survival, k)
     nothing = Estimate(None, reason="no task has so many attempts", share=False)
     fact = Fact(order.series, "attempts used", k, nothing, size=order.size)
     if math.isnan(value):

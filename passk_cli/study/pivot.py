@@ -22,7 +22,7 @@ class Row:
 
     @property
     def sizes(self) -> list[Size]:
-        """What its numbers rest on."""
+        """Tasks and attempts of each number."""
         return [fact.size for fact in self.numbers.values()]
 
 

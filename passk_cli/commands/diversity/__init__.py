@@ -59,7 +59,7 @@ class Diversity(Question):
     # fmt: on
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read: the solutions, compared as asked."""
+        """The request, with the solutions and when two are one."""
         return replace(
             options.request, cluster=options.confidence.cluster, attempts=("solution",),
             normalise=self.normalise, similarity=self.similarity,

@@ -118,7 +118,7 @@ class Solutions(Numbers):
         )  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on, how certain they are, and when two solutions are one."""
+        """Tasks and attempts, how certain the numbers are, and when two solutions are one."""
         yield self.study.sizes(row.numbers[f.name] for row in self.records for f in self.largest)
         yield self.study.confidence.words()
         yield f"compared {self.compared}"

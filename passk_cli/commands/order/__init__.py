@@ -50,7 +50,7 @@ class Order(Question):
     # fmt: on
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read: the order of the attempts as well."""
+        """The request, with the order of the attempts."""
         role = "line" if self.order_from_lines else "attempt"
         return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
 

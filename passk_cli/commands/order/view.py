@@ -214,7 +214,7 @@ class Verdicts(Section[Evidence]):
             yield (f"Cannot be tested: {first_few([m.order.name for m in untested])}.",)
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on, and how they are tested."""
+        """Tasks and attempts, the column that orders them, and the adjustment."""
         facts = [Fact(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records]
         by = ordered_by(self.study, by_lines=self.by_lines)
         yield f"{self.study.sizes(facts)} by {by}"
@@ -410,8 +410,8 @@ class FirstSuccess(Section[Evidence]):
         MODEL, GROUPS,
         Column("{0:g} % solved", meaning="Fewest attempts that solve {0:g} % of the tasks.",
                across=lambda section: [100 * share for share in SHARES], example=50.0,
-               cell=lambda model, percent: str(attempts_needed(model.survival, percent / 100)
-                                               or f"> {len(model.survival) - 1}")),
+               cell=lambda model, percent: str(attempts_needed(model.order.survival, percent / 100)
+                                               or f"> {len(model.order.survival) - 1}")),
         Column("never solved", meaning="Tasks that no attempt passes.", cell=lambda model:
                f"{model.never} of {plural(len(model.order.n), 'task')}"),
     )  # fmt: skip
@@ -476,9 +476,9 @@ def _tests(model: Evidence) -> Iterator[Fact]:
 
 def _survival(model: Evidence) -> Iterator[Fact]:
     """The attempts to the first success as tidy rows."""
-    size, shares = model.order.size, model.survival.tolist()
+    size, shares = model.order.size, model.order.survival.tolist()
     numbers: list[tuple[str, int | None, float | None]]
-    numbers = [(f"attempts to solve {s:g}", None, attempts_needed(model.survival, s))
+    numbers = [(f"attempts to solve {s:g}", None, attempts_needed(model.order.survival, s))
                for s in SHARES]  # fmt: skip
     numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
     numbers.append(("never solved", None, model.never / len(model.order.n)))

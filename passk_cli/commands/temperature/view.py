@@ -77,7 +77,7 @@ class Part(NamedTuple):
     kind: str
 
     def cell(self, choice: Choice) -> Cell:
-        """What a model has there."""
+        """The cell of a model."""
         v = choice.verdicts.get(self.metric.name)
         if v is None:
             return Estimate(None, reason="no two temperatures have it")
