@@ -7,18 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, listed
+from passk_cli.files.formats.format import Format, Row, Wanted, at, listed, outcomes_alone, unscored
 from passk_cli.files.formats.head import Head
 
 _FAILURES = ("fail", "timeout", "error")
-
-
-def _mine(head: Head) -> bool:
-    return any(key[:5] == "eval." and key.endswith("[].status") for key in head.keys)
-
-
-def _table(head: Head, folder: Folder) -> Contents:
-    return Contents(lambda wanted: _rows(head, wanted))
 
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
@@ -26,9 +18,9 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
         for attempt, one in enumerate(listed(head, f"eval.{task}", attempts) or [None]):
             status = at(one, "status")
             outcome = True if status == "pass" else False if status in _FAILURES else status
-            reason = "not attempted" if one is None else "unscored" if status is None else ""
-            texts = {"solution": at(one, "solution")} if "solution" in wanted.texts else {}
-            reason = "timeout" if status == "timeout" else reason
+            reason = "timeout" if status == "timeout" else unscored(status)
+            reason = "not attempted" if one is None else reason
+            texts = wanted.of(solution=at(one, "solution"))
             yield Row(task, outcome, attempt, reason, texts=texts, place=f"eval.{task}[{attempt}]")
 
 
@@ -36,7 +28,7 @@ BIGCODEBENCH = Format(
     "bigcodebench",
     'a status of "pass"',
     "github.com/bigcode-project/bigcodebench: bigcodebench/evaluate.py",
-    _mine,
-    _table,
+    lambda head: any(key[:5] == "eval." and key.endswith("[].status") for key in head.keys),
+    outcomes_alone(_rows),
     ("*_pass_at_k.json",),
 )

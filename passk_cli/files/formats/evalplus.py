@@ -51,7 +51,7 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
         for attempt, (base, plus, solution) in enumerate(attempts):
             statuses = (base,) if wanted.outcome == "base" else (base, plus)
             outcome, reason = _verdict(statuses)
-            texts = {"solution": solution} if "solution" in wanted.texts else {}
+            texts = wanted.of(solution=solution)
             place = f"eval.{task}[{attempt}]"
             yield Row(task, outcome, attempt, reason, texts=texts, place=place)
 

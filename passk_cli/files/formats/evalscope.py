@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, graded, lines
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+    lines,
+    unscored,
+)
 from passk_cli.files.formats.head import Head
 
 
@@ -32,18 +42,16 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
         sample = review.get("sample_score")
         group, own = at(sample, "group_id"), at(sample, "sample_id")
         outcome, score = graded(at(sample, "score", "value", wanted.outcome))
-        texts = {
-            role: at(sample, "score", key)
-            for role, key in (("answer", "extracted_prediction"), ("solution", "prediction"))
-            if role in wanted.texts
-        }
+        texts = at(sample, "score")
         yield Row(
             own if group is None else group,
             outcome,
             0 if group is None else own,
-            "unscored" if outcome is None else "",
+            unscored(outcome),
             score,
-            texts=texts,
+            texts=wanted.of(
+                answer=at(texts, "extracted_prediction"), solution=at(texts, "prediction")
+            ),
             place=f"line {line}",
         )
 

@@ -13,7 +13,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, lines, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    lines,
+    number,
+    unscored,
+)
 from passk_cli.files.formats.head import Head
 from passk_cli.files.sql import quote_name, quote_text
 
@@ -47,32 +57,25 @@ def _rows(head: Head, wanted: Wanted, *, several: bool) -> Iterator[Row]:
         )
         epoch = at(record, "metadata", "epoch")
         attempt = times[key] if epoch is None else epoch
+        # Metadata are texts, numbers too.
+        attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
         times[key] += 1
         outcome = at(record, "evaluation", "is_correct")
-        texts = {
-            role: text
-            for role, text in (
-                ("answer", at(record, "answer_attribution", -1, "extracted_value")),
-                ("solution", at(record, "output", "raw", 0)),
-            )
-            if role in wanted.texts
-        }
+        texts = wanted.of(
+            answer=at(record, "answer_attribution", -1, "extracted_value"),
+            solution=at(record, "output", "raw", 0),
+        )
         yield Row(
             record.get("sample_id"),
             outcome,
-            f"{key[0]} {attempt}" if several else _plain(attempt),
-            "unscored" if outcome is None else "",
+            f"{key[0]} {attempt}" if several else attempt,
+            unscored(outcome),
             number(at(record, "evaluation", "score")),
             record.get("model_id"),
             record.get("evaluation_name"),
             texts=texts,
             place=f"line {line}",
         )
-
-
-def _plain(attempt: object) -> object:
-    """Metadata are texts, numbers too."""
-    return int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
 
 
 def _covered(head: Head) -> tuple[str, ...]:

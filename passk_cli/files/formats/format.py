@@ -74,6 +74,10 @@ class Wanted:
     skipped: int = 0
     messages: list[Said] = field(default_factory=list)
 
+    def of(self, **texts: object) -> dict[str, object]:
+        """Those of an attempt's texts that are wanted."""
+        return {role: text for role, text in texts.items() if role in self.texts}
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -130,6 +134,13 @@ class Format:
         return self.covers(head) if callable(self.covers) else self.covers
 
 
+def outcomes_alone(
+    rows: Callable[[Head, Wanted], Iterator[Row]],
+) -> Callable[[Head, Folder], Contents]:
+    """The table of files that hold nothing but attempts with one outcome."""
+    return lambda head, folder: Contents(lambda wanted: rows(head, wanted))
+
+
 class Folder:
     """Files beside a file, each parsed once."""
 
@@ -140,7 +151,12 @@ class Folder:
         """Content of a JSON file beside this one; None where there is none, or it is no JSON."""
         path = os.path.normpath(os.path.join(_folder(head), relative))
         if path not in self._documents:
-            self._documents[path] = _document(path)
+            try:
+                with open(path, "rb") as file:
+                    short = os.path.getsize(path) <= _BESIDE_BYTES
+                    self._documents[path] = json.load(file) if short else None
+            except (OSError, ValueError, RecursionError):
+                self._documents[path] = None
         return self._documents[path]
 
     def names(self, head: Head, pattern: str) -> list[str]:
@@ -255,6 +271,11 @@ def graded(value: Any) -> tuple[object, float | None]:
     return (score if score not in (None, 0.0, 1.0) else outcome), score
 
 
+def unscored(outcome: object) -> str:
+    """Reason of an attempt that has no outcome."""
+    return "unscored" if outcome is None else ""
+
+
 def quoted(text: str) -> str:
     """A value for a message, cut at 80 signs."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
@@ -283,13 +304,3 @@ def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
 
 def _folder(head: Head) -> str:
     return os.path.dirname(os.path.abspath(head.source.name))
-
-
-def _document(path: str) -> Any:
-    try:
-        if os.path.getsize(path) > _BESIDE_BYTES:
-            return None
-        with open(path, "rb") as file:
-            return json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return None

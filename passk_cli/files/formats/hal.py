@@ -6,7 +6,6 @@ process_results, and taubench.py, get_metrics.  An agent's name is what its boar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import DataError, NoResults
@@ -15,12 +14,6 @@ from passk_cli.files.formats.head import Head
 
 # The log of every call, and every prompt.
 _LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
-
-
-def _mine(head: Head) -> bool:
-    return head.form == "object" and head.has(
-        "config.agent_name", "config.benchmark_name", "config.run_id", "results"
-    )
 
 
 def _table(head: Head, folder: Folder) -> Contents:
@@ -39,12 +32,10 @@ def _table(head: Head, folder: Folder) -> Contents:
         "suite": at(config, "benchmark_name"),
         "run": at(config, "run_id"),
     }
-    return Contents(lambda wanted: _rows(passed, failed), facts=facts)
-
-
-def _rows(passed: list[Any], failed: list[Any]) -> Iterator[Row]:
-    yield from (Row(task, True, 0) for task in passed)
-    yield from (Row(task, False, 0) for task in failed)
+    outcomes = [(task, True) for task in passed] + [(task, False) for task in failed]
+    return Contents(
+        lambda wanted: (Row(task, outcome, 0) for task, outcome in outcomes), facts=facts
+    )
 
 
 def _model(config: Any) -> str:
@@ -58,6 +49,9 @@ HAL = Format(
     "hal",
     "a task among successful_tasks",
     "github.com/princeton-pli/hal-harness: hal/benchmarks/base_benchmark.py",
-    _mine,
+    lambda head: (
+        head.form == "object"
+        and head.has("config.agent_name", "config.benchmark_name", "config.run_id", "results")
+    ),
     _table,
 )

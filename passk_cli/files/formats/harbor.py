@@ -13,29 +13,21 @@ from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted
 from passk_cli.files.formats.head import Head
 
 
-def _mine(head: Head) -> bool:
-    return head.form == "object" and head.has("task_name", "trial_name", "verifier_result")
-
-
 def _table(head: Head, folder: Folder) -> Contents:
     trial = head.document()
     rewards = at(trial, "verifier_result", "rewards")
     agent = at(trial, "config", "agent", "name") or at(trial, "agent_info", "name")
+    named = at(trial, "agent_info", "model_info")
+    model = "/".join(str(part) for key in ("provider", "name") if (part := at(named, key)))
     facts = {
         # The oracle and other agents without a model go by their own name.
-        "model": at(trial, "config", "agent", "model_name") or _model(trial) or agent,
+        "model": at(trial, "config", "agent", "model_name") or model or agent,
         "agent": agent,
         "reasoning_effort": at(trial, "config", "agent", "kwargs", "reasoning_effort"),
         "dataset": trial.get("source"),
     }
     names = tuple(rewards) if isinstance(rewards, dict) and rewards else None
     return Contents(lambda wanted: _rows(trial, wanted), names, facts)
-
-
-def _model(trial: dict[str, Any]) -> str | None:
-    named = at(trial, "agent_info", "model_info")
-    parts = (at(named, "provider"), at(named, "name"))
-    return "/".join(str(part) for part in parts if part) or None
 
 
 def _rows(trial: dict[str, Any], wanted: Wanted) -> Iterator[Row]:
@@ -63,7 +55,7 @@ HARBOR = Format(
     "harbor",
     "a reward of 1; other rewards fail, or pass from --threshold on",
     "github.com/harbor-framework/harbor: src/harbor/models/trial/result.py",
-    _mine,
+    lambda head: head.form == "object" and head.has("task_name", "trial_name", "verifier_result"),
     _table,
     # What the agent and the verifier leave behind can look like results.
     covers=(

@@ -25,6 +25,7 @@ from passk_cli.files.formats.format import (
     graded,
     listed,
     number,
+    unscored,
 )
 from passk_cli.files.formats.head import Head
 from passk_cli.message import NOTE, Message
@@ -107,7 +108,7 @@ def _rows(head: Head, wanted: Wanted, only: str | None) -> Iterator[Row]:
             at(record, "instance_id"),
             outcome,
             at(record, "train_trial_index"),
-            "unscored" if outcome is None else "",
+            unscored(outcome),
             score,
             settings={"split": split},
             place=f"record {place + 1}",

@@ -10,23 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, lines
+from passk_cli.files.formats.format import Format, Row, Wanted, lines, outcomes_alone, unscored
 from passk_cli.files.formats.head import Head
 
 _KEYS = frozenset(("task_id", "completion", "result", "passed"))
-
-
-def _table(head: Head, folder: Folder) -> Contents:
-    return Contents(lambda wanted: _rows(head, wanted))
 
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
     times: Counter[str] = Counter()
     for line, sample in lines(head, wanted):
         task, outcome = sample.get("task_id"), sample.get("passed")
-        texts = {"solution": sample.get("completion")} if "solution" in wanted.texts else {}
+        texts = wanted.of(solution=sample.get("completion"))
         late = sample.get("result") == "timed out"
-        reason = "unscored" if outcome is None else "timeout" if late else ""
+        reason = unscored(outcome) or ("timeout" if late else "")
         yield Row(task, outcome, times[str(task)], reason, texts=texts, place=f"line {line}")
         times[str(task)] += 1
 
@@ -36,5 +32,5 @@ HUMAN_EVAL = Format(
     "a sample whose passed is true",
     "github.com/openai/human-eval: human_eval/evaluation.py",
     lambda head: head.keys == _KEYS,
-    _table,
+    outcomes_alone(_rows),
 )

@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    listed,
+    unscored,
+)
 from passk_cli.files.formats.head import Head
 
 # output/<model>/Scenario.codegeneration_10_0.2_eval_all.json
@@ -34,19 +43,14 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
         task = question if question is None or own is None else f"{question}/{own}"
         settings = {name: at(record, name) for name in _SETTINGS}
         for attempt, outcome in enumerate(outcomes or [None]):
-            texts = {
-                role: at(record, key, attempt)
-                for role, key in (("solution", "code_list"), ("answer", "pred_list"))
-                if role in wanted.texts
-            }
-            reason = "" if outcome is not None else "unscored" if outcomes else "not attempted"
+            code, answer = at(record, "code_list", attempt), at(record, "pred_list", attempt)
             yield Row(
                 task,
                 outcome,
                 attempt,
-                reason,
+                unscored(outcome) if outcomes else "not attempted",
                 settings=settings,
-                texts=texts,
+                texts=wanted.of(solution=code, answer=answer),
                 place=f"record {place + 1}",
             )
 

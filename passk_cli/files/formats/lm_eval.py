@@ -25,6 +25,7 @@ from passk_cli.files.formats.format import (
     graded,
     lines,
     number,
+    unscored,
 )
 from passk_cli.files.formats.head import Head
 from passk_cli.message import WARNING, Message, Said
@@ -120,17 +121,12 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
             sample.get("doc_id"),
             outcome,
             0,
-            "unscored" if outcome is None else "",
+            unscored(outcome),
             score,
             settings={"filter": filter_name, **_temperature(sample)},
-            texts={
-                name: text
-                for name, text in (
-                    ("answer", at(sample, "filtered_resps", 0)),
-                    ("solution", at(sample, "resps", 0, 0)),
-                )
-                if name in wanted.texts
-            },
+            texts=wanted.of(
+                answer=at(sample, "filtered_resps", 0), solution=at(sample, "resps", 0, 0)
+            ),
             place=f"line {line}",
         )
 

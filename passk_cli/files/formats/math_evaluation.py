@@ -10,7 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, graded, lines
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+    lines,
+    unscored,
+)
 from passk_cli.files.formats.head import Head
 
 _NAME = re.compile(
@@ -40,19 +50,15 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
         settings = {name: record.get(key) for name, key in _SETTINGS.items()}
         for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
             outcome, score = graded(value)
-            texts = {
-                role: at(record, key, attempt)
-                for role, key in (("answer", "pred"), ("solution", "code"))
-                if role in wanted.texts
-            }
+            answer, code = at(record, "pred", attempt), at(record, "code", attempt)
             yield Row(
                 record.get("idx"),
                 outcome,
                 attempt,
-                "unscored" if outcome is None else "",
+                unscored(outcome),
                 score,
                 settings=settings,
-                texts=texts,
+                texts=wanted.of(answer=answer, solution=code),
                 place=f"line {line}",
             )
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, unscored
 from passk_cli.files.formats.head import Head
 
 _RUN = re.compile(r"run-(\d+)")
@@ -34,10 +34,10 @@ def _table(head: Head, folder: Folder) -> Contents:
         "suite": _SERVICES.get(str(service), service),
         "reasoning_effort": result.get("reasoning_effort"),
     }
-    return Contents(lambda wanted: _rows(head, result, wanted), facts=facts)
+    return Contents(lambda wanted: _rows(head, result), facts=facts)
 
 
-def _rows(head: Head, result: dict[str, Any], wanted: Wanted) -> Iterator[Row]:
+def _rows(head: Head, result: dict[str, Any]) -> Iterator[Row]:
     task, runs = result.get("task_name") or result.get("task"), result.get("runs")
     if not isinstance(runs, dict):
         numbers = [match[1] for match in map(_RUN.fullmatch, head.path.parts) if match]
@@ -52,7 +52,7 @@ def _row(task: Any, attempt: int | str | None, run: Any) -> Row:
     result = at(run, "execution_result") or run
     success = at(result, "success")
     failed = at(result, "error_message") is not None
-    reason = "error" if failed else "unscored" if success is None else ""
+    reason = "error" if failed else unscored(success)
     return Row(task, success, attempt, reason, settings={"started_at": at(run, "time", "start")})
 
 

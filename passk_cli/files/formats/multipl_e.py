@@ -39,18 +39,13 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
     document = head.document()
     for attempt, result in enumerate(listed(head, "results", document.get("results")) or [None]):
         status, code = at(result, "status"), at(result, "exit_code")
-        texts = {
-            role: at(result, key)
-            for role, key in (("solution", "program"), ("started", "timestamp"))
-            if role in wanted.texts
-        }
         unknown = "not attempted" if result is None else "unscored"
         yield Row(
             document.get("name"),
             None if status is None or code is None else status == "OK" and code == 0,
             attempt,
             unknown if status is None else "timeout" if status == "Timeout" else "",
-            texts=texts,
+            texts=wanted.of(solution=at(result, "program"), started=at(result, "timestamp")),
             place=f"results[{attempt}]",
         )
 

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, lines
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    lines,
+    unscored,
+)
 from passk_cli.files.formats.head import Head
 
 _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
@@ -65,35 +73,29 @@ def _table(head: Head, folder: Folder) -> Contents:
         raise DataError(head.source.name, problem, "give the file that the run merges its parts to")
     facts = {}
     if name is not None:
+        # The folder of a run is all that names the model.
         benchmark = head.path.parent
-        facts = {"model": _above(benchmark), "suite": benchmark.name, "run": name["seed"] or "-"}
+        run = (
+            benchmark.parent.parent if benchmark.parent.name == "eval-results" else benchmark.parent
+        )
+        facts = {"model": run.name or None, "suite": benchmark.name, "run": name["seed"] or "-"}
     return Contents(lambda wanted: _rows(head, wanted), _outcomes(head), facts)
-
-
-def _above(benchmark: PurePosixPath) -> str | None:
-    """The folder of a run, which is all that names the model."""
-    folder = benchmark.parent
-    return (folder.parent if folder.name == "eval-results" else folder).name or None
 
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
     outcome = _OUTCOMES[wanted.outcome]
     for line, record in lines(head, wanted):
         verdict = outcome(record)
-        texts = {
-            role: record.get(key)
-            for role, key in (("answer", "predicted_answer"), ("solution", "generation"))
-            if role in wanted.texts
-        }
         late = wanted.outcome == "proof_status" and record.get("proof_status") == "timeout"
-        subset = record.get("subset_for_metrics")
         yield Row(
             line,
             verdict,
             0,
-            "unscored" if verdict is None else "timeout" if late else "",
-            settings={"subset": subset},
-            texts=texts,
+            unscored(verdict) or ("timeout" if late else ""),
+            settings={"subset": record.get("subset_for_metrics")},
+            texts=wanted.of(
+                answer=record.get("predicted_answer"), solution=record.get("generation")
+            ),
             place=f"line {line}",
         )
 

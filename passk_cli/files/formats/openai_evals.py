@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, lines
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    lines,
+    unscored,
+)
 from passk_cli.files.formats.head import Head
 
 
@@ -35,9 +44,8 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
         if event.get("type") == "match":
             judged.add(str(sample))
             outcome = at(event, "data", "correct")
-            texts = {"answer": at(event, "data", "picked")} if "answer" in wanted.texts else {}
-            reason = "unscored" if outcome is None else ""
-            yield Row(sample, outcome, 0, reason, texts=texts, place=f"line {line}")
+            texts = wanted.of(answer=at(event, "data", "picked"))
+            yield Row(sample, outcome, 0, unscored(outcome), texts=texts, place=f"line {line}")
         elif event.get("type") == "error":
             errors.setdefault(str(sample), line)
     for sample, line in errors.items():

@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, lines
+from passk_cli.files.formats.format import (
+    Contents,
+    Folder,
+    Format,
+    Row,
+    Wanted,
+    at,
+    lines,
+    unscored,
+)
 from passk_cli.files.formats.head import Head
 
 _ERROR = 2
@@ -51,23 +60,19 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
             task += f" #{_test(result)}"
         failed = at(result, "failureReason") == _ERROR
         provider = at(result, "provider")
-        success = at(result, "success")
+        success, output = at(result, "success"), at(result, "response", "output")
         yield Row(
             task,
             None if failed else success,
             at(result, "testIdx"),
-            "error" if failed else "unscored" if success is None else "",
+            "error" if failed else unscored(success),
             None if failed else at(result, "score"),
             at(provider, "label") or at(provider, "id") or provider,
             settings={
                 "prompt": at(result, "prompt", "label") or at(result, "prompt", "raw"),
                 "temperature": at(provider, "config", "temperature"),
             },
-            texts={
-                role: at(result, "response", "output")
-                for role in ("answer", "solution")
-                if role in wanted.texts
-            },
+            texts=wanted.of(answer=output, solution=output),
             place=place,
         )
 

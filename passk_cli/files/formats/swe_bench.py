@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, quoted
+from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, quoted, unscored
 from passk_cli.files.formats.head import Head
 from passk_cli.message import WARNING, Message
 
@@ -134,13 +134,8 @@ def _instance(head: Head, folder: Folder) -> Contents:
         model = parts[-4] if parts[-3] == "logs" else parts[-3]
         runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOGS
         facts = {"model": model, "run": parts[-4] if runs else None}
-    return Contents(lambda wanted: _verdicts(results), facts=facts, messages=(COMPLETED_ONLY(),))
-
-
-def _verdicts(results: dict[str, Any]) -> Iterator[Row]:
-    for one, result in results.items():
-        resolved = at(result, "resolved")
-        yield Row(one, resolved, 0, "unscored" if resolved is None else "")
+    resolved = {instance: at(result, "resolved") for instance, result in results.items()}
+    return Contents(lambda wanted: _rows(resolved), facts=facts, messages=(COMPLETED_ONLY(),))
 
 
 def _is_map(head: Head) -> bool:
@@ -150,12 +145,12 @@ def _is_map(head: Head) -> bool:
 
 def _map(head: Head, folder: Folder) -> Contents:
     model = head.path.parent.name if head.name == "eval_results.json" else None
-    return Contents(lambda wanted: _resolved(head), facts={"model": model})
+    return Contents(lambda wanted: _rows(head.document()), facts={"model": model})
 
 
-def _resolved(head: Head) -> Iterator[Row]:
-    for one, resolved in head.document().items():
-        yield Row(one, resolved, 0, "unscored" if resolved is None else "")
+def _rows(resolved: dict[str, Any]) -> Iterator[Row]:
+    for instance, outcome in resolved.items():
+        yield Row(instance, outcome, 0, unscored(outcome))
 
 
 SWE_BENCH = Format(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, judged
+from passk_cli.files.formats.format import Format, Row, Wanted, at, judged, outcomes_alone
 from passk_cli.files.formats.head import Head
 
 _SLACK = 1e-6
@@ -21,10 +21,6 @@ def passes(reward: float) -> bool:
     (True, False, False)
     """
     return abs(reward - 1) <= _SLACK
-
-
-def _table(head: Head, folder: Folder) -> Contents:
-    return Contents(lambda wanted: _rows(head, wanted))
 
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
@@ -41,5 +37,5 @@ TAU_BENCH = Format(
     "a reward of 1 (± 1e-6); a run that ended in an error is no outcome (τ-bench: reward 0)",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
     lambda head: head.form == "array" and head.has("[].task_id", "[].reward", "[].traj"),
-    _table,
+    outcomes_alone(_rows),
 )

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, unscored
 from passk_cli.files.formats.head import Head
 from passk_cli.message import WARNING, Message
 
@@ -37,30 +37,34 @@ def _mine(head: Head) -> bool:
 def _table(head: Head, folder: Folder) -> Contents:
     one = head.has("is_resolved")
     run = folder.document(head, f"../../{_METADATA}" if one else _METADATA)
+    numbered = _numbered(next(_trials(head, one=one), None))
     model = at(run, "model_name") or at(run, "agent_name")
     facts = {
         "model": model,
         "agent": at(run, "agent_name"),
         "dataset": at(run, "dataset_name"),
-        "run": at(run, "run_id") or _run(next(_trials(head, one=one), None)),
+        "run": at(run, "run_id") or (numbered[2] if numbered else None),
     }
     unnamed = model is None and head.source.label is None
     messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
-    return Contents(lambda wanted: _rows(head, one, wanted), facts=facts, messages=messages)
+    return Contents(lambda wanted: _rows(head, one), facts=facts, messages=messages)
 
 
 def _trials(head: Head, *, one: bool) -> Iterator[Any]:
     return iter([head.document()]) if one else head.records("results")
 
 
-def _rows(head: Head, one: bool, wanted: Wanted) -> Iterator[Row]:
+def _rows(head: Head, one: bool) -> Iterator[Row]:
     for trial in _trials(head, one=one):
         task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
+        mode = at(trial, "failure_mode")
+        reason = "timeout" if "timeout" in str(mode) else "error"
+        reason = unscored(resolved) if mode in (None, "unset", "none") else reason
         yield Row(
             task,
             resolved,
             _attempt(trial),
-            _reason(at(trial, "failure_mode"), resolved),
+            reason,
             settings={"started_at": at(trial, "trial_started_at")},
         )
 
@@ -73,21 +77,9 @@ def _attempt(trial: Any) -> int | str | None:
     return name if isinstance(name, str) else None
 
 
-def _run(trial: Any) -> str | None:
-    """The run in task.2-of-3.run; None where there is none."""
-    match = _numbered(trial)
-    return match[2] if match else None
-
-
 def _numbered(trial: Any) -> re.Match[str] | None:
     """Number after the task in a trial's name."""
     return _TRIAL.match(str(at(trial, "trial_name")).removeprefix(str(at(trial, "task_id"))))
-
-
-def _reason(mode: Any, resolved: Any) -> str:
-    if mode in (None, "unset", "none"):
-        return "unscored" if resolved is None else ""
-    return "timeout" if "timeout" in str(mode) else "error"
 
 
 def _besides(head: Head) -> tuple[str, ...]:

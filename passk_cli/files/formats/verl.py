@@ -12,14 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, graded, lines
+from passk_cli.files.formats.format import Format, Row, Wanted, graded, lines, outcomes_alone
 from passk_cli.files.formats.head import Head
 
 _START = 40
-
-
-def _table(head: Head, folder: Folder) -> Contents:
-    return Contents(lambda wanted: _rows(head, wanted))
 
 
 def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
@@ -35,7 +31,7 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
             "no score" if outcome is None else "",
             score,
             settings={"step": record.get("step")},
-            texts={"solution": record.get("output")} if "solution" in wanted.texts else {},
+            texts=wanted.of(solution=record.get("output")),
             place=f"line {line}",
         )
         attempts[task or ""] += 1
@@ -58,5 +54,5 @@ VERL = Format(
     "acc where there is one, else a score of 1 (0 fails; others need --threshold)",
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
     lambda head: head.form in ("lines", "object") and head.has("input", "output", "score", "step"),
-    _table,
+    outcomes_alone(_rows),
 )
