@@ -11,9 +11,8 @@ from passk_cli.errors import DataError, NoResults
 from passk_cli.files.arguments import UNNAMED, model_names
 from passk_cli.files.columns import names_in
 from passk_cli.files.folders import require_no_copies, strayed, strays
-from passk_cli.files.head import require_distinct, sniff, typed_columns
 from passk_cli.files.intake import Spooled
-from passk_cli.files.layout import Layout
+from passk_cli.files.layout import Layout, require_distinct, sniff, typed_columns
 from passk_cli.files.memory import column_names, register
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, find

@@ -120,21 +120,21 @@ def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: 
     wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
     if not (wrong or cells["missing"].any() or tally.repeats):
         return
-    from passk_cli.files import diagnose
+    from passk_cli.files import explain
 
     if nameless.any() and not (request.skip_bad or tolerant):
-        raise diagnose.no_name(batches, "task")
+        raise explain.no_name(batches, "task")
     with_task = replace(tally, cells={name: v[~nameless] for name, v in tally.cells.items()})
     if with_task.cells["name"].absent.any():
-        raise diagnose.no_name(batches, "model")
+        raise explain.no_name(batches, "model")
     if tolerant:
         return
     if with_task.cells["bad"].any():
-        raise diagnose.bad_value(batches, request, with_task)
+        raise explain.bad_value(batches, request, with_task)
     if with_task.cells["missing"].any() and request.missing == "error":
-        raise diagnose.missing_value(batches, request, with_task)
+        raise explain.missing_value(batches, request, with_task)
     if tally.repeats and request.duplicates == "error":
-        raise diagnose.repeated_attempt(batches, request, tally.repeats)
+        raise explain.repeated_attempt(batches, request, tally.repeats)
 
 
 def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> None:

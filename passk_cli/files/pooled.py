@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError
 from passk_cli.files.arguments import ROWS
-from passk_cli.files.diagnose import records
+from passk_cli.files.explain import records
 from passk_cli.files.roles import candidates
 from passk_cli.files.sql import quote_text
 from passk_cli.files.statement import Batch, Statement, Tally

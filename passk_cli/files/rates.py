@@ -142,7 +142,7 @@ def _sources(data: Any, spool: Path) -> list[Source]:
 
 def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
     """The file as something to read rates from; None when it holds outcomes."""
-    from passk_cli.files.head import sniff
+    from passk_cli.files.layout import sniff
     from passk_cli.files.roles import Roles
     from passk_cli.files.statement import Batch
 
@@ -185,12 +185,10 @@ def _refuse(request: Request) -> None:
 
 def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
     """Add a file's rates: family → task → (rate, where it stands)."""
-    from passk_cli.files.diagnose import records
-    from passk_cli.files.faults import malformed, misshapen
+    from passk_cli.files.explain import first_fault, records
 
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
-    wrong = misshapen(source, layout) if layout.kind == "csv" else malformed(source, layout.kind)
-    if wrong is not None:
+    if wrong := first_fault(source, layout):
         raise DataError(wrong.place, wrong.problem, "a row needs every column", name="bad-rate")
     family, before = name, sum(len(tasks) for tasks in rates.values())
     for place, record in records(batch):

@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import expand
+from passk_cli.files.checks import require_one_header, require_sound, require_spelling
 from passk_cli.files.columns import columns_in, ordered
 from passk_cli.files.connection import connect
-from passk_cli.files.faults import require_one_header, require_sound
 from passk_cli.files.folders import is_empty, require_results
-from passk_cli.files.head import (
-    respelled,
-    spelled_as_numbers,
-    unshared,
-)
 from passk_cli.files.intake import Spooled
+from passk_cli.files.layout import unshared
 from passk_cli.files.look import Inputs, look
 from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.request import BOUNDS, TABLES, Request
@@ -232,9 +228,9 @@ def _convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally)
     try:
         convert(con, statement, tally)
     except duckdb.Error as error:
-        from passk_cli.files import diagnose
+        from passk_cli.files.explain import explain
 
-        raise diagnose.explain(error, statement.batches, statement.request) from None
+        raise explain(error, statement.batches, statement.request) from None
 
 
 def _recognised(
@@ -309,9 +305,9 @@ def _with_attempts(
             counts = with_order(con, statement, counts, repeated=repeated)
         return counts
     except duckdb.Error as error:
-        from passk_cli.files import diagnose
+        from passk_cli.files.explain import explain
 
-        raise diagnose.explain(error, statement.batches, request) from None
+        raise explain(error, statement.batches, request) from None
 
 
 def _tallied(
@@ -333,17 +329,17 @@ def _tallied(
             if _renamed(con, statement, tally):
                 continue
             for batch in batches:
-                _require_spelling(batch, tally)
-                require_one_header(batch.layout, batch.sources, tally.every["task"].names)
+                require_spelling(batch, tally)
+                require_one_header(batch, tally)
                 if inputs.ledger is None:
                     require_sound(batch.layout, batch.sources, request)
             return statement, tally
         except LateColumn:
             continue
         except duckdb.Error as error:
-            from passk_cli.files import diagnose
+            from passk_cli.files.explain import explain
 
-            raise diagnose.explain(error, batches, request) from None
+            raise explain(error, batches, request) from None
     raise AssertionError("a complete layout has no columns that appear further down")
 
 
@@ -374,23 +370,6 @@ def _statement(
     from passk_cli.files.spark.statement import SparkStatement
 
     return SparkStatement(con, batches, names, request, where)
-
-
-def _require_spelling(batch: Batch, tally: Tally) -> None:
-    """DataError for names that are JSON numbers and were read in another spelling."""
-    for role, names in (("task", "task"), ("model", "name")):
-        column = batch.roles.column(role)
-        if column is None or batch.layout.kind not in ("json", "jsonl"):
-            continue
-        # Only where a name looks as such a number does the file have to be searched.
-        if not spelled_as_numbers(tally.every[names].names):
-            continue
-        for source in batch.sources:
-            if (number := respelled(source, column)) is not None:
-                line, spelled = number
-                problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
-                remedy = "names are text: put it in quotes"
-                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
 def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> list[Source]:

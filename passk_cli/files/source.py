@@ -112,40 +112,6 @@ def mentions(source: Source, text: bytes) -> bool:
     return False
 
 
-def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
-    """Whether a row of a delimited text may end in a delimiter too many; quick, so it may err.
-
-    There is none where every line has its delimiters, or no line ends in one.
-    """
-    import numpy as np
-
-    with open_bytes(source) as stream:
-        start = delimiter + (b"\r" if stream.readline().endswith(b"\r\n") else b"\n")
-        delimiters, breaks, at_end, last = 0, 0, False, b""
-        # Counted in arrays, which takes a seventh of the time that bytes.count takes.
-        while block := stream.read(1 << 20):
-            signs = np.frombuffer(last + block, dtype=np.uint8)
-            is_delimiter, is_start = signs == start[0], signs == start[1]
-            at_end = at_end or bool((is_delimiter[:-1] & is_start[1:]).any())
-            delimiters += int(np.count_nonzero(is_delimiter[len(last) :]))
-            is_break = is_start if start[1:] == b"\n" else signs == ord("\n")
-            breaks += int(np.count_nonzero(is_break[len(last) :]))
-            last = block[-1:]
-    lines = breaks + (last not in (b"", b"\n"))
-    return (at_end or last == delimiter) and delimiters != (columns - 1) * lines
-
-
-def last_sign(source: Source) -> bytes:
-    """The last byte of a text that is no space, nor part of a mark of byte order."""
-    with open_bytes(source) as stream:
-        if source.packing == "none":
-            stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
-        last = b""
-        while block := stream.read(1 << 20):
-            last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
-        return last
-
-
 def open_bytes(source: Source, most: int | None = None) -> IO[bytes]:
     """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
 

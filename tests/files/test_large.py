@@ -11,7 +11,8 @@ import pytest
 
 import passk_cli
 from passk_cli.files import reading
-from passk_cli.files.source import Source, may_be_uneven
+from passk_cli.files.checks import may_be_uneven
+from passk_cli.files.source import Source
 from tests.files.formats.cells import cells
 
 _READ = """

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.faults import require_sound
+from passk_cli.files.checks import require_sound
 from passk_cli.files.records import object_bytes
 from passk_cli.files.request import Request
 from passk_cli.files.resume.ledger import Ledger

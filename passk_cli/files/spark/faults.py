@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.faults import SKIP, misshapen, mixed_ends, require_even_rows
+from passk_cli.files.checks import require_even_rows
+from passk_cli.files.explain import QUOTE, SKIP, first_fault, mixed_ends
 from passk_cli.files.records import csv_rows, lines
 from passk_cli.files.source import Source
 from passk_cli.files.spark.paths import paths_by
@@ -96,12 +97,10 @@ def _no_row(fault: str, number: int, source: Source, read: Rows) -> DataError | 
     width = len(read.batch.layout.columns)
     uneven = (row for _, row in csv_rows(source, read.batch.layout.delimiter) if row)
     if any(len(row) < width or any(row[width:]) for row in uneven if len(row) != width):
-        return misshapen(source, read.batch.layout)
+        return first_fault(source, read.batch.layout)
     require_even_rows(source, read.batch.layout)
     problem = f"{number:,} rows have another number of fields than the header"
-    return DataError(
-        source.name, problem, "write it once more with a CSV library", name="bad-record"
-    )
+    return DataError(source.name, problem, QUOTE[1], name="bad-record")
 
 
 def _open_quote(path: str, read: Rows) -> DataError:
@@ -110,12 +109,7 @@ def _open_quote(path: str, read: Rows) -> DataError:
     place = source.name
     for line, _ in csv_rows(source, read.batch.layout.delimiter):
         place = f"{source.name}:{line}"
-    return DataError(
-        place,
-        "a quote without its partner",
-        "write it once more with a CSV library",
-        name="bad-record",
-    )
+    return DataError(place, *QUOTE, name="bad-record")
 
 
 def _twice(read: Rows) -> DataError:

@@ -1,25 +1,18 @@
-"""When a load fails or looks wrong: the exact place and what to do.  The slow path, only then."""
+"""Errors with a place: on failure the files are replayed in Python to the first bad record."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import no_room
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.columns import CONDITION
 from passk_cli.files.export import os_error
-from passk_cli.files.faults import (
-    SKIP,
-    damaged_parquet,
-    malformed,
-    misshapen,
-    mixed_ends,
-    shortened,
-    untidy,
-)
+from passk_cli.files.layout import Layout
 from passk_cli.files.records import (
     OBJECTS,
     csv_rows,
@@ -32,10 +25,9 @@ from passk_cli.files.records import (
 )
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ENDED_WORDS, SETTINGS, find, judge
-from passk_cli.files.source import Source
+from passk_cli.files.source import Source, open_bytes
 from passk_cli.files.sql import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.statement import Batch, Repeats, Tally, in_order
-from passk_cli.files.texts import Texts
 from passk_cli.limits import MORE_MEMORY, MOST_ATTEMPTS
 from passk_cli.outcomes.counts import TOO_MANY
 from passk_cli.text import plural
@@ -44,17 +36,20 @@ if TYPE_CHECKING:
     import duckdb
 
 Record = Mapping[str, Any]
+SKIP = "skip such lines with --skip-bad"
+QUOTE = ("a quote without its partner", "write it once more with a CSV library")
+REPEAT_REMEDY = (
+    "for a copy or a resumed run, --duplicates first or last; for a further attempt, --duplicates"
+    " keep"
+)
+_OF_TWO_FILES = "; for files of different models, label=path"
+_MARK = b"\xef\xbb\xbf"
 # What DuckDB says first when an expression, not a file, is wrong.
 _OF_EXPRESSIONS = tuple(
     f"{kind} Error"
     for kind in ("Binder", "Catalog", "Conversion", "Out of Range", "Permission", "Not implemented")
 )
 _COUNTS = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
-REPEAT_REMEDY = (
-    "for a copy or a resumed run, --duplicates first or last; for a further attempt, --duplicates"
-    " keep"
-)
-_OF_TWO_FILES = "; for files of different models, label=path"
 
 
 def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> Exception:
@@ -88,17 +83,22 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
                     "copy the file again",
                     name="damaged-file",
                 )
-    repeated_key = _repeated_key(message, batches)
-    if repeated_key is not None:
-        return repeated_key
+    key = re.search(
+        r'in file "(.*)", in (line|record/value) (\d+): .* has duplicate key "(.*?)"',
+        message,
+        re.DOTALL,
+    )
+    for source in (source for batch in batches for source in batch.sources):
+        if key is not None and source.path == key[1]:
+            place = f"{source.name}{':' if key[2] == 'line' else ': record '}{key[3]}"
+            problem = f'the key "{key[4]}" is there twice'
+            return DataError(place, problem, "keep one", name="bad-record")
     for batch in batches:
         for source in batch.sources:
-            fault = (
-                misshapen(source, batch.layout) or mixed_ends(source) or untidy(source, message)
-                if batch.layout.kind == "csv"
-                else malformed(source, batch.layout.kind)
-            ) or _not_a_list(source, batch)
-            if fault is not None:
+            fault = first_fault(source, batch.layout)
+            if batch.layout.kind == "csv":
+                fault = fault or mixed_ends(source) or _untidy(source, message)
+            if fault := fault or _not_a_list(source, batch):
                 return fault
     if request.where and message.startswith("Invalid Input Error"):
         return _wrong_condition(message, request)
@@ -123,38 +123,141 @@ def _wrong_condition(message: str, request: Request) -> ParameterError:
     return ParameterError(f"--where {request.where}: {problem}; {remedy}", name="bad-condition")
 
 
-def _repeated_key(message: str, batches: Sequence[Batch]) -> DataError | None:
-    """The record with one of the needed keys twice, which DuckDB names by its place."""
-    match = re.search(
-        r'in file "(.*)", in (line|record/value) (\d+): .* has duplicate key "(.*?)"',
-        message,
-        re.DOTALL,
+def damaged_parquet(source: Source, message: str) -> DataError:
+    """Error for a Parquet file that DuckDB cannot read."""
+    reason = message.split("\n")[0].replace(source.path, source.name)[:200]
+    return DataError(
+        source.name,
+        f"not readable as Parquet ({reason})",
+        "damaged? copy the file again",
+        name="damaged-file",
     )
-    for source in (source for batch in batches for source in batch.sources):
-        if match is not None and source.path == match[1]:
-            place = f":{match[3]}" if match[2] == "line" else f": record {match[3]}"
-            problem = f'the key "{match[4]}" is there twice'
-            return DataError(f"{source.name}{place}", problem, "keep one", name="bad-record")
+
+
+def _untidy(source: Source, message: str) -> DataError | None:
+    """Error for a delimited text that DuckDB cannot read."""
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    if line is not None:
+        return DataError(f"{source.name}:{line[1]}", *QUOTE, name="bad-record")
+    if "state machine" in message:
+        problem = "mixed line ends, or quotes"
+        return DataError(source.name, problem, QUOTE[1], name="bad-record")
+    return None
+
+
+def mixed_ends(source: Source) -> DataError | None:
+    """The first line that ends in another way than the first one."""
+    with open_bytes(source) as stream:
+        first = stream.readline().endswith(b"\r\n")
+        for number, line in enumerate(stream, 2):
+            if line.endswith(b"\n") and line.endswith(b"\r\n") != first:
+                here, before = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
+                return DataError(
+                    f"{source.name}:{number}",
+                    f"ends in {here}, the lines before in {before}",
+                    "give all lines the same end, as dos2unix does",
+                    name="bad-record",
+                )
+    return None
+
+
+def first_fault(source: Source, layout: Layout) -> DataError | None:
+    """Error for the first record of a file that is none."""
+    if layout.kind == "json":
+        return _not_json(source)
+    if layout.kind not in ("jsonl", "csv"):
+        return None
+    return next((r for _, r in _replayed(source, layout) if isinstance(r, DataError)), None)
+
+
+def _replayed(
+    source: Source, layout: Layout, needle: str = ""
+) -> Iterator[tuple[str, Record | DataError]]:
+    """(place, record) of lines of JSON and rows of a delimited text; an error for what is none.
+
+    needle : as of `records`.
+    """
+    if layout.kind == "jsonl":
+        plain, escaped = needle.encode(), json.dumps(needle)[1:-1].encode()
+        for number, line in lines(source):
+            if plain in line or escaped in line:
+                place = f"{source.name}:{number}"
+                yield place, _line(line, place, first=number == 1)
+    else:
+        names = [name for name, _ in layout.columns]
+        for number, row in csv_rows(source, layout.delimiter):
+            place = f"{source.name}:{number}"
+            if len(row) == len(names):
+                yield place, dict(zip(names, row, strict=True))
+            elif row:
+                problem = f"{len(row)} fields; the header has {len(names)}"
+                yield place, DataError(place, problem, SKIP, name="bad-record")
+
+
+def _line(line: bytes, place: str, *, first: bool) -> Record | DataError:
+    """The record of a line of JSON, or what is wrong with it."""
+    if line.startswith(_MARK) and not first:
+        problem = "a mark of byte order, as where files were joined"
+        remedy = "give these files one by one, or take the mark out"
+        return DataError(place, problem, remedy, name="bad-record")
+    problem = "not a JSON record"
+    try:
+        record = json.loads(line)
+        if isinstance(record, dict):
+            return record
+    except UnicodeDecodeError:
+        problem = "not UTF-8"
+    except json.JSONDecodeError as error:
+        problem = f"not JSON ({error.msg})"
+    except RecursionError:
+        problem = "nested too deeply"
+    text = shortened(line.decode(errors="replace").strip())
+    return DataError(place, f"{problem} in {text}", SKIP, name="bad-record")
+
+
+def _not_json(source: Source) -> DataError | None:
+    """Error for the place in a document where it is no JSON."""
+    with open_bytes(source) as stream:
+        try:
+            json.loads(stream.read())
+        except UnicodeDecodeError as error:
+            problem = f"byte {error.start + 1} is not UTF-8"
+            return DataError(source.name, problem, "save it as UTF-8", name="bad-encoding")
+        except RecursionError:
+            remedy = "is it an evaluation's result?"
+            return DataError(source.name, "nested too deeply", remedy, name="bad-record")
+        except json.JSONDecodeError as error:
+            place = f"{source.name}:{error.lineno}"
+            cut = error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg
+            remedy = "is the file cut off?" if cut else "correct it"
+            return DataError(place, f"not JSON ({error.msg})", remedy, name="bad-record")
     return None
 
 
 def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataError:
     """Where the first outcome stands that is neither a pass nor a fail (or impossible counts)."""
     where = int(tally.cells["bad"].argmax())
-    task, example = _cell(tally, "task", where), _cell(tally, "example", where)
+    task, example = (tally.cells[column].at(where) for column in ("task", "example"))
     for batch in batches:
         if batch.roles.shape == "counts":
             fault = _impossible_counts(batch, str(task))
             if fault is not None:
                 return fault
 
+    number = _is_number(example)
+
+    def reads_as_example(value: Any) -> bool:
+        # Numbers may be spelled in several ways.
+        if isinstance(value, float) and number:
+            return bool(float(example) == value)
+        return _as_text(value) == example
+
     def neither(record: Record, batch: Batch) -> bool:
         values = _outcomes(record, batch)
         return _task(record, batch) == task and any(
-            isinstance(judge(v, request.bar), str) and _reads_as(v, example) for v in values
+            isinstance(judge(v, request.bar), str) and reads_as_example(v) for v in values
         )
 
-    number = _is_number(example)
     value = example if number else json.dumps(example, ensure_ascii=False)
     remedy = (
         "a score needs --threshold X (it passes when ≥ X); best@k, worst@k and mean need none"
@@ -170,7 +273,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
 
 def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataError:
     """Where the first null outcome stands, and why there is no default for it."""
-    task = _cell(tally, "task", int((tally.cells["missing"] > 0).argmax()))
+    task = tally.cells["task"].at(int((tally.cells["missing"] > 0).argmax()))
     total = int(tally.cells["missing"].sum())
 
     def empty(record: Record, batch: Batch) -> bool:
@@ -190,17 +293,12 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
         )
     # A format's outcomes stand in no column of that name.
     own = bool(batch.layout.spool) and column == "outcome"
-    word = _ended(_outcomes(record, batch))
+    texts = [str(value) for value in _outcomes(record, batch) if value is not None]
+    word = next((text for text in texts if text.strip().lower() in ENDED_WORDS), "")
     absent = f'"{column}" is {json.dumps(word)}, which is no outcome' if word else ""
     lacking = "no outcome" if own else absent or f'"{column}" has no value'
     problem = f"{lacking}{reason} ({plural(total, 'attempt')} in all)"
     return DataError(place, problem, remedy, name="missing-outcome")
-
-
-def _ended(values: Sequence[Any]) -> str:
-    """The first of the outcomes that is missing, as its word; "" where nothing stands there."""
-    texts = [str(value) for value in values if value is not None]
-    return next((text for text in texts if text.strip().lower() in ENDED_WORDS), "")
 
 
 def no_name(batches: Sequence[Batch], role: str) -> DataError:
@@ -230,24 +328,18 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
     """Where the first attempt that comes twice stands, both times, and in what the two differ."""
     model, *groups, task, attempt = repeats.first
     counts = all(b.roles.shape == "counts" for b in batches)
-    places: list[tuple[str, Record]] = []
-    for batch in in_order(batches):
-        for place, record in records(batch, task):
-            same = _task(record, batch) == task
-            if batch.roles.shape == "attempts":
-                same = same and _as_text(_get(record, batch.roles.attempt)) == attempt
-            if batch.roles.model is not None and not any(s.label for s in batch.sources):
-                same = same and _as_text(_get(record, batch.roles.model)) == model
-            same = same and all(
-                _as_text(_get(record, column)) == value
-                for column, value in zip(request.by, groups, strict=True)
-            )
-            if same:
-                places.append((place, record))
-                if len(places) == 2:
-                    break
-        if len(places) == 2:
-            break
+
+    def same(record: Record, batch: Batch) -> bool:
+        wanted = dict(zip(request.by, groups, strict=True))
+        if batch.roles.shape == "attempts":
+            wanted[str(batch.roles.attempt)] = attempt
+        if batch.roles.model is not None and not any(s.label for s in batch.sources):
+            wanted[batch.roles.model] = model
+        return _task(record, batch) == task and all(
+            _as_text(_get(record, column)) == value for column, value in wanted.items()
+        )
+
+    places = [(place, record) for place, _, record in islice(_matching(batches, same, task), 2)]
     subject = (
         f"task {task!r} of model {model!r}"
         if counts
@@ -261,7 +353,9 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
             remedy += _OF_TWO_FILES
         first, second = places[0][1], places[1][1]
         names = (*SETTINGS, *(request.template.names if request.template else ()))
-        settings = [c for c in first if c in names and _differs(c, first, second, batches)]
+        roles = {c for b in batches for c in b.roles.columns().values()}
+        settings = [c for c in first if c in names and c not in roles]
+        settings = [c for c in settings if first.get(c) != second.get(c)]
         if settings:
             remedy = (
                 f"they differ in {', '.join(settings[:4])}: keep settings apart with --by"
@@ -285,53 +379,37 @@ def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
         # What a path says stands in no line.
         needle = ""
     if layout.spool:
-        for place, record in _spooled(layout.spool, needle):
-            yield place, record | layout.constants_of(str(record[FILE_COLUMN]))
+        escaped = json.dumps(needle, ensure_ascii=False)[1:-1]
+        with open(layout.spool, encoding="utf-8") as file:
+            for record in (json.loads(line) for line in file if escaped in line):
+                place = record.pop(PLACE_COLUMN)
+                yield place, record | layout.constants_of(str(record[FILE_COLUMN]))
         return
+    replayed = layout.kind in ("jsonl", "csv")
     for source in batch.sources:
         constants = layout.constants_of(source.path)
-        for place, record in _of_table(batch, source, needle):
-            yield place, record | constants if constants else record
-
-
-def _of_table(batch: Batch, source: Source, needle: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Records of one file that is a table as it is, and their places."""
-    layout = batch.layout
-    if layout.kind == "jsonl":
-        escaped = json.dumps(needle)[1:-1].encode()
-        for number, line in lines(source):
-            if needle.encode() in line or escaped in line:
-                record = parsed(line)
-                if isinstance(record, dict):
-                    yield f"{source.name}:{number}", record
-    elif layout.kind == "csv":
-        names = [name for name, _ in layout.columns]
-        for start, row in csv_rows(source, layout.delimiter):
-            if len(row) == len(names):
-                yield f"{source.name}:{start}", dict(zip(names, row, strict=True))
-    else:
-        yield from _queried(batch, source)
-
-
-def _spooled(path: str, needle: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The attempts that formats found, with their places in the files they are from."""
-    escaped = json.dumps(needle, ensure_ascii=False)[1:-1]
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            if escaped in line:
-                record = json.loads(line)
-                yield record.pop(PLACE_COLUMN), record
+        table = _replayed(source, layout, needle) if replayed else _queried(batch, source)
+        for place, record in table:
+            if not isinstance(record, DataError):
+                yield place, {**record, **constants}
 
 
 def _locate(
     batches: Sequence[Batch], matches: Callable[[Record, Batch], bool], needle: str
 ) -> tuple[str, Batch, Record]:
     """The place and the record of the first one wanted; the first file when none is found."""
+    first = batches[0].sources[0].name, batches[0], dict[str, Any]()
+    return next(_matching(batches, matches, needle), first)
+
+
+def _matching(
+    batches: Sequence[Batch], matches: Callable[[Record, Batch], bool], needle: str
+) -> Iterator[tuple[str, Batch, Record]]:
+    """The records wanted, in the order of the arguments, with their places and batches."""
     for batch in in_order(batches):
         for place, record in records(batch, needle):
             if matches(record, batch):
-                return place, batch, record
-    return batches[0].sources[0].name, batches[0], {}
+                yield place, batch, record
 
 
 def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -402,12 +480,6 @@ def _not_a_list(source: Source, batch: Batch) -> DataError | None:
     return None
 
 
-def _differs(column: str, first: Record, second: Record, batches: Sequence[Batch]) -> bool:
-    """Whether two rows differ in a column that plays no role."""
-    roles = {c for b in batches for c in b.roles.columns().values()}
-    return column not in roles and first.get(column) != second.get(column)
-
-
 def _outcomes(record: Record, batch: Batch) -> list[Any]:
     value = _get(record, str(batch.roles.outcome))
     return value if batch.roles.shape == "lists" and isinstance(value, list) else [value]
@@ -439,13 +511,6 @@ def _as_text(value: Any) -> str | None:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def _reads_as(value: Any, text: str | None) -> bool:
-    """Whether the statement sees a value as this text: numbers may be spelled in several ways."""
-    if isinstance(value, float) and text is not None and _is_number(text):
-        return float(text) == value
-    return _as_text(value) == text
-
-
 def _is_number(text: str | None) -> bool:
     try:
         float(text or "")
@@ -454,6 +519,6 @@ def _is_number(text: str | None) -> bool:
     return True
 
 
-def _cell(tally: Tally, column: str, where: int) -> str | None:
-    texts: Texts = tally.cells[column]
-    return texts.at(where)
+def shortened(text: str) -> str:
+    """A text as a message quotes it: at most 80 characters."""
+    return text if len(text) <= 80 else text[:77] + "…"
