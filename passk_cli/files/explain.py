@@ -250,7 +250,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
         # Numbers may be spelled in several ways.
         if isinstance(value, float) and number:
             return bool(float(example) == value)
-        return _as_text(value) == example
+        return bool(_as_text(value) == example)
 
     def neither(record: Record, batch: Batch) -> bool:
         values = _outcomes(record, batch)
