@@ -142,7 +142,7 @@ def _sources(data: Any, spool: Path) -> list[Source]:
 
 def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
     """The file as something to read rates from; None when it holds outcomes."""
-    from passk_cli.files.layout import sniff
+    from passk_cli.files.look import sniff
     from passk_cli.files.roles import Roles
     from passk_cli.files.statement import Batch
 

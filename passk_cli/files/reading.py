@@ -18,8 +18,7 @@ from passk_cli.files.columns import columns_in, ordered
 from passk_cli.files.connection import connect
 from passk_cli.files.folders import is_empty, require_results
 from passk_cli.files.intake import Spooled
-from passk_cli.files.layout import unshared
-from passk_cli.files.look import Inputs, look
+from passk_cli.files.look import Inputs, look, unshared
 from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import reached

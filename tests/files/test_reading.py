@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from passk_cli import DataError, ParameterError, read
 from passk_cli.files.arguments import expand
-from passk_cli.files.layout import sniff
+from passk_cli.files.look import sniff
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.source import MOST_LEVELS
 from tests.conftest import ROOT, SAMPLES, Passk
