@@ -50,7 +50,14 @@ def connect(
     }
     if spool is not None:
         settings["temp_directory"] = quote_text(str(spool / "memory"))
-        settings |= _little_memory(con)
+        ((threads, most),) = con.execute(
+            "SELECT current_setting('threads'), current_setting('memory_limit')"
+        ).fetchall()
+        number, unit = most.split()
+        # Grouping is not slower with so much memory, where there is more.
+        little = max(int(threads) * _OF_A_THREAD, _LEAST)
+        if little < float(number) * _UNITS[unit]:
+            settings["memory_limit"] = f"'{little} bytes'"
     # These two forbid what comes after them.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
     for name, value in settings.items():
@@ -86,16 +93,6 @@ def give_back(con: duckdb.DuckDBPyConnection) -> None:
     """Give the memory of what has been dropped back to the system, as setting a limit does."""
     ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
     con.execute(f"SET memory_limit = '{limit}'")
-
-
-def _little_memory(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The setting of so much memory as grouping is not slower with; none where there is less."""
-    ((threads, most),) = con.execute(
-        "SELECT current_setting('threads'), current_setting('memory_limit')"
-    ).fetchall()
-    number, unit = most.split()
-    little = max(int(threads) * _OF_A_THREAD, _LEAST)
-    return {"memory_limit": f"'{little} bytes'"} if little < float(number) * _UNITS[unit] else {}
 
 
 def _list_sql(texts: Iterable[str]) -> str:

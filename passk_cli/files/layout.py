@@ -92,12 +92,15 @@ class Layout:
         inside = {name: kind for name, kind in types.items() if name not in self.constants}
         rows = self._rows(paths, inside, **options)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
-        apart = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and self._all_columns else ""
+        # Their rows come with all columns, types or not.
+        whole = self.kind in ("csv", "parquet")
+        apart = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and whole else ""
         names = ", ".join(map(quote_name, self.constants))
         every = {path: None for values in self.constants.values() for path in values}
+        texts = {path: [values.get(path) for values in self.constants.values()] for path in every}
         values = ", ".join(
-            "(" + ", ".join([quote_text(path), *map(_text_sql, self._values(path))]) + ")"
-            for path in every
+            f"({', '.join(['NULL::VARCHAR' if t is None else quote_text(t) for t in (path, *of)])})"
+            for path, of in texts.items()
         )
         file = quote_name(FILE_COLUMN)
         return (
@@ -105,14 +108,6 @@ class Layout:
             f" FROM {rows} AS inside LEFT JOIN (VALUES {values}) AS c({file}, {names})"
             f" ON c.{file} = inside.{file})"
         )
-
-    @property
-    def _all_columns(self) -> bool:
-        """Whether its rows come with all columns, types or not."""
-        return self.kind in ("csv", "parquet")
-
-    def _values(self, path: str) -> list[str | None]:
-        return [values.get(path) for values in self.constants.values()]
 
     def _rows(self, paths: Sequence[str], types: Mapping[str, str], **options: Any) -> str:
         """SQL for the columns that are in the files."""
@@ -144,7 +139,3 @@ class Layout:
         lenient = ", ignore_errors=true" if options.get("skip_bad") and self.kind == "jsonl" else ""
         columns = struct_sql(types or {self.columns[0][0]: "VARCHAR"})
         return f"read_json({files}, columns={columns}, format='{shape}'{size}{lenient}{packing})"
-
-
-def _text_sql(value: str | None) -> str:
-    return "NULL::VARCHAR" if value is None else quote_text(value)

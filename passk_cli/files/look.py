@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from passk_cli.errors import DataError, NoResults
 from passk_cli.files.arguments import UNNAMED, model_names
 from passk_cli.files.columns import names_in
 from passk_cli.files.folders import require_no_copies, strayed, strays
-from passk_cli.files.intake import Spooled
 from passk_cli.files.layout import Layout
 from passk_cli.files.memory import column_names, register
 from passk_cli.files.records import (
@@ -30,6 +30,8 @@ from passk_cli.files.roles import Roles, candidates, find
 from passk_cli.files.source import HEAD_BYTES, Source, first_bytes, mentions, refuse_binary
 from passk_cli.files.sql import AS_IT_IS
 from passk_cli.files.statement import Batch
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.text import first_few
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,6 +43,57 @@ _FIRST = 100
 # What DuckDB calls a column whose name another one has.
 _NUMBERED = re.compile(r"_[0-9]+$")
 _DOCUMENT = "a JSON document"
+EMPTY_FILES = Message(
+    "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
+    "Files without any content were passed over, as --skip-bad asks. An empty file is often that of"
+    " a run that crashed before it wrote its first result, so that its attempts are missing here.",
+)  # fmt: skip
+
+
+@dataclass
+class Spooled:
+    """Yield of formats: batches to read, and messages about their files.
+
+    nameless : paths of files that name no model.  said : message → the files it is about.
+    reasons : model → why attempts have no outcome → how many.  skipped : lines left out.
+    task_kinds : "number" or "text" → the first file whose tasks are that.
+    outcomes : format → what --outcome chooses from.
+    runs : model → its runs that go on as one, where several.
+    empty : files that hold nothing and were left out.
+    over : files of a folder without the outcome asked for.
+    foreign : what is no result file in a folder, and why; refused : the same, of known formats.
+    """
+
+    batches: list[Batch] = field(default_factory=list)
+    nameless: set[str] = field(default_factory=set)
+    said: dict[Said, list[str]] = field(default_factory=dict)
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    skipped: int = 0
+    task_kinds: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, dict[str, None]] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    over: list[str] = field(default_factory=list)
+    foreign: list[NoResults] = field(default_factory=list)
+    refused: list[NoResults] = field(default_factory=list)
+
+    @property
+    def messages(self) -> tuple[Said, ...]:
+        """Messages of files about themselves, each once."""
+        said = (message.about(first_few(names)) for message, names in self.said.items())
+        empty = [EMPTY_FILES(count=len(self.empty), files=self.empty)] if self.empty else []
+        return (*said, *empty)
+
+    def saw_tasks(self, source: Source, kinds: Iterable[str]) -> None:
+        """Which kinds of values a file's tasks are."""
+        for kind in kinds:
+            self.task_kinds.setdefault(kind, source.name)
+
+    def pass_over(self, source: Source, error: NoResults) -> None:
+        """A file of a folder that holds no results; one that the user named is an error."""
+        if source.named:
+            raise error
+        self.refused.append(error)
 
 
 @dataclass(frozen=True)
@@ -97,7 +150,11 @@ def look(
         roles = roles_of[kinds]
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
-        groups.setdefault(_group(layout, roles), []).append((layout, source))
+        # What one SELECT can read together.
+        columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
+        form = (layout.kind, layout.packing, layout.delimiter, frozenset(layout.constants))
+        key = (roles, *form, columns or frozenset(layout.kinds))
+        groups.setdefault(key, []).append((layout, source))
         if layout.kind != "csv":
             attempts.saw_tasks(source, layout.kinds.get(roles.task, ()))
     batches = [*attempts.batches, *(_joined(key[0], files) for key, files in groups.items())]
@@ -153,14 +210,6 @@ def _sniffed(
 
         with_all_keys(source, request.spark_master)
     return sniff(con, source, request.format, whole=whole)
-
-
-def _group(layout: Layout, roles: Roles) -> tuple[Any, ...]:
-    """Key of the files that one SELECT can read together; their roles first."""
-    columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
-    settings = frozenset(layout.kinds)
-    form = (layout.kind, layout.packing, layout.delimiter)
-    return (roles, *form, columns or settings, frozenset(layout.constants))
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
@@ -275,30 +324,24 @@ def _is_line(text: str, first: str) -> bool:
     if len(first) == 1:
         return False
     # The first of them may be damaged.
-    return "\n" not in text.strip() or any(map(_keys, text.split("\n", 20)[:20]))
-
-
-def _keys(line: str) -> set[str]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return set()
-    return set(record) if isinstance(record, dict) else set()
+    records = map(parsed, text.split("\n", 20)[:20])
+    return "\n" not in text.strip() or any(r for r in records if isinstance(r, dict))
 
 
 def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     """Column → kinds of values; a summary among records, which names no task, has none of them."""
-    every = [record for record in records if isinstance(record, dict)]
-    # Thousands of records have few sets of keys between them.
-    keys = dict.fromkeys(map(tuple, every))
-    naming = {names for names in keys if candidates("task", {key: set() for key in names})}
+    # Thousands of records have few sets of keys and types between them.
+    shapes = dict.fromkeys(
+        (tuple(record), tuple(map(type, record.values())))
+        for record in records
+        if isinstance(record, dict)
+    )
+    naming = {names for names, _ in shapes if candidates("task", {name: set() for name in names})}
     types: dict[str, set[type]] = {}
-    for record in every:
-        if not naming or tuple(record) in naming:
-            for name, value in record.items():
-                if (of := types.get(name)) is None:
-                    of = types[name] = set()
-                of.add(type(value))
+    for names, of_values in shapes:
+        if not naming or names in naming:
+            for name, of in zip(names, of_values, strict=True):
+                types.setdefault(name, set()).add(of)
     return tuple((name, frozenset(map(kind_of_type, of))) for name, of in types.items())
 
 
@@ -361,7 +404,9 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     allowed = DELIMITERS[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
     rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
-    names = _header(next(rows, (1, []))[1])
+    # A column without a name, such as the index of pandas, is called by its place.
+    header = next(rows, (1, []))[1]
+    names = [name or f"column {place}" for place, name in enumerate(header, 1)]
     if len(names) < 2:
         raise NoResults(
             source.name,
@@ -389,11 +434,6 @@ def require_distinct(place: str, names: Sequence[str]) -> None:
         raise DataError(
             place, f"the column {repeated[0]!r} {same}", "rename one", name="ambiguous-column"
         )
-
-
-def _header(names: Sequence[str]) -> list[str]:
-    """The names of the columns; one without a name, such as a pandas index, is "column 1"."""
-    return [name or f"column {place}" for place, name in enumerate(names, 1)]
 
 
 def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:

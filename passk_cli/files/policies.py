@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.files.folders import copy_of_a_file, equal_models, mixed_tasks
-from passk_cli.files.intake import Spooled
+from passk_cli.files.look import Spooled
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import OF_ATTEMPTS, candidates, find
 from passk_cli.files.statement import Batch, Tally
@@ -63,10 +63,18 @@ def decide(
     series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
     tasks = cells["task"][attempted]
     numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
+    some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
     pooled = not numbered and bool(cells["files_differ"].any())
     copy = copy_of_a_file(batches) if pooled and request.duplicates != "keep" else None
     if copy is not None and not tolerant:
         raise copy
+    # Settings that take several values among the attempts of one model at one task.
+    varying = tuple(
+        name for i, name in enumerate(tally.settings) if cells[f"setting{i}_differs"].any()
+    )
+    reasons = {model: Counter(each) for model, each in attempts.reasons.items()}
+    for model, kinds in tally.kinds.items():
+        reasons.setdefault(model, Counter()).update(kinds)
     facts = ReadFacts(
         inputs=tuple(_input(b, request, attempts) for b in batches),
         missing=missing,
@@ -76,13 +84,13 @@ def decide(
         duplicates_policy=request.duplicates,
         duplicates_checked=numbered,
         pooled_unnumbered=tuple(s.name for b in batches for s in b.sources) if pooled else (),
-        unnumbered=_unnumbered(batches, cells),
+        unnumbered=int((cells["attempts"] - cells["numbered"]).sum()) if some_numbered else 0,
         skipped=skipped,
         empty_files=len(attempts.empty),
         emptied=int((~attempted).sum()),
         not_understood=bad + int(cells["graded"].sum()),
         # A table of attempts has columns for settings, so that converting pools none.
-        varying=() if request.conversion else _varying(tally, cells),
+        varying=() if request.conversion else varying,
         where=request.where,
         outcome=request.outcome or "",
         records=request.records or "",
@@ -95,7 +103,7 @@ def decide(
             *([] if copy is None else [refused(copy)]),
             *mixed_tasks(attempts.task_kinds, tasks.present, tasks.at(0)),
         ),
-        reasons=_reasons(attempts, tally),
+        reasons={model: dict(each) for model, each in reasons.items()},
         runs=attempts.runs,
         foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
@@ -156,14 +164,6 @@ def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> No
             )
 
 
-def _reasons(attempts: Spooled, tally: Tally) -> dict[str, dict[str, int]]:
-    """Model → why attempts have no outcome → how many, as formats or words of a column say it."""
-    reasons = {model: Counter(each) for model, each in attempts.reasons.items()}
-    for model, kinds in tally.kinds.items():
-        reasons.setdefault(model, Counter()).update(kinds)
-    return {model: dict(each) for model, each in reasons.items()}
-
-
 def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:
     """Attempts made and missing of each model at each task, cells without any outcome included."""
     made = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
@@ -171,19 +171,6 @@ def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:
     units = crossed([cells[name][there].filled for name in ("task", *groups)])
     return Losses.of_codes(
         cells["name"][there].filled, units, made[there], cells["missing"][there].astype(np.int64)
-    )
-
-
-def _unnumbered(batches: Sequence[Batch], cells: Mapping[str, Any]) -> int:
-    if not any(b.roles.attempt for b in batches if b.roles.shape == "attempts"):
-        return 0
-    return int((cells["attempts"] - cells["numbered"]).sum())
-
-
-def _varying(tally: Tally, cells: Mapping[str, Any]) -> tuple[str, ...]:
-    """Settings that take several values among the attempts of one model at one task."""
-    return tuple(
-        name for i, name in enumerate(tally.settings) if cells[f"setting{i}_differs"].any()
     )
 
 

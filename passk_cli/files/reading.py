@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,7 @@ from passk_cli.files.checks import require_one_header, require_sound, require_sp
 from passk_cli.files.columns import columns_in, ordered
 from passk_cli.files.connection import connect
 from passk_cli.files.folders import is_empty, require_results
-from passk_cli.files.intake import Spooled
-from passk_cli.files.look import Inputs, look, unshared
+from passk_cli.files.look import Inputs, Spooled, look, unshared
 from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import reached
@@ -64,22 +63,30 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             )
         scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
         return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
-    with temporary_folder("passk-") as spool, _readable(request):
-        hidden: list[str] = []
+    hidden: list[str] = []
+    ledger = None
+    with ExitStack() as opened:
+        spool = opened.enter_context(temporary_folder("passk-"))
+        opened.enter_context(_readable(request))
         sources = _sources(data, spool, request, hidden)
-        with _ledger(sources, request, spool) as ledger:
-            try:
-                counts = _counts(data, sources, request, spool, ledger, tolerant)
-            except DataError:
-                if not any(source.partial for source in sources):
-                    raise
-                from passk_cli.files.spark.addresses import whole
+        if request.resume is not None:
+            from passk_cli.files.resume.ledger import ledger_of
+            from passk_cli.files.resume.statement import require_files
 
-                fetched = whole(sources, request.spark_master)
-                if fetched is None:
-                    raise
-                # The same error, which names the line that a cluster does not know.
-                counts = _counts(data, fetched, request, spool, ledger, tolerant)
+            require_files(sources, request)
+            ledger = opened.enter_context(ledger_of(request.resume, spool))
+        try:
+            counts = _counts(data, sources, request, spool, ledger, tolerant)
+        except DataError:
+            if not any(source.partial for source in sources):
+                raise
+            from passk_cli.files.spark.addresses import whole
+
+            fetched = whole(sources, request.spark_master)
+            if fetched is None:
+                raise
+            # The same error, which names the line that a cluster does not know.
+            counts = _counts(data, fetched, request, spool, ledger, tolerant)
     if not hidden:
         return counts
     return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden))
@@ -97,6 +104,8 @@ def _counts(
 
     spool : a folder for temporary files.  ledger : as of `Inputs`.
     """
+    import duckdb
+
     from passk_cli.files.policies import decide
 
     states = _states(sources)
@@ -125,30 +134,23 @@ def _counts(
     counts = decide(statement.batches, attempts, request, tally, tolerant)
     if pooled is not None:
         counts = counts.saying(refused(pooled))
-    if request.conversion is None:
-        counts = _with_attempts(con, statement, tally, counts)
-    else:
-        _convert(con, statement, tally)
+    try:
+        if request.conversion is None:
+            counts = _with_attempts(con, statement, tally, counts)
+        else:
+            from passk_cli.files.conversion import convert
+
+            convert(con, statement, tally)
+    except duckdb.Error as error:
+        from passk_cli.files.explain import explain
+
+        raise explain(error, statement.batches, request) from None
     _require_unchanged(sources, states, request)
     if ledger is None:
         return counts
     # What it no longer needs.
     ledger.tidy()
     return counts.saying(*statement.messages)
-
-
-@contextmanager
-def _ledger(sources: Sequence[Source], request: Request, spool: Path) -> Iterator[Ledger | None]:
-    """The counts of these files that earlier runs kept; None where that is not asked."""
-    if request.resume is None:
-        yield None
-        return
-    from passk_cli.files.resume.ledger import ledger
-    from passk_cli.files.resume.statement import require_files
-
-    require_files(sources, request)
-    with ledger(request.resume, spool) as counts:
-        yield counts
 
 
 @contextmanager
@@ -218,20 +220,6 @@ def _require_passes(request: Request) -> None:
         )
 
 
-def _convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
-    """Write the attempts that were counted."""
-    import duckdb
-
-    from passk_cli.files.conversion import convert
-
-    try:
-        convert(con, statement, tally)
-    except duckdb.Error as error:
-        from passk_cli.files.explain import explain
-
-        raise explain(error, statement.batches, statement.request) from None
-
-
 def _recognised(
     sources: Sequence[Source], request: Request, folder: Path, *, skip_empty: bool
 ) -> tuple[Spooled, list[Source]]:
@@ -253,15 +241,16 @@ def _recognised(
 
     files, tables = recognised(sources, request)
     # What repeats another file is gone by now, empty or not.
-    empty = _empty([*(one.source for one in files), *tables], skip_empty)
-    files = [one for one in files if one.source.path not in empty]
+    empty = _empty([*(file.source for file in files), *tables], skip_empty)
+    files = [file for file in files if file.source.path not in empty]
     tables = [source for source in tables if source.path not in empty]
-    far = [one for one in files if one.source.shared is not None]
-    found = spooled([one for one in files if one not in far], request, folder)
-    for one in far:
-        found.pass_over(one.source, unshared(one.source, f"in the format of {one.format.name}"))
-    found.empty += empty.values()
-    return found, tables
+    far = [file for file in files if file.source.shared is not None]
+    attempts = spooled([file for file in files if file not in far], request, folder)
+    for file in far:
+        problem = f"in the format of {file.format.name}"
+        attempts.pass_over(file.source, unshared(file.source, problem))
+    attempts.empty += empty.values()
+    return attempts, tables
 
 
 def _empty(sources: Sequence[Source], skip: bool) -> dict[str, str]:
@@ -289,24 +278,17 @@ def _with_attempts(
     numbering = numbered and numbers_matter(counts, dense=dense)
     if not (numbering or request.attempts or request.order):
         return counts
-    import duckdb
-
     from passk_cli.files.attempts import with_attempts, with_numbering, with_order
 
-    try:
-        if numbering or request.order:
-            statement.require_numbers()
-        if numbering:
-            counts = with_numbering(con, statement, counts, repeated=repeated)
-        if request.attempts:
-            counts = with_attempts(con, statement, counts, repeated=repeated)
-        if request.order:
-            counts = with_order(con, statement, counts, repeated=repeated)
-        return counts
-    except duckdb.Error as error:
-        from passk_cli.files.explain import explain
-
-        raise explain(error, statement.batches, request) from None
+    if numbering or request.order:
+        statement.require_numbers()
+    if numbering:
+        counts = with_numbering(con, statement, counts, repeated=repeated)
+    if request.attempts:
+        counts = with_attempts(con, statement, counts, repeated=repeated)
+    if request.order:
+        counts = with_order(con, statement, counts, repeated=repeated)
+    return counts
 
 
 def _tallied(
@@ -325,7 +307,12 @@ def _tallied(
                 for sql in statement.compared(ordered(con, request.where)):
                     con.execute(sql)
             statement, tally = run(con, statement)
-            if _renamed(con, statement, tally):
+            # Records without an outcome or a number may have it in a column not seen so far.
+            numbered, attempts = tally.every["numbered"], tally.every["attempts"]
+            empty = ["outcome"] * bool(tally.every["missing"].any())
+            empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
+            queries = (sql for role in empty for sql in statement.renamed(role))
+            if any(con.execute(sql).fetchone() is not None for sql in queries):
                 continue
             for batch in batches:
                 require_spelling(batch, tally)
@@ -340,15 +327,6 @@ def _tallied(
 
             raise explain(error, batches, request) from None
     raise AssertionError("a complete layout has no columns that appear further down")
-
-
-def _renamed(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> bool:
-    """Whether records without an outcome or a number have it in a column not seen so far."""
-    numbered, attempts = tally.every["numbered"], tally.every["attempts"]
-    empty = ["outcome"] * bool(tally.every["missing"].any())
-    empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
-    queries = (sql for role in empty for sql in statement.renamed(role))
-    return any(con.execute(sql).fetchone() is not None for sql in queries)
 
 
 def _statement(

@@ -17,8 +17,8 @@ from passk_cli.errors import DataError, NoResults
 from passk_cli.files import formats
 from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, one_of, quoted
 from passk_cli.files.formats.head import Head, look
-from passk_cli.files.intake import Spooled
 from passk_cli.files.layout import Layout
+from passk_cli.files.look import Spooled
 from passk_cli.files.paths import from_folders, template_columns
 from passk_cli.files.records import kind_of, kind_of_type, line_of
 from passk_cli.files.request import Request

@@ -23,16 +23,18 @@ def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]
 
     models, exclude_models : names and patterns, as a request has them.
     """
-    kept, out = (" OR ".join(_fits(model, pattern) for pattern in patterns)
-                 for patterns in (models, exclude_models))  # fmt: skip
+
+    def fits(patterns: Sequence[str]) -> str:
+        return " OR ".join(
+            f"{model} = {quote_text(pattern)}"
+            + f" OR {model} GLOB {quote_text(pattern)}" * has_magic(pattern)
+            for pattern in patterns
+        )
+
+    kept, out = fits(models), fits(exclude_models)
     # A row without a model stays, to be refused as what it is.
     others = f"NOT coalesce({out}, false)"
     return " AND ".join([f"({kept})"] * bool(kept) + [others] * bool(out))
-
-
-def _fits(model: str, pattern: str) -> str:
-    equal = f"{model} = {quote_text(pattern)}"
-    return f"{equal} OR {model} GLOB {quote_text(pattern)}" if has_magic(pattern) else equal
 
 
 def quote_text(text: str) -> str:

@@ -69,8 +69,16 @@ def coded(
     keys : the columns of texts that rows are sorted by; no text comes last.
     """
     names = _names(con, table, texts)
-    cells, rows = _constants(con, table, [c for c in _columns(con, table) if c not in texts])
-    columns = [c for c in _columns(con, table) if c not in cells]
+    columns = [name for name, *_ in con.execute(f"SELECT * FROM {table} LIMIT 0").description]
+    numbers = [column for column in columns if column not in texts]
+    ends = ", ".join(f"min({column}), max({column})" for column in numbers)
+    ((rows, *values),) = con.execute(f"SELECT count(*), {ends} FROM {table}").fetchall()
+    cells: dict[str, Any] = {
+        column: np.broadcast_to(low, rows)
+        for column, low, high in zip(numbers, values[::2], values[1::2], strict=True)
+        if low == high
+    }
+    columns = [column for column in columns if column not in cells]
     shown, joins = [], ""
     for place, column in enumerate(columns):
         if column not in texts:
@@ -117,17 +125,3 @@ def _names(
     ends = np.searchsorted(np.ma.getdata(rows["place"]), np.arange(len(texts) + 1))
     words = np.ma.getdata(rows["text"]).tolist()
     return {c: tuple(words[ends[i] : ends[i + 1]]) for i, c in enumerate(texts)}
-
-
-def _columns(con: duckdb.DuckDBPyConnection, table: str) -> list[str]:
-    return [name for name, *_ in con.execute(f"SELECT * FROM {table} LIMIT 0").description]
-
-
-def _constants(
-    con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]
-) -> tuple[dict[str, Any], int]:
-    """Those of the columns that have one value only, as arrays; and how many rows there are."""
-    ends = ", ".join(f"min({column}), max({column})" for column in columns)
-    ((rows, *values),) = con.execute(f"SELECT count(*), {ends} FROM {table}").fetchall()
-    pairs = zip(columns, values[::2], values[1::2], strict=True)
-    return {c: np.broadcast_to(low, rows) for c, low, high in pairs if low == high}, rows

@@ -105,7 +105,7 @@ class Ledger:
 
 
 @contextmanager
-def ledger(folder: str, spool: Path) -> Iterator[Ledger]:
+def ledger_of(folder: str, spool: Path) -> Iterator[Ledger]:
     """The ledger of a folder, which is made if it is not there; one run at a time uses it.
 
     spool : a folder for temporary files.
