@@ -146,11 +146,17 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
     Arguments that do not mean the file stay as they are.
     Errors: ParameterError where the file lies in what only a cluster can look through.
     """
-    real = read_paths([argument])
+    real, own = read_paths([argument]), split_label(argument)[1]
     remaining: list[str] = []
     for candidate in arguments:
         label, path = split_label(candidate)
-        _require_apart(split_label(argument)[1], path)
+        apart = not remote.is_shared(own) or not remote.is_shared(path) or own == path
+        if not apart and (fnmatchcase(own, path) or own.startswith(path.rstrip("/") + "/")):
+            raise ParameterError(
+                f"{remote.name_of(own)} is the baseline and lies in {remote.name_of(path)};"
+                " name the files of the new run one by one",
+                name="duplicate-files",
+            )
         paths = _paths(path)
         others = [p for p in paths if _real(p) not in real]
         if len(others) == len(paths):
@@ -158,18 +164,6 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
         else:
             remaining += others if label is None else [f"{label}={p}" for p in others]
     return remaining
-
-
-def _require_apart(path: str, candidate: str) -> None:
-    """ParameterError for a file in a folder or pattern that only a cluster can look through."""
-    if not remote.is_shared(path) or not remote.is_shared(candidate) or path == candidate:
-        return
-    if fnmatchcase(path, candidate) or path.startswith(candidate.rstrip("/") + "/"):
-        raise ParameterError(
-            f"{remote.name_of(path)} is the baseline and lies in {remote.name_of(candidate)};"
-            " name the files of the new run one by one",
-            name="duplicate-files",
-        )
 
 
 def is_file_argument(argument: str) -> bool:
@@ -414,7 +408,12 @@ def _source(
             start = file.read(HEAD_BYTES)
     except OSError as error:
         raise _unreadable(name, error) from None
-    literal, packing = _literal(path, spool, place), packing_by(start)
+    literal, packing = os.path.abspath(path), packing_by(start)
+    # DuckDB can neither escape *, ? and [ nor open a name that is no UTF-8.
+    if glob.has_magic(literal) or decoded(literal) != literal:
+        link = spool / f"{place}.link"
+        link.symlink_to(literal)
+        literal = str(link)
     # What came through a pipe or from another machine is a copy, under a name that is no path.
     here = Path(path).parent != spool and not remote.is_remote(name)
     origin = os.path.abspath(path) if here else ""
@@ -439,16 +438,3 @@ def opening_of(start: bytes) -> str:
     if start.startswith(b"PK"):
         return "PK"
     return start.removeprefix(_BOM).lstrip()[:1].decode(errors="replace")
-
-
-def _literal(path: str, spool: Path, place: int) -> str:
-    """The absolute path, or a link to it when DuckDB cannot take it.
-
-    It can neither escape *, ? and [ nor open a name that is no UTF-8.
-    """
-    absolute = os.path.abspath(path)
-    if not glob.has_magic(absolute) and decoded(absolute) == absolute:
-        return absolute
-    link = spool / f"{place}.link"
-    link.symlink_to(absolute)
-    return str(link)

@@ -62,23 +62,16 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         raise ParameterError(
             f"--where {where}: no SELECT and no tables here; {CONDITION}", name="bad-condition"
         )
-    _require_pure(con, where, tree)
-    return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
-
-
-def _require_pure(con: duckdb.DuckDBPyConnection, where: str, tree: Mapping[str, Any]) -> None:
-    """ParameterError for functions whose value is not of the rows alone: chance, time, settings."""
+    # Nor may a value depend on chance, time or settings.
     called = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
-    if not called:
-        return
     pure = "coalesce(stability, 'CONSISTENT') = 'CONSISTENT' AND function_name <> 'version'"
-    others = con.execute(
-        f"SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT ({pure})"
-    ).fetchall()
+    sql = f"SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT ({pure})"
+    others = con.execute(sql).fetchall() if called else []
     impure = sorted(called & {name for (name,) in others})
     if impure:
         problem = f"{impure[0]}() does not depend on the rows alone"
         raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
+    return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
 
 
 def ordered(con: duckdb.DuckDBPyConnection, where: str) -> str:

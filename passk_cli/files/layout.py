@@ -80,6 +80,11 @@ class Layout:
         """Whether values carry their own types (Parquet, frames), so that reading casts them."""
         return self.kind in ("parquet", "frame")
 
+    @property
+    def says_types(self) -> bool:
+        """Whether it says what is a number and what a text, as delimited texts do not."""
+        return self.typed or self.kind in ("json", "jsonl") or self.spool != ""
+
     def relation(self, paths: Sequence[str], types: Mapping[str, str], **options: Any) -> str:
         """SQL for a table with the types columns (name → SQL type) and FILE_COLUMN.
 

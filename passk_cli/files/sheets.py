@@ -7,9 +7,10 @@ may play one are written: what else a record holds, texts of megabytes say, is k
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
@@ -90,7 +91,7 @@ class Sheets:
         self._roles: dict[object, Roles] = {}
         self._sheets: dict[Any, _Sheet] = {}
         self._files = ExitStack()
-        self._kept: Callable[[str], bool] = _Kept(request)
+        self._plays_a_part = _parts(request)
 
     def write(self, source: Source, form: Format, table: Contents) -> set[str]:
         """The records of one file; returns the kinds of their tasks.
@@ -99,20 +100,21 @@ class Sheets:
         """
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
             page = self._page(source, table, file)
-            roles = self._roles_in(source, page)
-            _require_spelling(source, page, roles)
+            kinds = frozenset((name, frozenset(seen)) for name, seen in page.kinds.items())
+            if kinds not in self._roles:
+                self._roles[kinds] = self._request.roles_in(source.name, page.kinds)
+            roles = self._roles[kinds]
+            for column in (roles.task, roles.model):
+                if column is not None and column in page.broken:
+                    # It would be read in another spelling.
+                    problem = f'"{column}" is the number {page.broken[column]!r}'
+                    remedy = "names are text: put it in quotes"
+                    raise DataError(source.name, problem, remedy, name="bad-record")
             if roles.model is None:
                 self.nameless.add(source.path)
             file.seek(0)
             self._add(source, form, page, roles, file)
             return page.kinds.get(roles.task, set())
-
-    def _roles_in(self, source: Source, page: _Page) -> Roles:
-        """The roles of a file's columns, found once for files of the same ones."""
-        key = frozenset((name, frozenset(seen)) for name, seen in page.kinds.items())
-        if key not in self._roles:
-            self._roles[key] = self._request.roles_in(source.name, page.kinds)
-        return self._roles[key]
 
     def __enter__(self) -> Sheets:
         return self
@@ -130,7 +132,7 @@ class Sheets:
         for number, record in enumerate(table.rows(wanted), 1):
             assert isinstance(record, Mapping)
             page.add(record)
-            kept = {name: value for name, value in record.items() if self._kept(name)}
+            kept = {name: value for name, value in record.items() if self._plays_a_part(name)}
             place = f"{source.name}: record {number}"
             line = line_of({FILE_COLUMN: source.path, PLACE_COLUMN: place, **kept})
             page.longest = max(page.longest, len(line))
@@ -171,48 +173,19 @@ class Sheets:
             sheet.constants.setdefault(name, {})[source.path] = value
 
 
-def _require_spelling(source: Source, page: _Page, roles: Roles) -> None:
-    """DataError for names that are JSON numbers and would be read in another spelling."""
-    for column in (roles.task, roles.model):
-        if column is not None and column in page.broken:
-            raise DataError(
-                source.name,
-                f'"{column}" is the number {page.broken[column]!r}',
-                "names are text: put it in quotes",
-                name="bad-record",
-            )
+def _parts(request: Request) -> Callable[[str], bool]:
+    """Whether a column may play a part in this reading, by its name."""
+    roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in request.attempts]
+    columns = [*request.fields.values(), *request.by, *request.carried]
+    columns += [column for column in (request.cluster, request.outcome) if column is not None]
 
+    @cache
+    def plays(name: str) -> bool:
+        return (
+            name in SETTINGS
+            or name in request.where
+            or any(column == name or column.startswith(f"{name}.") for column in columns)
+            or any(candidates(role, {name: set()}) for role in roles)
+        )
 
-class _Kept:
-    """Whether a column may play a part in this reading."""
-
-    def __init__(self, request: Request) -> None:
-        self._roles = [
-            role for role in ROLES if role not in OF_ATTEMPTS or role in request.attempts
-        ]
-        self._asked = tuple(_asked(request))
-        self._where = request.where
-        self._answers: dict[str, bool] = {}
-
-    def __call__(self, name: str) -> bool:
-        if name not in self._answers:
-            self._answers[name] = (
-                name in SETTINGS
-                or name in self._where
-                or any(one == name or one.startswith(f"{name}.") for one in self._asked)
-                or any(_usual(role, name) for role in self._roles)
-            )
-        return self._answers[name]
-
-
-def _usual(role: str, name: str) -> bool:
-    return bool(candidates(role, {name: set()}))
-
-
-def _asked(request: Request) -> Iterator[str]:
-    yield from request.fields.values()
-    yield from request.by
-    yield from request.carried
-    for one in (request.cluster, request.outcome):
-        if one is not None:
-            yield one
+    return plays

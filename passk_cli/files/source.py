@@ -137,18 +137,15 @@ def require_shallow(name: str, start: bytes) -> None:
     those inside strings are none.
     """
     for number, line in enumerate(start.split(b"\n"), 1):
-        if line.count(b"[") + line.count(b"{") > MOST_LEVELS and _levels(line) > MOST_LEVELS:
+        if line.count(b"[") + line.count(b"{") <= MOST_LEVELS:
+            continue
+        import numpy as np
+
+        between = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
+        steps = np.frombuffer(b"".join(between).translate(_STEPS, _OTHERS), dtype=np.int8)
+        if np.cumsum(steps, dtype=np.int64).max(initial=0) > MOST_LEVELS:
             problem = f"nested too deeply, more than {MOST_LEVELS} brackets in each other"
             raise DataError(f"{name}:{number}", problem, "take this record out", name="bad-record")
-
-
-def _levels(line: bytes) -> int:
-    """How many brackets are open at once, at most."""
-    import numpy as np
-
-    between = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
-    steps = b"".join(between).translate(_STEPS, _OTHERS)
-    return int(np.cumsum(np.frombuffer(steps, dtype=np.int8), dtype=np.int64).max(initial=0))
 
 
 def require_whole(source: Source) -> None:

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     import duckdb
 
 
+_N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
+
+
 class LateColumn(Exception):
     """A column that matters first appears further down than a layout looked."""
 
@@ -229,7 +232,17 @@ class Statement:
         keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
         count_columns = ", is_count, n_text, c_text" if self.has_counts else ""
         spans = "".join(f", min({c}) AS {c}_low, max({c}) AS {c}_high" for c in low_high)
-        wider = "".join(self._wider(column) for column in low_high)
+        # Of settings only whether they differ is asked.
+        wider = "".join(
+            f", min({c}_low) AS {c}_low, max({c}_high) AS {c}_high"
+            if c == "cluster"
+            else f", min({c}_low) <> max({c}_high) AS {c}_differs"
+            for c in low_high
+        )
+        # Paths are compared by hashes.
+        paths = "hash(judged.file)"
+        differ = "false" if only is not None else f"min({paths}) <> max({paths})"
+        models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
         cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
         truths = keep is None and all(map(self._holds_truths, self.batches))
         # Their texts are made of cells, not of rows.
@@ -245,7 +258,7 @@ judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM ce
 totals AS (
   SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
          {self._sums()},
-         {self._origin()},
+         {models}{differ} AS files_differ,
          sum(numbered)::BIGINT AS numbered, sum(rows)::BIGINT AS attempts,
          bit_xor(fingerprint) AS fingerprint{wider}{late}
   FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
@@ -268,20 +281,6 @@ FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
     def keys(self) -> list[str]:
         """The columns that make a cell, in the order by which cells are sorted."""
         return ["name", *self.groups, "task"]
-
-    def _origin(self) -> str:
-        """SQL of which models and files the rows of a cell are of; paths are compared by hashes."""
-        file = "hash(judged.file)"
-        differ = "false" if self.only_file else f"min({file}) <> max({file})"
-        models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
-        return f"{models}{differ} AS files_differ"
-
-    def _wider(self, column: str) -> str:
-        """SQL of what the rows of a cell have in a column; of settings, whether they differ."""
-        low, high = f"min({column}_low)", f"max({column}_high)"
-        if column == "cluster":
-            return f", {low} AS {column}_low, {high} AS {column}_high"
-        return f", {low} <> {high} AS {column}_differs"
 
     def repeats(self) -> str:
         """How many attempts come more than once, exactly, and the first of them."""
@@ -334,13 +333,13 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         if batch.roles.shape != "attempts" or attempt is None:
             return True
         kinds = batch.layout.kinds.get(attempt, set())
-        return _has_types(batch) and kinds == {"number"} and attempt not in other_uses
+        return batch.layout.says_types and kinds == {"number"} and attempt not in other_uses
 
     def _numeric(self, batch: Batch, setting: str) -> bool:
         """Whether a setting is a number, as far as is known, and its column plays no other part."""
         kinds = batch.layout.kinds.get(setting, {"number"}) - {"null"}
         others = (*batch.roles.columns().values(), *self.where)
-        return _has_types(batch) and kinds == {"number"} and setting not in others
+        return batch.layout.says_types and kinds == {"number"} and setting not in others
 
     def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
@@ -573,14 +572,14 @@ rows AS (SELECT row.* FROM picked)"""
         of_attempt = verdict_sql("outcome", self.request.bar, graded=graded)
         if not self.has_counts:
             return of_attempt
-        n, c = _number("n_text"), _number("c_text")
+        n, c = _N, _C
         whole = f"{n} = floor({n}) AND {c} = floor({c})"
         whole += f" AND {n} BETWEEN 1 AND {MOST_ATTEMPTS} AND {c} BETWEEN 0 AND {n}"
         return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {of_attempt} END"
 
     def _sums(self) -> str:
-        n = f"WHEN verdict = 2 THEN rows * {_number('n_text')}" if self.has_counts else ""
-        c = f"WHEN 2 THEN rows * {_number('c_text')}" if self.has_counts else ""
+        n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
+        c = f"WHEN 2 THEN rows * {_C}" if self.has_counts else ""
         return (
             f"sum(CASE WHEN verdict IN (0, 1, 3) THEN rows {n} ELSE 0 END)::BIGINT AS n,"
             f" sum(CASE verdict {c} WHEN 1 THEN rows ELSE 0 END)::BIGINT AS passed,"
@@ -643,13 +642,3 @@ def _tally(
         if again is None:
             raise
         return _tally(con, again, keep)
-
-
-def _has_types(batch: Batch) -> bool:
-    """Whether the files say what is a number and what a text, as delimited texts do not."""
-    layout = batch.layout
-    return layout.typed or layout.kind in ("json", "jsonl") or layout.spool != ""
-
-
-def _number(text: str) -> str:
-    return f"TRY_CAST({text} AS DOUBLE)"

@@ -80,13 +80,9 @@ class _Entry:
         return _named(self.columns)
 
 
-def _judged(columns: Iterable[str], but: tuple[str, ...] = ()) -> bool:
-    """Whether one of the columns is usually an outcome, or there are counts."""
-    return _among(frozenset(columns), but)
-
-
 @lru_cache(maxsize=1000)
-def _among(columns: frozenset[str], but: tuple[str, ...]) -> bool:
+def _judged(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
+    """Whether one of the columns is usually an outcome, or there are counts."""
     kinds: dict[str, set[str]] = {name: set() for name in columns if name.lower() not in but}
     counted = candidates("n", kinds) and candidates("c", kinds)
     return bool(candidates("outcome", kinds) or counted)
@@ -113,7 +109,10 @@ def _entry(key: str, value: Any) -> _Entry:
     if isinstance(value, dict):
         return _Entry(key, "record", frozenset(value))
     if isinstance(value, list):
-        return _Entry(key, _list_kind(value), frozenset(value[0] if _of(value, dict) else ()))
+        kinds = (("records", (dict,)), ("ids", (str, int)), ("flags", (bool, type(None))))
+        kind = next((kind for kind, types in kinds if _of(value, *types)), "other")
+        columns = frozenset(value[0] if kind == "records" else ())
+        return _Entry(key, kind if value else "empty", columns)
     if isinstance(value, bool) or value is None:
         return _Entry(key, "null" if value is None else "bool")
     return _Entry(key, "text" if isinstance(value, str) else "number")
@@ -121,15 +120,6 @@ def _entry(key: str, value: Any) -> _Entry:
 
 def _of(values: list[Any], *kinds: type) -> bool:
     return bool(values) and all(type(value) in kinds for value in values)
-
-
-def _list_kind(values: list[Any]) -> str:
-    if not values:
-        return "empty"
-    for kind, types in (("records", (dict,)), ("ids", (str, int)), ("flags", (bool, type(None)))):
-        if _of(values, *types):
-            return kind
-    return "other"
 
 
 def _beginning(head: Head) -> Iterator[_Entry]:
@@ -221,7 +211,7 @@ RECORDS = Format(
 def _is_flags(entries: Sequence[_Entry]) -> bool:
     kinds = {entry.kind for entry in entries}
     flags = ("bool" in kinds and kinds <= {"bool", "null"}) or kinds == {"flags"}
-    return flags and not _judged([entry.key for entry in entries])
+    return flags and not _judged(frozenset(entry.key for entry in entries))
 
 
 def _flags(head: Head, *keys: str) -> Iterator[Record]:
@@ -285,8 +275,8 @@ TASKS = Format(
 def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
     """The lists of records that may be what the document is about."""
     lists = [entry for entry in entries if entry.kind == "records"]
-    if _judged([entry.key for entry in entries if entry.kind in ("bool", "number", "text")]):
-        top = [entry.key for entry in entries if entry.kind in ("bool", "number", "text")]
+    top = _plain_keys(entries)
+    if _judged(top):
         weak = not _judged(top, _AVERAGES)
         return [
             entry
@@ -296,10 +286,14 @@ def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
     return [entry for entry in lists if entry.judged] or (lists if len(lists) == 1 else [])
 
 
+def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
+    return frozenset(entry.key for entry in entries if entry.kind in ("bool", "number", "text"))
+
+
 def _one_list(head: Head, folder: Folder) -> Contents:
     entries = _entries(head)
     lists = _lists(entries)
-    top = [entry.key for entry in entries if entry.kind in ("bool", "number", "text")]
+    top = _plain_keys(entries)
     if _judged(top) and _judged(top, _AVERAGES) and _named(top):
         _refuse_several(head, [ITSELF, *(entry.key for entry in lists)])
     if len(lists) > 1:
@@ -462,7 +456,7 @@ def inside(key: str) -> Format:
             f"there are {there}" if there else "",
         )
 
-    return Format("records-inside", f"the records in {quoted(key)}", "", _any, table, generic=True)
+    return Format("records-inside", f"the records in {quoted(key)}", "", bool, table, generic=True)
 
 
 def _way(head: Head, key: str) -> tuple[str, ...]:
@@ -475,16 +469,10 @@ def _way(head: Head, key: str) -> tuple[str, ...]:
             name="unknown-format",
         )
     return (
-        (key,) if key in head.keys and "." in key and key in _tops(head) else tuple(key.split("."))
+        (key,)
+        if key in head.keys and "." in key and any(entry.key == key for entry in _entries(head))
+        else tuple(key.split("."))
     )
-
-
-def _tops(head: Head) -> list[str]:
-    return [entry.key for entry in _entries(head)]
-
-
-def _any(head: Head) -> bool:
-    return True
 
 
 def _aligned(head: Head, folder: Folder) -> Contents:
@@ -501,6 +489,6 @@ def _aligned(head: Head, folder: Folder) -> Contents:
 
 
 ALIGNED = Format(
-    "aligned-lines", "records whose task is the number of their line", "", _any, _aligned,
+    "aligned-lines", "records whose task is the number of their line", "", bool, _aligned,
     generic=True,
 )  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from passk_cli.errors import DataError
 from passk_cli.files import documents
 from passk_cli.files.archive import Archive
+from passk_cli.files.records import parsed
 from passk_cli.files.source import MOST_LEVELS, Source, open_bytes
 
 Item = TypeVar("Item")
@@ -116,7 +117,8 @@ def look(source: Source) -> Head:
     if source.opening in ("", "PK"):
         with open_bytes(source) as stream:
             if stream.read(4) == b"PK\x03\x04":
-                return _zip(source)
+                archive = Archive(source)
+                return _with_archive(Head(source, "zip", frozenset(archive.names), ""), archive)
     return _seen(source, _BYTES)
 
 
@@ -157,11 +159,6 @@ def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str
                 yield from key_names(inner, depth - 1, f"{prefix}{key}.")
 
 
-def _zip(source: Source) -> Head:
-    archive = Archive(source)
-    return _with_archive(Head(source, "zip", frozenset(archive.names), ""), archive)
-
-
 def _with_archive(head: Head, archive: Archive) -> Head:
     """A head with the members of its archive, whose list can take long to read."""
     head.__dict__["archive"] = archive
@@ -182,19 +179,10 @@ def _first_records(start: str, complete: bool) -> dict[str, Any] | None:
     # An indented record lies in a document that is not complete here.
     flush = (line.rstrip() for line in lines[:_TRIED_LINES] if not line[0].isspace())
     for line in flush:
-        record = _parsed(line) if line[0] == "{" and line[-1] == "}" else None
+        record = parsed(line) if line[0] == "{" and line[-1] == "}" else None
         if isinstance(record, dict):
             return record
     return None
-
-
-def _parsed_start(text: str) -> bool:
-    """Whether the text starts with a whole value."""
-    try:
-        json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -207,22 +195,15 @@ def _is_utf8(data: bytes) -> bool:
 
 def _document(text: str) -> Any:
     """A document as a whole; None for what is none, or has a key twice in one object."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            raise ValueError
+        return value
+
     try:
-        return json.loads(text, object_pairs_hook=_object)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError
-    return value
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError):
         return None
 
@@ -262,7 +243,7 @@ def _scanned(text: str) -> Iterator[str]:
     """Keys from the beginning of a document, as `key_names`, as far as it goes."""
     # The containers around the place: the prefix of keys in it, None where its keys do not count.
     around: list[tuple[str, str | None]] = []
-    key: str | None = None
+    key: Any = None
     expecting = False
     for match in _TOKEN.finditer(text, text.find("{") if text.lstrip()[:1] == "{" else 0):
         token = match.group()
@@ -283,7 +264,7 @@ def _scanned(text: str) -> Iterator[str]:
             expecting = bool(around) and around[-1][0] == "{"
             _one_element_only(around)
         elif expecting and token[0] == '"':
-            key, expecting = _parsed(token), False
+            key, expecting = parsed(token), False
             prefix = around[-1][1]
             if prefix is not None and isinstance(key, str):
                 yield prefix + key
