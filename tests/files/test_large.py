@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.files import reading
+from passk_cli.files import look
 from passk_cli.files.checks import may_be_uneven
 from passk_cli.files.source import Source
 from tests.files.formats.cells import cells
@@ -71,7 +71,7 @@ def test_many_short_files_are_one_table(
             suffix = "jsonl" if folder == "lines" else "json"
             (tmp_path / folder / f"{number}.{suffix}").write_text(text)
     if count > 300:
-        monkeypatch.setattr(reading, "sniff", lambda *_, **__: pytest.fail("a file by itself"))
+        monkeypatch.setattr(look, "sniff", lambda *_, **__: pytest.fail("a file by itself"))
     for folder in ("records", "arrays", "lines"):
         assert cells(tmp_path / folder) == {("m", f"t{i}"): (2, 2) for i in range(count // 2)}
 

@@ -233,7 +233,7 @@ def test_words_of_attempts_that_ended_are_missing_outcomes(
 
 
 def test_words_of_attempts_that_ended_are_shown(passk: Passk) -> None:
-    shown = passk("formats").out
+    shown = passk("formats", "--full").out
     page = (ROOT / "docs" / "data.md").read_text()
     assert [w for w in ENDED_WORDS if w not in shown or f"`{w}`" not in page] == []
 
