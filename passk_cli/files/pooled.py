@@ -37,7 +37,11 @@ def pooled_models(
     named = any(batch.roles.model for batch in statement.batches)
     if not batches or named or not several or statement.request.engine != "duckdb":
         return None
-    repeated = _repeated(con, statement, tally)
+    repeated = bool(tally.repeats)
+    if statement.request.duplicates == "keep" and not tally.every["unrepeated"].all():
+        # Where repeats are kept they were not counted.
+        ((attempts, *_),) = con.execute(statement.exact.repeats()).fetchall()
+        repeated = bool(attempts)
     if all(batch.roles.attempt for batch in batches) and not repeated:
         return None
     columns = list(islice(_candidates(statement, batches), _MOST_COLUMNS))
@@ -51,14 +55,6 @@ def pooled_models(
     # Of a model and its maker, say, the model says more.
     column, rows, values = max(even, key=lambda split: len(split[2]))
     return _error(batches[0], column, values, rows, repeated and statement.request.duplicates)
-
-
-def _repeated(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> bool:
-    """Whether attempts come more than once, also where they are kept and so were not counted."""
-    if statement.request.duplicates != "keep" or tally.every["unrepeated"].all():
-        return bool(tally.repeats)
-    ((attempts, *_),) = con.execute(statement.exact.repeats()).fetchall()
-    return bool(attempts)
 
 
 def _error(
