@@ -22,7 +22,7 @@ from passk_cli.files.request import BOUNDS, Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import ALL, Rules
+from passk_cli.study.rules import ALL, FAIL, PASS, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
     from passk_cli.report.model import Report
     from passk_cli.study.study import Study
-
-ON_UNDECIDED = ("pass", "fail")
 
 
 # The rules there are, in the order of their lines; each brings its options.
@@ -54,44 +52,32 @@ class Gate(
     baseline: Annotated[
         DATA,
         Option(
-            "--baseline",
-            "FILE|NAME",
-            "A file, label=path, or a model in the data.",
-            file="read",
-            of_models=True,
-            detail="Several files are read together.",
+            "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
+            file="read", of_models=True, detail="Several files are read together.",
         ),
-    ] = None
+    ] = None  # fmt: skip
     on_undecided: Annotated[
         str,
-        Option(
-            "--on-undecided",
-            help="Undecided rules count as",
-            choices=ON_UNDECIDED,
-        ),
-    ] = "pass"
+        Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL)),
+    ] = PASS
     rehearse: Annotated[
         bool,
         Option(
-            "--rehearse",
-            help="How often this gate fails with nothing changed.",
+            "--rehearse", help="How often this gate fails with nothing changed.",
             detail="Also the smallest drop that each rule detects, and which rules cannot pass"
             " or fail. Exits with 0, unless --max-false-alarms is exceeded; without --baseline the"
             " run is its own.",
         ),
-    ] = False
+    ] = False  # fmt: skip
     max_false_alarms: Annotated[
         float | None,
         Option(
-            "--max-false-alarms",
-            "SHARE",
-            "--rehearse fails when the gate fails more often.",
-            low=0.0,
-            high=1.0,
+            "--max-false-alarms", "SHARE", "--rehearse fails when the gate fails more often.",
+            low=0.0, high=1.0,
             detail="The share of rehearsals with nothing changed in which the whole gate fails:"
             " above SHARE the exit code is 1.",
         ),
-    ] = None
+    ] = None  # fmt: skip
 
     @property
     def rules(self) -> list[GateRule]:
@@ -224,26 +210,20 @@ class Gate(
                 " or --no-regression",
                 name="no-rule",
             )
-        if self.min_by != BY_INTERVAL and not self.minimum:
-            raise ParameterError(
-                "--min-by says how --min is judged; there is no --min", name="contradicting-options"
-            )
-        if self.max_false_alarms is not None and not self.rehearse:
-            raise ParameterError(
-                "--max-false-alarms is about a rehearsal; add --rehearse",
-                name="contradicting-options",
-            )
-        if self.must_pass_rate != 1.0 and not self.must_pass:
-            raise ParameterError(
-                "--must-pass-rate is about --must-pass; name its tasks",
-                name="contradicting-options",
-            )
         compares = any(rule.compares for rule in self.rules)
-        if self.baseline is None and compares and not self.rehearse:
-            raise ParameterError(
-                "--max-drop and --no-regression need a --baseline FILE or NAME",
-                name="contradicting-options",
-            )
+        contradictions = {
+            "--min-by says how --min is judged; there is no --min": self.min_by != BY_INTERVAL
+            and not self.minimum,
+            "--max-false-alarms is about a rehearsal; add --rehearse": self.max_false_alarms
+            is not None and not self.rehearse,
+            "--must-pass-rate is about --must-pass; name its tasks": self.must_pass_rate != 1.0
+            and not self.must_pass,
+            "--max-drop and --no-regression need a --baseline FILE or NAME": compares
+            and self.baseline is None and not self.rehearse,
+        }  # fmt: skip
+        for words, there in contradictions.items():
+            if there:
+                raise ParameterError(words, name="contradicting-options")
 
 
 COMMAND = Command(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from passk_cli.report.model import Cell, Check, Estimate, Sentence
 from passk_cli.report.words import series_name
@@ -27,7 +27,6 @@ class Judgement:
     shut : whether the rule fails for some outcomes that are missing, so that it shuts the gate
         though the verdict is undecided.
     name : the model and its groups; of a row about several, how many.
-    more : what a rehearsal showed.
     """
 
     words: Sentence
@@ -42,7 +41,6 @@ class Judgement:
     shut: bool = False
     failing: bool = False
     name: str = ""
-    more: Any = field(default=None, compare=False)
 
     @property
     def rule(self) -> str:

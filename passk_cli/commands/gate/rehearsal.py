@@ -41,7 +41,7 @@ Line = tuple[int, Series, "Metric"]
 
 POWER = 0.8
 # Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.
-_UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
+UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
 # So many rehearsals share a set of rates: an estimated one, or one drawn from the posterior.
 _OF_ESTIMATED, _OF_DRAWN = 10, 4
 # Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.
@@ -101,7 +101,7 @@ class Stage:
         shut: list[bool] = []
         for first in range(0, self.runs, _TOGETHER):
             trials = self._runs(0.0, range(first, min(first + _TOGETHER, self.runs)))
-            for lines in self._outcomes(trials, range(len(self.rules))):
+            for lines in self.verdicts(trials):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
                 shut.append(any(map(self._fails, lines.values())))
@@ -151,31 +151,9 @@ class Stage:
             runs = min(2 * runs, self.planted)
 
     @property
-    def seed(self) -> int:
-        """Of the drawn runs."""
-        return self.trial.study.confidence.seed
-
-    @property
-    def resamples(self) -> int:
-        """Of the tests of each drawn run."""
-        return self.trial.study.confidence.resamples
-
-    @property
-    def fewer(self) -> bool:
-        """Whether there are fewer rehearsals than usual, since intervals take long."""
-        return self.runs < _UNCHANGED
-
-    @property
-    def single(self) -> bool:
-        """Whether the rates come from one attempt at each task."""
-        sides = self.trial.sides
-        known = sides.counts if sides.baseline is None else sides.baseline
-        return bool(known.n.max() == 1)
-
-    @property
     def planted(self) -> int:
         """Rehearsals with each planted drop."""
-        return min(self.runs, max(_LEAST, self.runs * _PLANTED // _UNCHANGED))
+        return min(self.runs, max(_LEAST, self.runs * _PLANTED // UNCHANGED))
 
     def _fails(self, verdict: str) -> bool:
         undecided_fails = self.on_undecided == FAIL
@@ -191,13 +169,15 @@ class Stage:
             study = replace(self.trial.study, metrics=metrics)
             trials = self._runs(lost, range(len(known), runs))
             trials = [replace(trial, study=study) for trial in trials]
-            known += self._outcomes(trials, [place])
+            known += self.verdicts(trials, [place])
         return known[:runs]
 
-    def _outcomes(self, trials: Sequence[Trial], places: Sequence[int]) -> list[dict[Line, str]]:
-        """The verdicts of some rules on each trial."""
+    def verdicts(
+        self, trials: Sequence[Trial], places: Sequence[int] | None = None
+    ) -> list[dict[Line, str]]:
+        """The verdicts of the rules at some places, of all without any, on each trial."""
         lines: list[dict[Line, str]] = [{} for _ in trials]
-        for place in places:
+        for place in range(len(self.rules)) if places is None else places:
             for into, outcomes in zip(lines, self.outcomes(place, trials), strict=True):
                 into |= {(place, *line): verdict for line, verdict in outcomes.items()}
         return lines
@@ -210,10 +190,10 @@ class Stage:
             return verdicts
         for end in zip(*(trial.cases for trial in trials), strict=True):
             for into, outcomes in zip(verdicts, self.rules[place].outcomes(end), strict=True):
-                for one in outcomes:
-                    if one.known:
-                        line = one.series, one.metric
-                        into[line] = max(into.get(line, PASS), one.verdict, key=_WORSE.index)
+                for outcome in outcomes:
+                    if outcome.judged:
+                        line = outcome.series, outcome.metric
+                        into[line] = max(into.get(line, PASS), outcome.verdict, key=_WORSE.index)
         return verdicts
 
     def _runs(self, lost: float, runs: range) -> list[Trial]:
@@ -277,7 +257,7 @@ def stage(
     metrics = tuple(filter(rehearsable, trial.study.metrics))
     study = replace(trial.study, confidence=confidence, metrics=metrics)
     trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
-    runs = _UNCHANGED if _quick(trial) else _UNCHANGED // _FEWER
+    runs = UNCHANGED if _quick(trial) else UNCHANGED // _FEWER
     runs, each = (2 * runs, _OF_DRAWN) if predictive else (runs, _OF_ESTIMATED)
     sets = runs // each
     sides, base = trial.sides, trial.sides.baseline
@@ -285,7 +265,7 @@ def stage(
     def rates_of(counts: Counts, s: int) -> Floats:
         if alike or predictive:
             return posterior_rates(counts, s, sets, confidence.seed, alike=alike)
-        drawn = posterior_rates(counts, s, _UNCHANGED, confidence.seed, alike=False)
+        drawn = posterior_rates(counts, s, UNCHANGED, confidence.seed, alike=False)
         rows = counts.rows_of(s)
         first = nearest_first(drawn, judged_attempts(counts)[rows], counts.c[rows], metrics)
         return drawn[first[:sets]]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
+from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option, split
+from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.report.words import first_few, p_text, plural, series_name
 from passk_cli.study.rules import (
     ADJUSTED,
@@ -30,17 +32,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from passk_cli.commands.gate.judgement import Judgement
     from passk_cli.commands.gate.trial import Trial
     from passk_cli.metrics.registry import Metric
-    from passk_cli.report.model import Estimate, Sentence
     from passk_cli.study.comparison import Comparison
     from passk_cli.study.fact import Fact
     from passk_cli.study.values import Series, TaskValues
 
     Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Booleans = NDArray[np.bool_]
 
 # What a minimum is compared with, and how a rule's name says it.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
@@ -103,21 +101,20 @@ def parse_tasks(value: Any) -> tuple[str, ...]:
 class Outcome(NamedTuple):
     """A rule's verdict on a candidate's series at a metric.
 
-    evidence : what the verdict rests on.  reason : why the rule fails or cannot be checked.
-    known : whether there is something to judge.
+    words : makes the judgement; drawn runs need the verdict alone.
+    judged : whether there is something to judge.
     """
 
     series: Series
-    metric: Metric | None
+    metric: Metric
     verdict: str
-    evidence: Any = None
-    reason: str = ""
-    known: bool = True
+    words: Callable[[], Judgement]
+    judged: bool = True
 
 
 @dataclass(frozen=True)
 class GateRule:
-    """Base of the rules: fields are options, `outcomes` judges, `judgement` says it in words.
+    """Base of the rules: fields are options, `outcomes` or `judge` says what a run is by them.
 
     compares : whether it asks about differences to the baseline.
     general : whether it asks about the metrics of -k and -m.
@@ -158,13 +155,9 @@ class GateRule:
         """The outcomes of each trial; trials of one shape are judged together."""
         raise NotImplementedError
 
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
-        """An outcome with its number, in words."""
-        raise NotImplementedError
-
-    def judge(self, trial: Trial) -> list[Judgement]:
-        """Every outcome of one trial, in words."""
-        return [self.judgement(trial, outcome) for outcome in self.outcomes([trial])[0]]
+    def judge(self, trial: Trial) -> Iterable[Judgement]:
+        """Every candidate of one trial, in words."""
+        return [outcome.words() for outcome in self.outcomes([trial])[0]]
 
 
 @dataclass(frozen=True)
@@ -174,13 +167,11 @@ class EveryTask(GateRule):
     unpaired: Annotated[
         str,
         Option(
-            "--unpaired",
-            help="Baseline tasks not run",
-            choices=("fail", "drop"),
+            "--unpaired", help="Baseline tasks not run", choices=("fail", "drop"),
             detail="fail: the gate fails; drop: the others are compared. drop also allows other"
             " numbers of attempts than --attempts declares, and says them.",
         ),
-    ] = "fail"
+    ] = "fail"  # fmt: skip
     drawn = False
 
     @property
@@ -188,32 +179,21 @@ class EveryTask(GateRule):
         """Unless the others are compared without them."""
         return self.unpaired == "fail"
 
-    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
-        """One per series of the candidates, and per series that only the baseline has."""
-        return [
-            [
-                Outcome(series, None, ERROR, None, trial.sides.lacking(series)) if covered is None
-                else Outcome(series, None, FAIL if covered.lost else PASS, covered)
-                for series, covered in {**trial.coverages, **trial.sides.missing}.items()
-                if trial.sides.baseline is not None
-                and (covered is not None or trial.sides.partner(series[0]) is None)
-            ]
-            for trial in trials
-        ]  # fmt: skip
-
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
-        """The tasks with attempts, of those of the baseline."""
-        series, covered = outcome.series, outcome.evidence
-        line = trial.line((EVERY,), trial.fact(series))
-        if covered is None:
-            return line.unchecked(outcome.reason)
-        lost = covered.lost_words(series) if covered.lost else ""
-        every = plural(covered.expected, "baseline task")
-        every = every if covered.expected == 1 else f"all {every}"
-        more = [] if series in trial.sides.missing else trial.lesser(series)
-        line = replace(line, counted=f"{covered.shared:,} of {covered.expected:,}")
-        finding = lost or f"{series_name(series)} has attempts at {every}"
-        return line.judged(outcome.verdict, (finding,), "", lost, *more)
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """The candidates' series, and those that only the baseline has."""
+        sides = trial.sides
+        for series, covered in {**trial.coverages, **sides.missing}.items():
+            line = trial.line((EVERY,), trial.fact(series))
+            if covered is not None:
+                lost = covered.lost_words(series) if covered.lost else ""
+                every = plural(covered.expected, "baseline task")
+                every = every if covered.expected == 1 else f"all {every}"
+                more = [] if series in sides.missing else trial.lesser(series)
+                line = replace(line, counted=f"{covered.shared:,} of {covered.expected:,}")
+                finding = lost or f"{series_name(series)} has attempts at {every}"
+                yield line.judged(FAIL if lost else PASS, (finding,), "", lost, *more)
+            elif sides.baseline is not None and sides.partner(series[0]) is None:
+                yield line.unchecked(sides.lacking(series))
 
 
 @dataclass(frozen=True)
@@ -227,14 +207,11 @@ class EveryAttempt(GateRule):
     attempts: Annotated[
         int | None,
         Option(
-            "--attempts",
-            "N",
-            "Fails unless every task has N attempts.",
-            low=1,
+            "--attempts", "N", "Fails unless every task has N attempts.", low=1,
             detail="Attempts without an outcome count. Without it, attempts are counted against the"
             " baseline: fewer or more fail the gate, but equally many at every task are allowed.",
         ),
-    ] = None
+    ] = None  # fmt: skip
     drawn = False
 
     @property
@@ -242,30 +219,20 @@ class EveryAttempt(GateRule):
         """Always: without a number it is about the baseline."""
         return True
 
-    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
-        """One per series of the candidates, where something says how many were to be made."""
-        return [
-            [
-                Outcome(series, None, PASS if made.design and not again else FAIL, made, again)
-                for series, made in trial.made[0].items()
-                if made.wanted is not None and trial.unpaired != "drop"
-                for again in [trial.retried(series)]
-            ]
-            for trial in trials
-        ]
-
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
-        """The attempts made, of those to be made."""
-        made, rule = outcome.evidence, EVERY_ATTEMPT
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """The candidates' series, where something says how many attempts were to be made."""
+        rule = EVERY_ATTEMPT
         if self.attempts is not None:
             rule = f"{plural(self.attempts, 'attempt')} at every task"
-        line = trial.line(
-            (rule,), trial.fact(outcome.series), self.attempts, trial.lesser(outcome.series)
-        )
-        finding = f"{series_name(outcome.series)} has {made.words}"
-        return replace(line, counted=made.counted).judged(
-            outcome.verdict, (finding,), outcome.reason
-        )
+        for series, made in trial.made[0].items():
+            if made.wanted is None or trial.unpaired == "drop":
+                continue
+            line = trial.line((rule,), trial.fact(series), self.attempts, trial.lesser(series))
+            reason = trial.retried(series)
+            finding = f"{series_name(series)} has {made.words}"
+            yield replace(line, counted=made.counted).judged(
+                PASS if made.design and not reason else FAIL, (finding,), reason
+            )
 
 
 # How the number that a minimum is compared with lies beside it, by what it is and the verdict.
@@ -287,23 +254,18 @@ class Minimum(GateRule):
     minimum: Annotated[
         Mapping[Any, float],
         Option(
-            "--min",
-            "METRIC=X",
-            "Fails when the interval lies below X.",
-            parse=partial(parse_limits, "--min"),
-            detail="Undecided where the interval contains X.",
+            "--min", "METRIC=X", "Fails when the interval lies below X.",
+            parse=partial(parse_limits, "--min"), detail="Undecided where the interval contains X.",
         ),
-    ] = field(default_factory=dict)
+    ] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[
         str,
         Option(
-            "--min-by",
-            help="--min uses",
-            choices=MIN_BY,
+            "--min-by", help="--min uses", choices=MIN_BY,
             detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
             " is below X; never undecided.",
         ),
-    ] = BY_INTERVAL
+    ] = BY_INTERVAL  # fmt: skip
 
     @property
     def named(self) -> Sequence[Metric]:
@@ -322,27 +284,32 @@ class Minimum(GateRule):
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
         asked = [[r for r in t.candidates if r.metric in self.minimum] for t in trials]
         facts = iter(study.facts_of([rates for each in asked for rates in each], confidence))
-        return [[self._beside_least(rates, next(facts)) for rates in each] for each in asked]
+        return [
+            [self._of_number(trial, rates, next(facts)) for rates in each]
+            for trial, each in zip(trials, asked, strict=True)
+        ]
 
-    def _beside_least(self, rates: TaskValues, fact: Fact) -> Outcome:
-        verdict = _beside_minimum(fact.estimate, self.minimum[rates.metric], self.min_by)
-        reason = fact.estimate.reason or fact.flaw
-        return Outcome(rates.series, rates.metric, verdict, (rates, fact), reason, rates.there)
+    def _of_number(self, trial: Trial, rates: TaskValues, fact: Fact) -> Outcome:
+        metric, least, estimate = rates.metric, self.minimum[rates.metric], fact.estimate
+        low, high = {
+            BY_INTERVAL: (estimate.low, estimate.high),
+            BY_ESTIMATE: (estimate.value, estimate.value),
+            BY_LOWER: (estimate.low, estimate.low),
+        }[self.min_by]
+        verdict = _beside(low, high, least - 1e-12)
 
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
-        """A metric beside its minimum."""
-        (rates, fact), verdict = outcome.evidence, outcome.verdict
-        metric, least = rates.metric, self.minimum[rates.metric]
-        words = (f"{metric.name} ≥ ", *_asked(metric, least, "share"), _BASIS[self.min_by])
-        line = trial.line(words, fact, least, trial.left_out("baseline", rates))
-        if verdict == ERROR:
-            return line.unchecked(outcome.reason)
-        finding = (
-            f"{metric.name} of {series_name(fact.series)} is ", fact.estimate,
-            f"; {_BESIDE[self.min_by, verdict]} the minimum of ", *_asked(metric, least, "share"),
-        )  # fmt: skip
-        needed = _tasks_needed(fact, least, "estimate") if verdict == UNDECIDED else ""
-        return line.judged(verdict, finding, needed)
+        def words() -> Judgement:
+            number = _asked(metric, least)
+            rule = (f"{metric.name} ≥ ", *number, _BASIS[self.min_by])
+            line = trial.line(rule, fact, least, trial.left_out("baseline", rates))
+            if verdict == ERROR:
+                return line.unchecked(estimate.reason or fact.flaw)
+            beside = f"; {_BESIDE[self.min_by, verdict]} the minimum of "
+            finding = (f"{metric.name} of {series_name(fact.series)} is ", estimate, beside)
+            needed = _tasks_needed(fact, least, "estimate") if verdict == UNDECIDED else ""
+            return line.judged(verdict, (*finding, *number), needed)
+
+        return Outcome(rates.series, metric, verdict, words, rates.there)
 
 
 @dataclass(frozen=True)
@@ -351,41 +318,65 @@ class DifferenceRule(GateRule):
 
     compares = True
 
-    def asked(self, trial: Trial) -> Sequence[Metric]:
-        """The metrics it asks about."""
-        return trial.general if self.general else self.named
+    def compared(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
+        """The candidates of each trial against their baselines.
 
-    def lacking(self, trial: Trial) -> list[Outcome]:
-        """The outcomes of candidates that have no baseline."""
-        return [
-            Outcome(rates.series, rates.metric, ERROR, (None, 0), trial.sides.lacking(rates.series),
-                    known=False)
-            for rates in trial.unpaired_values(self.asked(trial))
-        ]  # fmt: skip
-
-    def limited(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
-        """The candidates of each trial against their baselines, with intervals, which are made
-        together and are no tests."""
+        Intervals are made together; no test is made.
+        """
         from passk_cli.study.comparison import difference_intervals, match
 
-        every = [[match(*pair) for pair in trial.pairs(self.asked(trial))] for trial in trials]
-        known = [c for each in every for c in each if not c.reason]
-        limits = iter(difference_intervals(known, trials[0].study.confidence))
+        every = [[match(*pair) for pair in trial.pairs(self._metrics(trial))] for trial in trials]
+        limited = [c for each in every for c in each if not c.reason]
+        limits = iter(difference_intervals(limited, trials[0].study.confidence))
         return [[c if c.reason else c.having(interval=next(limits)) for c in each]
                 for each in every]  # fmt: skip
 
-    def line(
-        self, trial: Trial, outcome: Outcome, words: Sentence, limit: float | None = None
-    ) -> Judgement:
-        """The rule about a difference, yet without verdict; "error" where it cannot be checked."""
-        c = outcome.evidence[0]
-        if c is None:
-            fact, details = trial.fact(outcome.series, outcome.metric), []
-        else:
-            fact = c.fact(trial.study.confidence)
+    def verdict(self, c: Comparison, tests: int) -> str:
+        """On a difference, one of so many that are tested."""
+        raise NotImplementedError
+
+    def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
+        """The rule in words, and its number."""
+        raise NotImplementedError
+
+    def judged(self, trial: Trial, line: Judgement, c: Comparison, tests: int) -> Judgement:
+        """A line that has its verdict, with what the difference shows."""
+        raise NotImplementedError
+
+    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
+        """One per pair and metric, and per candidate that has no baseline."""
+        outcomes = []
+        for trial, every in zip(trials, self.compared(trials), strict=True):
+            tests = sum(not c.reason for c in every)
+            outcomes.append([
+                *(self._of_pair(trial, c, tests) for c in every),
+                *(Outcome(rates.series, rates.metric, ERROR, partial(self._alone, trial, rates),
+                          judged=False)
+                  for rates in trial.unpaired_values(self._metrics(trial))),
+            ])  # fmt: skip
+        return outcomes
+
+    def _metrics(self, trial: Trial) -> Sequence[Metric]:
+        return trial.general if self.general else self.named
+
+    def _of_pair(self, trial: Trial, c: Comparison, tests: int) -> Outcome:
+        verdict, metric = self.verdict(c, tests), c.first.metric
+
+        def words() -> Judgement:
+            rule, limit = self.rule(metric)
             details = trial.left_out("shared", c.first, c.second)
-        line = trial.line(words, fact, limit, details)
-        return line.unchecked(outcome.reason) if outcome.verdict == ERROR else line
+            line = trial.line(rule, c.fact(trial.study.confidence), limit, details)
+            if verdict == ERROR:
+                missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
+                return line.unchecked(c.reason or missing)
+            return self.judged(trial, replace(line, verdict=verdict), c, tests)
+
+        return Outcome(c.first.series, metric, verdict, words, not c.reason)
+
+    def _alone(self, trial: Trial, rates: TaskValues) -> Judgement:
+        rule, limit = self.rule(rates.metric)
+        line = trial.line(rule, trial.fact(rates.series, rates.metric), limit)
+        return line.unchecked(trial.sides.lacking(rates.series))
 
 
 @dataclass(frozen=True)
@@ -399,12 +390,11 @@ class NoRegression(DifferenceRule):
     no_regression: Annotated[
         bool,
         Option(
-            "--no-regression",
-            help="Fails on any significant drop, adjusted.",
+            "--no-regression", help="Fails on any significant drop, adjusted.",
             detail="--max-drop METRIC=0 for all metrics at once: undecided where a difference is"
             " not significant.",
         ),
-    ] = False
+    ] = False  # fmt: skip
     general = True
 
     @property
@@ -412,62 +402,55 @@ class NoRegression(DifferenceRule):
         """Whether it was asked for."""
         return self.no_regression
 
-    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
-        """One per pair and metric; of several trials without intervals that decide nothing."""
+    def compared(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
+        """The pairs tested; of several trials without intervals that decide nothing."""
         from passk_cli.study.pairs import compare_pairs, test_pairs
 
-        study = trials[0].study
-        pairs = [trial.pairs(trial.general) for trial in trials]
+        study, pairs = trials[0].study, [trial.pairs(trial.general) for trial in trials]
         if len(trials) == 1:
-            compared = [compare_pairs(pairs[0], study.confidence, study.rules)]
-        elif sum(first.there and second.there for first, second in pairs[0]) == 1:
-            compared = self.limited(trials)
-        else:
-            compared = test_pairs(pairs, study.confidence, study.rules, verdicts=True)
-        return [
-            [*(self._tested(c, sum(not c.reason for c in every)) for c in every),
-             *self.lacking(trial)]
-            for trial, every in zip(trials, compared, strict=True)
-        ]  # fmt: skip
+            return [compare_pairs(pairs[0], study.confidence, study.rules)]
+        if sum(first.there and second.there for first, second in pairs[0]) == 1:
+            return super().compared(trials)
+        return test_pairs(pairs, study.confidence, study.rules, verdicts=True)
 
-    def _tested(self, c: Comparison, tests: int) -> Outcome:
+    def verdict(self, c: Comparison, tests: int) -> str:
         """By the interval, as --max-drop 0; of several tests by p, adjusted for their number."""
         from passk_cli.study.pairs import BETTER, WORSE
 
-        verdict = ERROR
         if tests == 1:
-            verdict = _beside_drop(c, 0.0)
-        elif c.testable:
-            verdict = {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED)
-        reason = c.reason or "its test has no p"
-        return Outcome(c.first.series, c.first.metric, verdict, (c, tests), reason, not c.reason)
+            return _beside_drop(c, 0.0)
+        return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
+    def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
+        """The rule in words; it has no number."""
+        return (f"{metric.name} no regression",), None
+
+    def judged(self, trial: Trial, line: Judgement, c: Comparison, tests: int) -> Judgement:
         """A difference, and whether it is a drop; of several tests, a significant one."""
-        (c, tests), verdict, metric = outcome.evidence, outcome.verdict, outcome.metric
-        line = self.line(trial, outcome, (f"{metric.name} no regression",))  # type: ignore[union-attr]
-        if verdict == ERROR:
-            return line
+        verdict = line.verdict
         p, shown = f"p {_p(c.adjusted)}" if c.testable else "", ""
         if p and tests > 1:
-            many = (
-                f"{ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
-            )
-            shown = f" ({', '.join(filter(None, (p, many)))})"
+            many = f", {ADJUSTED[c.adjustment]} over {tests} tests"
+            shown = f" ({p}{many if c.adjustment in ADJUSTED else ''})"
         rejects = c.adjusted <= 1 - trial.study.confidence.level + 1e-12
         if p and c.leaves_out_zero not in (None, rejects):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         relation = {PASS: "", FAIL: ", a significant drop", UNDECIDED: ", not significant"}[verdict]
         needed = self._needed(line.fact, c, tests) if verdict == UNDECIDED else ""
         finding = (*_change(line.fact), f"{relation}{shown}")
-        reason = "; ".join(filter(None, (needed, p)))
-        return line.judged(verdict, finding, reason)
+        return line.judged(verdict, finding, "; ".join(filter(None, (needed, p))))
 
     def _needed(self, fact: Fact, c: Comparison, tests: int) -> str:
         """The number of tasks that would decide, as far as it is known."""
+        from passk_cli.study.paired import MCNEMAR
+
         units = len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
+        least = c.smallest if c.test == GUARDED_T else 0.0
+        if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
+            # The smallest p of this test on so many tasks or clusters, whatever their outcomes.
+            least = 2.0 ** (1 - units)
         defaults = c.test in (GUARDED_T, SUISSA_SHUSTER)
-        if (tests > 1 or defaults) and _least_p(c, units) > c.alpha + 1e-12:
+        if (tests > 1 or defaults) and least > c.alpha + 1e-12:
             few = plural(units, "task" if c.clusters is None else "cluster")
             return f"with {few} no drop can be significant"
         # Where p alone is adjusted, the interval does not say what decides it.
@@ -482,48 +465,40 @@ class MaxDrop(DifferenceRule):
     max_drop: Annotated[
         Mapping[Any, float],
         Option(
-            "--max-drop",
-            "METRIC=X",
-            "Fails when the drop is significantly larger than X.",
+            "--max-drop", "METRIC=X", "Fails when the drop is significantly larger than X.",
             parse=partial(parse_limits, "--max-drop"),
         ),
-    ] = field(default_factory=dict)
+    ] = field(default_factory=dict)  # fmt: skip
 
     @property
     def named(self) -> Sequence[Metric]:
         """The metrics with a largest drop."""
         return tuple(self.max_drop)
 
-    def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
-        """One per pair and metric: it fails when even the upper limit lies below."""
-        return [
-            [*map(self._beside, every), *self.lacking(trial)]
-            for trial, every in zip(trials, self.limited(trials), strict=True)
-        ]
+    def verdict(self, c: Comparison, tests: int) -> str:
+        """It fails when even the upper limit lies below."""
+        return _beside_drop(c, self.max_drop[c.first.metric])
 
-    def _beside(self, c: Comparison) -> Outcome:
-        metric, reason = c.first.metric, c.reason or (c.interval.reason if c.interval else "")
-        verdict = _beside_drop(c, self.max_drop[metric])
-        return Outcome(c.first.series, metric, verdict, (c, 0), reason, not c.reason)
-
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
-        """A difference, and the largest drop that is allowed; a negative one asks for a gain."""
-        verdict, metric = outcome.verdict, outcome.metric
-        assert metric is not None
+    def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
+        """The largest drop that is allowed; a negative one asks for a gain."""
         most = self.max_drop[metric]
-        allowed = _asked(metric, abs(most), "points")
-        rule = f"{metric.name} gain ≥ " if most < 0 else f"{metric.name} drop ≤ "
-        line = self.line(trial, outcome, (rule, *allowed), most)
-        if verdict == ERROR:
-            return line
-        relation = {
-            PASS: (", not more than ", ", at least "),
-            FAIL: (", more than ", ", less than "),
-            UNDECIDED: (" and may have dropped by more than ", " and may have gained less than "),
-        }[verdict][most < 0]
-        finding = (*_change(line.fact), relation, *allowed)
-        if verdict == PASS and most >= 0 and (line.fact.estimate.value or 0.0) > 0:
-            finding = _change(line.fact)
+        relation = "gain ≥" if most < 0 else "drop ≤"
+        return (f"{metric.name} {relation} ", *_asked(metric, abs(most), "points")), most
+
+    def judged(self, trial: Trial, line: Judgement, c: Comparison, tests: int) -> Judgement:
+        """A difference beside the largest drop that is allowed."""
+        verdict, most = line.verdict, self.max_drop[c.first.metric]
+        finding = _change(line.fact)
+        if verdict != PASS or most < 0 or (line.fact.estimate.value or 0.0) <= 0:
+            relation = {
+                PASS: (", not more than ", ", at least "),
+                FAIL: (", more than ", ", less than "),
+                UNDECIDED: (
+                    " and may have dropped by more than ",
+                    " and may have gained less than ",
+                ),
+            }[verdict][most < 0]
+            finding = (*finding, relation, *line.words[1:])
         needed = _tasks_needed(line.fact, -most, "difference") if verdict == UNDECIDED else ""
         return line.judged(verdict, finding, needed)
 
@@ -542,14 +517,14 @@ class EachRule(GateRule):
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
         """One per candidate's series."""
         return [
-            [self.judged(rates, trial) for rates in trial.candidates if rates.metric in self.named]
+            [self.outcome(trial, rates) for rates in trial.candidates if rates.metric in self.named]
             for trial in trials
         ]
 
-    def judged(self, rates: TaskValues, trial: Trial) -> Outcome:
+    def outcome(self, trial: Trial, rates: TaskValues) -> Outcome:
         raise NotImplementedError
 
-    def begun(self, trial: Trial, rates: TaskValues, words: Sentence, limit: float) -> Judgement:
+    def line(self, trial: Trial, rates: TaskValues, words: Sentence, limit: float) -> Judgement:
         """A line about a candidate, yet without verdict."""
         fact = trial.fact(rates.series, rates.metric)
         return trial.line(words, fact, limit, trial.left_out("baseline", rates))
@@ -562,14 +537,11 @@ class MustPass(EachRule):
     must_pass: Annotated[
         tuple[str, ...],
         Option(
-            "--must-pass",
-            "TASKS|FILE",
-            "Fails unless these tasks pass all attempts.",
-            parse=parse_tasks,
-            several=True,
+            "--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
+            parse=parse_tasks, several=True,
             detail="Names as a,b or a file with one per line, without comments. Repeatable.",
         ),
-    ] = ()
+    ] = ()  # fmt: skip
     must_pass_rate: Annotated[
         float,
         Option(
@@ -583,50 +555,45 @@ class MustPass(EachRule):
         """Whether it was asked for."""
         return bool(self.must_pass)
 
-    def judged(self, rates: TaskValues, trial: Trial) -> Outcome:
-        """Its evidence: the values, the places of the named tasks among them, of those that pass
-        too rarely, and the named tasks without attempts."""
+    def outcome(self, trial: Trial, rates: TaskValues) -> Outcome:
+        """The named tasks that pass, and those that pass too rarely or have no attempts."""
         import numpy as np
 
-        places = trial.sides.places
+        places, asked, single = trial.sides.places, len(self.must_pass), len(self.must_pass) == 1
         unknown = [task for task in self.must_pass if task not in places]
-        if unknown:
-            reason = f"no task {cut(first_few(unknown))} in the data{_remedy(unknown)}"
-            return Outcome(rates.series, rates.metric, ERROR, (rates,), reason, known=False)
-        wanted = {places[task] for task in self.must_pass}
-        gone = sorted(wanted - set(rates.tasks.tolist()))
-        there = np.array(sorted(wanted - set(gone)), dtype=np.int64)
-        at = np.searchsorted(rates.tasks, there)
-        below = at[rates.c[at] < self.must_pass_rate * rates.n[at] - 1e-9]
-        verdict = FAIL if gone or len(below) else PASS
-        return Outcome(rates.series, rates.metric, verdict, (rates, at, below, gone))
+        codes = np.array(sorted({places[t] for t in self.must_pass if t in places}), dtype=np.int64)
+        run = np.isin(codes, rates.tasks)
+        at = np.searchsorted(rates.tasks, codes[run])
+        n, c = rates.n[at], rates.c[at]
+        below = c < self.must_pass_rate * n - 1e-9
+        verdict = ERROR if unknown else FAIL if below.any() or not run.all() else PASS
 
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
-        """The named tasks that pass, and those that do not."""
-        asked, one = len(self.must_pass), len(self.must_pass) == 1
-        share = f"{self.must_pass_rate:g} of their attempts"
-        share = "all attempts" if self.must_pass_rate == 1 else share
-        tasks, whom = plural(asked, "named task"), series_name(outcome.series)
-        words = (f"{tasks} {'passes' if one else 'pass'} {share}",)
-        line = self.begun(trial, outcome.evidence[0], words, self.must_pass_rate)
-        if outcome.verdict == ERROR:
-            return line.unchecked(outcome.reason)
-        (rates, at, below, gone), names = outcome.evidence, trial.sides.counts.tasks
-        passed = len(at) - len(below)
-        lost = first_few([names[task] for task in gone])
-        few = first_few([f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
-                         for i in below.tolist()])  # fmt: skip
-        every = len(at) and not gone and bool((rates.c[at] == rates.n[at]).all())
-        verb = "pass" if passed == asked and not one else "passes"
-        finding = f"{passed:,} of {tasks} {verb} {share} in {whom}"
-        if passed < asked:
-            verb = "does" if asked - passed == 1 else "do"
-            finding = f"{asked - passed:,} of {tasks} {verb} not pass {share} in {whom}"
-        notes = [f"no attempts at {lost}" if lost else "", few]
-        notes.append(_lower_limit(rates.n[at], trial) if every else "")
-        reason, *others = list(filter(None, notes)) or [""]
-        line = replace(line, counted=f"{passed:,} of {asked:,}")
-        return line.judged(outcome.verdict, (finding,), reason, *others)
+        def words() -> Judgement:
+            whole = self.must_pass_rate == 1
+            share = "all attempts" if whole else f"{self.must_pass_rate:g} of their attempts"
+            tasks, whom = plural(asked, "named task"), series_name(rates.series)
+            rule = (f"{tasks} {'passes' if single else 'pass'} {share}",)
+            line = self.line(trial, rates, rule, self.must_pass_rate)
+            if unknown:
+                absent = f"{cut(first_few(unknown))} in the data{_remedy(unknown)}"
+                return line.unchecked(f"no task {absent}")
+            names, passed = trial.sides.counts.tasks, int((~below).sum())
+            failed, lost = asked - passed, first_few([names[code] for code in codes[~run]])
+            finding = f"{passed:,} of {tasks} {'passes' if single else 'pass'} {share} in {whom}"
+            if failed:
+                verb = "does" if failed == 1 else "do"
+                finding = f"{failed:,} of {tasks} {verb} not pass {share} in {whom}"
+            notes = (
+                f"no attempts at {lost}" if lost else "",
+                first_few([f"{names[code]} passed {passes:,} of {attempts:,}" for code, passes,
+                           attempts in zip(codes[run][below], c[below], n[below], strict=True)]),
+                _lower_limit(n, trial) if run.all() and (c == n).all() else "",
+            )  # fmt: skip
+            reason, *others = list(filter(None, notes)) or [""]
+            line = replace(line, counted=f"{passed:,} of {asked:,}")
+            return line.judged(verdict, (finding,), reason, *others)
+
+        return Outcome(rates.series, rates.metric, verdict, words, not unknown)
 
 
 @dataclass(frozen=True)
@@ -636,80 +603,65 @@ class MinEach(EachRule):
     min_each: Annotated[
         float | None,
         Option(
-            "--min-each",
-            "RATE",
-            "Fails when a task is significantly below RATE.",
-            low=0.0,
-            high=1.0,
+            "--min-each", "RATE", "Fails when a task is significantly below RATE.",
+            low=0.0, high=1.0,
             detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
             " task is shown to reach RATE, and is undecided otherwise.",
         ),
-    ] = None
+    ] = None  # fmt: skip
 
     @property
     def wanted(self) -> bool:
         """Whether it was asked for."""
         return self.min_each is not None
 
-    @property
-    def _rate(self) -> float:
-        return self.min_each or 0.0
-
-    def judged(self, rates: TaskValues, trial: Trial) -> Outcome:
-        """Its evidence: the values, p of every task by Holm, and the places of those shown to be
-        below, the smallest p first."""
+    def outcome(self, trial: Trial, rates: TaskValues) -> Outcome:
+        """The tasks that reach a pass rate as observed, or are significantly below it."""
         import numpy as np
 
         from passk_cli.inference.adjust import holm
         from passk_cli.inference.single import below_tests, lower_limits
 
-        level = trial.study.confidence.level
-        p = holm(below_tests(rates.n, rates.c, self._rate))
+        n, c, asked, level = rates.n, rates.c, self.min_each or 0.0, trial.study.confidence.level
+        p = holm(below_tests(n, c, asked))
         below = np.flatnonzero(p <= 1 - level + 1e-12)
         verdict = FAIL
         if not len(below):
-            least = lower_limits(rates.n, rates.c, level)
-            verdict = PASS if np.all(least >= self._rate - 1e-12) else UNDECIDED
-        evidence = rates, p, below[np.argsort(p[below], kind="stable")].tolist()
-        return Outcome(rates.series, rates.metric, verdict, evidence)
+            shown = np.all(lower_limits(n, c, level) >= asked - 1e-12)
+            verdict = PASS if shown else UNDECIDED
 
-    def judgement(self, trial: Trial, outcome: Outcome) -> Judgement:
-        """The tasks that reach a pass rate as observed, or are significantly below it."""
-        rates, p, below = outcome.evidence
-        names, verdict, whom = trial.sides.counts.tasks, outcome.verdict, series_name(rates.series)
-        rate = _asked(rates.metric, self._rate, "share")
-        few = first_few([
-            f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,} (p {_p(p[i])})"
-            for i in below
-        ])  # fmt: skip
-        tasks, reached = plural(len(rates.n), "task"), int((rates.c >= self._rate * rates.n).sum())
-        finding = f"{reached:,} of {tasks} of {whom} have an observed pass rate of at least "
-        if below:
-            verb = "is" if len(below) == 1 else "are"
-            low = plural(len(below), "task")
-            finding = f"{low} of {whom} {verb} significantly below a pass rate of "
-        line = self.begun(trial, rates, ("each task ≥ ", *rate), self._rate)
-        line = replace(line, counted=f"observed at {reached:,} of {len(rates.n):,}")
-        shows = _lower_limit(rates.n, trial) if verdict == UNDECIDED else ""
-        return line.judged(verdict, (finding, *rate), few or shows)
+        def words() -> Judgement:
+            names, whom = trial.sides.counts.tasks, series_name(rates.series)
+            few = first_few([
+                f"{names[rates.tasks[i]]} passed {c[i]:,} of {n[i]:,} (p {_p(p[i])})"
+                for i in below[np.argsort(p[below], kind="stable")].tolist()
+            ])  # fmt: skip
+            tasks, reached = plural(len(n), "task"), int((c >= asked * n).sum())
+            finding = f"{reached:,} of {tasks} of {whom} have an observed pass rate of at least "
+            if len(below):
+                verb, low = "is" if len(below) == 1 else "are", plural(len(below), "task")
+                finding = f"{low} of {whom} {verb} significantly below a pass rate of "
+            number = _asked(rates.metric, asked)
+            line = self.line(trial, rates, ("each task ≥ ", *number), asked)
+            line = replace(line, counted=f"observed at {reached:,} of {len(n):,}")
+            shows = _lower_limit(n, trial) if verdict == UNDECIDED else ""
+            return line.judged(verdict, (finding, *number), few or shows)
+
+        return Outcome(rates.series, rates.metric, verdict, words)
 
 
-def _asked(metric: Metric, number: float, unit: str) -> Sentence:
+def _asked(metric: Metric, number: float, unit: str = "") -> Sentence:
     """A number that the user gave for a metric, as a piece of a sentence.
 
-    unit : "share", or "points" of a difference.
+    unit : "points" of a difference.
     """
-    from passk_cli.report.model import Column
-
     if metric.unit != "share":
         return (f"{number:g}",)
-    return ((number, Column("points" if unit == "points" else "", "given")),)
+    return ((number, Column(unit, "given")),)
 
 
 def _change(fact: Fact) -> Sentence:
     """A difference to the baseline in words: "agent-b lost 0.140 [0.031, 0.249] of pass@1"."""
-    from passk_cli.report.model import Column, Estimate
-
     low, value, high = fact.estimate.low, fact.estimate.value or 0.0, fact.estimate.high
     points, whom = Column("points", "share"), series_name(fact.series)
     if value > 0:
@@ -726,30 +678,11 @@ def _p(p: float) -> str:
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
-def _least_p(c: Comparison, units: int) -> float:
-    """The smallest p of this test on so many tasks or clusters, whatever their outcomes."""
-    from passk_cli.study.paired import MCNEMAR
-
-    if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
-        return 2.0 ** (1 - units)
-    return c.smallest if c.test == GUARDED_T else 0.0
-
-
 def _beside(low: float | None, high: float | None, limit: float) -> str:
     """Where an interval lies: above a limit, below it, or around it."""
     if low is None or high is None:
         return ERROR
     return PASS if low >= limit else FAIL if high < limit else UNDECIDED
-
-
-def _beside_minimum(estimate: Estimate, least: float, by: str) -> str:
-    """Where a number lies beside its minimum: its interval, its estimate or its lower limit."""
-    if by == BY_INTERVAL:
-        return _beside(estimate.low, estimate.high, least - 1e-12)
-    bar = estimate.value if by == BY_ESTIMATE else estimate.low
-    if estimate.value is None or bar is None:
-        return ERROR
-    return PASS if bar >= least - 1e-12 else FAIL
 
 
 def _beside_drop(c: Comparison, most: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.rehearsal import POWER, Catch, Stage, rehearsable, stage
+from passk_cli.commands.gate.rehearsal import POWER, UNCHANGED, Catch, Stage, rehearsable, stage
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.tasks.flips import Side, changes_listed, find_flips
@@ -16,7 +16,6 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import (
     BRIEF,
     FULL,
-    Cell,
     Check,
     Column,
     Estimate,
@@ -128,6 +127,7 @@ class Entry:
     odds : at the estimated rates.  predicted : at rates as uncertain as the data leave them.
     catch : the smallest drop that fails with power 0.8.
     best, worst : verdicts on a run that passes everything, and one that passes nothing.
+    shown : the verdict as the table has it; "" for the verdict alone.
     """
 
     line: Judgement
@@ -136,6 +136,7 @@ class Entry:
     catch: Catch | None = None
     best: str | None = None
     worst: str | None = None
+    shown: str = ""
 
     @property
     def alarm(self) -> Estimate | None:
@@ -143,24 +144,6 @@ class Entry:
         if self.odds is None or self.predicted is None:
             return None
         return false_alarm(self.odds, self.predicted)
-
-    @property
-    def fact(self) -> Fact:
-        """The tidy row of a rehearsal."""
-        alarm, row = self.alarm or Estimate(None), self.line.row
-        drop = self.catch.drop if self.catch else Estimate(None)
-        rehearsed: dict[str, Cell] = {
-            "false_alarm": alarm.value, "false_alarm_low": alarm.low,
-            "false_alarm_high": alarm.high,
-            "predicted_failure": self.predicted.share if self.predicted else None,
-            "undecided": self.odds.open if self.odds else None,
-            "drop": drop.value, "drop_se": drop.se,
-            "passes_lost": self.catch.lost if self.catch else None,
-            "power": self.catch.reached if self.catch else None,
-            "if_all_pass": self.best, "if_all_fail": self.worst,
-        }  # fmt: skip
-        more = {name: cell for name, cell in row.more.items() if name != "fails"}
-        return replace(row, more={**more, **rehearsed})
 
     @property
     def words(self) -> str:
@@ -184,9 +167,9 @@ class Entry:
         return "; ".join([*words, f"all pass: {self.best}", f"all fail: {self.worst}"])
 
 
-def _verdict_cell(entry: Entry, room: int = 0) -> str:
+def _with_reason(line: Judgement, room: int) -> str:
     """The verdict and its reason, as far as a screen has room for it."""
-    reason, verdict = entry.line.reason.removeprefix("cannot be checked: "), entry.line.verdict
+    reason, verdict = line.reason.removeprefix("cannot be checked: "), line.verdict
     if not reason or room <= 0:
         return verdict
     for short in (reason, reason.removesuffix(" would decide"), reason.partition(", no ")[0]):
@@ -213,6 +196,29 @@ _FIELDS = (
     data_field("adjustment", "How p is adjusted for the number of tests."),
 )  # fmt: skip
 
+_REHEARSED = (
+    data_field("false_alarm", "Share of rehearsals with nothing changed that fail.",
+               lambda entry: entry.alarm and entry.alarm.value),
+    data_field("false_alarm_low", "Its lower 95 % limit.",
+               lambda entry: entry.alarm and entry.alarm.low),
+    data_field("false_alarm_high", "Its upper 95 % limit.",
+               lambda entry: entry.alarm and entry.alarm.high),
+    data_field("predicted_failure", "Share that fails at rates drawn from their posterior.",
+               lambda entry: entry.predicted and entry.predicted.share),
+    data_field("undecided", "Share of rehearsals with nothing changed that are undecided.",
+               lambda entry: entry.odds.open if entry.catch else None),
+    data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
+               lambda entry: entry.catch and entry.catch.drop.value),
+    data_field("drop_se", "Its Monte-Carlo standard error.",
+               lambda entry: entry.catch and entry.catch.drop.se),
+    data_field("passes_lost", "The share of the passes that a drop of this size loses.",
+               lambda entry: entry.catch and entry.catch.lost),
+    data_field("power", "Share of the runs that fail at this drop.",
+               lambda entry: entry.catch and entry.catch.reached),
+    data_field("if_all_pass", "The verdict if every attempt passes.", lambda entry: entry.best),
+    data_field("if_all_fail", "The verdict if every attempt fails.", lambda entry: entry.worst),
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Rules(Section[Entry]):
@@ -232,7 +238,7 @@ class Rules(Section[Entry]):
         Column(
             "verdict", meaning="pass, fail; undecided: the interval contains the limit; error: the"
             " rule cannot be checked, which fails the gate.",
-            cell=_verdict_cell,
+            cell=lambda entry: entry.shown or entry.line.verdict,
         ),
         Column(
             "detail", meaning="What else the verdict rests on, and what it leaves out.", shown=FULL,
@@ -293,8 +299,14 @@ class Rules(Section[Entry]):
         """Tasks and attempts behind the numbers, and what undecided rules count as."""
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
-        sizes = self.study.sizes(sized) if sized else self._sizes()
-        yield sizes.replace(" task", " shared task" if shared else " task", 1)
+        if not sized:
+            counts, sides = self.trial.sides.counts, self.trial.sides
+            cells = [counts.n[counts.rows_of(s)] for s in sides.candidates]
+            sized = [
+                replace(self.trial.fact(series), size=Size(len(n), int(n.min()), int(n.max())))
+                for series, n in zip(sides.series, cells, strict=True)
+            ]
+        yield self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
         if any(line.fact.estimate.low is not None for line in self.lines):
             yield f"{100 * self.study.confidence.level:g} %"
         tests = self._tests()
@@ -307,14 +319,6 @@ class Rules(Section[Entry]):
             counted = FAIL if shut == {True} else self.on_undecided
             hint = "" if tests or shut == {True} else " (--on-undecided)"
             yield f"undecided counts as {counted}{hint}"
-
-    def _sizes(self) -> str:
-        """Tasks and attempts of the candidates."""
-        counts, sides = self.trial.sides.counts, self.trial.sides
-        cells = [counts.n[counts.rows_of(s)] for s in sides.candidates]
-        facts = [replace(self.trial.fact(series), size=Size(len(n), int(n.min()), int(n.max())))
-                 for series, n in zip(sides.series, cells, strict=True)]  # fmt: skip
-        return self.study.sizes(facts)
 
     def _tests(self) -> str:
         """How p is adjusted, where several regressions were tested."""
@@ -372,18 +376,9 @@ class Rules(Section[Entry]):
             )
         )
         room = _SCREEN - names * self.several - rules - evidence - len("undecided ()")
-        for entries, shown in ((brief, BRIEF), (every, FULL)):
-            table = self.table(entries, self.title)
-            at = [column.header for column in table.columns].index("verdict")
-            rows = tuple(
-                (*row[:at], self.verdict_cell(entry, room if shown == BRIEF else 0), *row[at + 1 :])
-                for row, entry in zip(table.rows, entries, strict=True)
-            )
-            yield replace(table, rows=rows, shown=shown)
-
-    def verdict_cell(self, entry: Entry, room: int) -> str:
-        """The verdict, with its reason."""
-        return _verdict_cell(entry, room)
+        brief = [replace(entry, shown=_with_reason(entry.line, room)) for entry in brief]
+        yield replace(self.table(brief, self.title), shown=BRIEF)
+        yield replace(self.table(every, self.title), shown=FULL)
 
     def decided(self) -> dict[str, object]:
         """Entries of the signature."""
@@ -438,7 +433,7 @@ class Rehearsal(Rules):
         _RULE,
         Column(
             "verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
-            " alarms.", cell=lambda entry: entry.line.verdict or None,
+            " alarms.", cell=lambda entry: entry.line.verdict or "–",
         ),
         Column(
             "false alarms", "share", meaning="Share of rehearsals with nothing changed in which it"
@@ -468,17 +463,7 @@ class Rehearsal(Rules):
             cell=lambda entry: entry.worst,
         ),
         *_FIELDS,
-        data_field("false_alarm", "Share of rehearsals with nothing changed that fail."),
-        data_field("false_alarm_low", "Its lower 95 % limit."),
-        data_field("false_alarm_high", "Its upper 95 % limit."),
-        data_field("predicted_failure", "Share that fails at rates drawn from their posterior."),
-        data_field("undecided", "Share of rehearsals with nothing changed that are undecided."),
-        data_field("drop", "Smallest drop of the metric that fails with power 0.8."),
-        data_field("drop_se", "Its Monte-Carlo standard error."),
-        data_field("passes_lost", "The share of the passes that a drop of this size loses."),
-        data_field("power", "Share of the runs that fail at this drop."),
-        data_field("if_all_pass", "The verdict if every attempt passes."),
-        data_field("if_all_fail", "The verdict if every attempt fails."),
+        *_REHEARSED,
     )  # fmt: skip
 
     whole: Entry
@@ -492,16 +477,11 @@ class Rehearsal(Rules):
 
     def facts(self) -> Iterator[Fact]:
         """A tidy row per rule and candidate, and one of the whole gate."""
-        yield from (entry.fact for entry in self.records[:-1])
-        row, alarm = self.whole.line.row, self.whole.alarm or Estimate(None)
-        more: dict[str, Cell] = {
-            "rule": self.whole.line.rule, "false_alarm": alarm.value, "false_alarm_low": alarm.low,
-            "false_alarm_high": alarm.high,
-            "predicted_failure": self.whole.predicted.share if self.whole.predicted else None,
-        }  # fmt: skip
-        if self.most is not None:
-            more["limit"] = self.most
-        yield replace(row, more=more)
+        for entry in self.records:
+            row = entry.line.row
+            more = {name: cell for name, cell in row.more.items() if name != "fails"}
+            more |= {each.name: each.cell(entry) for each in _REHEARSED if each.cell}
+            yield replace(row, more=more)
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -543,26 +523,24 @@ class Rehearsal(Rules):
         others = [metric.name for metric in self.study.metrics if not rehearsable(metric)]
         if others:
             yield NOT_REHEARSED(metrics=others)
-        if self.setting.single:
+        sides = self.trial.sides
+        # The rates come from one attempt at each task.
+        if (sides.baseline or sides.counts).n.max() == 1:
             alike = stage(self.trial, self.rules, self.on_undecided, alike=True)
             yield ONE_ATTEMPT(share=alike.unchanged[1].share)
-        if len(self.trial.sides.candidates) > 1:
+        if len(sides.candidates) > 1:
             yield DROPS_TOGETHER()
-        if self.setting.fewer:
+        if self.setting.runs < UNCHANGED:
             yield FEW_REHEARSALS(runs=self.setting.runs)
-
-    def verdict_cell(self, entry: Entry, room: int) -> str:
-        """The verdict alone."""
-        return entry.line.verdict or "–"
 
     def decided(self) -> dict[str, object]:
         """Entries of the signature."""
-        entries = super().decided()
+        entries, confidence = super().decided(), self.setting.trial.study.confidence
         if entries["resamples"] is not None:
-            entries["resamples"] = self.setting.resamples
+            entries["resamples"] = confidence.resamples
         if self.most is not None:
             entries["max_false_alarms"] = self.most
-        return {**entries, "rehearsals": self.setting.runs, "seed": self.setting.seed}
+        return {**entries, "rehearsals": self.setting.runs, "seed": confidence.seed}
 
 
 SECTIONS = (Rules, Rehearsal)
@@ -582,43 +560,33 @@ def rehearsed(
     setting = stage(trial, rules, on_undecided)
     predictive = stage(trial, rules, on_undecided, predictive=True)
     odds, predicted = setting.unchanged[0], predictive.unchanged[0]
-    names = {
-        (place, series, metric.name): (place, series, metric) for place, series, metric in odds
-    }
-    extremes = [
-        [
-            setting.outcomes(place, [setting.extreme(passing=passing)])[0]
-            for place in range(len(rules))
-        ]
-        for passing in (True, False)
-    ]
+    lines_of = {(place, series, metric.name): (place, series, metric)
+                for place, series, metric in odds}  # fmt: skip
+    best, worst = setting.verdicts([setting.extreme(passing=passing) for passing in (True, False)])
     entries = []
     for place, judgement in lines:
-        line = names.get((place, judgement.fact.series, judgement.fact.name))
-        if line is None:
-            entries.append(Entry(judgement))
-            continue
-        ends = (verdicts[place][line[1:]] for verdicts in extremes)
-        entries.append(Entry(judgement, odds[line], predicted[line], setting.catch(line), *ends))
+        line = lines_of.get((place, judgement.fact.series, judgement.fact.name))
+        rehearsal = () if line is None else (
+            odds[line], predicted[line], setting.catch(line), best[line], worst[line]
+        )  # fmt: skip
+        entries.append(Entry(judgement, *rehearsal))
     both = setting.unchanged[1], predictive.unchanged[1]
     if any(entry.line.failing and entry.odds is None for entry in entries):
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
         both = both[0].always, both[1].always
     words: Sentence = (WHOLE,)
-    verdict, relation = "", ""
-    if most is not None:
-        given = (most, Column("", "given"))
-        words = (f"{WHOLE}: false alarms ≤ ", given)
-        verdict = FAIL if both[0].share > most + 1e-12 else PASS
-        relation = ", more than " if verdict == FAIL else ", not more than "
+    verdict = ""
     finding: Sentence = (
         f"with nothing changed, {WHOLE} fails in {both[0].failing:,} of {both[0].runs:,}"
         " rehearsals (", false_alarm(*both), ")",
     )  # fmt: skip
     if most is not None:
-        finding = (*finding, relation, given)
+        given = (most, Column("", "given"))
+        words = (f"{WHOLE}: false alarms ≤ ", given)
+        verdict = FAIL if both[0].share > most + 1e-12 else PASS
+        finding = (*finding, f", {'' if verdict == FAIL else 'not '}more than ", given)
     blank = Fact(("", *[""] * len(trial.study.counts.group_names)), "", None, Estimate(None))
-    line_of_all = Judgement(words, blank, verdict, finding, failing=verdict == FAIL)
+    line_of_all = Judgement(words, blank, verdict, finding, limit=most, failing=verdict == FAIL)
     return [*entries, Entry(line_of_all, *both)], setting
 
 
@@ -695,12 +663,11 @@ def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
     if failing:
         first = failing[0]
         unchecked = sum(line.verdict == ERROR for line in failing)
-        if len(failing) > 1:
-            fails = len(failing) - unchecked
-            counts += (
-                [f"{fails} of {total} rules {'fails' if fails == 1 else 'fail'}"] if fails else []
-            )
-            counts += [f"{unchecked} of {total} cannot be checked"] if unchecked else []
+        fails = len(failing) - unchecked
+        if len(failing) > 1 and fails:
+            counts.append(f"{fails} of {total} rules {'fails' if fails == 1 else 'fail'}")
+        if len(failing) > 1 and unchecked:
+            counts.append(f"{unchecked} of {total} cannot be checked")
         if undecided:
             counts.append(f"{len(undecided)} of {total} undecided, counted as pass")
         counted = "undecided, counted as fail: " if first.verdict == UNDECIDED else ""

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Panel, Report
 from passk_cli.report.words import plural
+from passk_cli.study.section import Section
 
 if TYPE_CHECKING:
     from passk_cli.commands.report.gathered import Gathered
 
-_HOW = (
-    "The macro average is the mean of a model's groups, each of which counts the same however many"
-    " tasks it has. It is there only for models that have a number in every group."
-)
+
+class Average(NamedTuple):
+    """The macro averages of one model: metric → the number, or why there is none."""
+
+    model: str
+    numbers: Mapping[str, Cell]
 
 
-class _Numbers(NamedTuple):
-    """One model at one metric: a row of the tidy table for each of its groups."""
+@dataclass(frozen=True)
+class MacroAverages(Section[Average]):
+    """The macro average of every model at every metric.
 
-    estimates: list[float]
-    ses: list[float]
-    lows: list[float]
-    highs: list[float]
+    units : metric → kind of its numbers.  independent : whether groups share no tasks.
+    """
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("model", cell=lambda average: average.model),
+        Column("{}", cell=lambda average, metric: average.numbers[metric],
+               across=lambda section: section.records[0].numbers,
+               units=lambda section, metric: section.units.get(metric, "share")),
+    )  # fmt: skip
+
+    units: Mapping[str, str]
+    independent: bool
+
+    def context(self) -> Iterator[str]:
+        """The groups, and what is assumed of them."""
+        groups = len({series[1:] for series in self.study.counts.series})
+        yield f"mean of {plural(groups, 'group')} of {', '.join(self.study.counts.group_names)}"
+        yield self.study.confidence.words()
+        if self.independent:
+            yield "limits add up as those of independent groups"
+        else:
+            yield "groups share tasks, so limits are as wide as any correlation can make them"
+        yield "–: no number in some group"
 
 
 def macro_panel(study: Gathered, whole: Report) -> Panel:
@@ -33,75 +57,45 @@ def macro_panel(study: Gathered, whole: Report) -> Panel:
 
     whole : the estimates of all groups.
     """
-    groups = len({series[1:] for series in study.counts.series})
-    independent = study.confidence.population == THESE_TASKS or not _shared(study)
-    numbers = _by_model(whole.data)
+    counts = study.counts
+    groups = len({series[1:] for series in counts.series})
+    names = counts.tasks if counts.clusters is None else counts.clusters
+    cells = zip(counts.series_codes.tolist(), counts.task_codes.tolist(), strict=True)
+    units = {(names[task], counts.series[s][1:]) for s, task in cells}
+    apart = len(units) == len({unit for unit, _ in units})
+    independent = study.confidence.population == THESE_TASKS or apart
+    kinds = {column.header: column.kind for table in whole.tables for column in table.columns}
+
+    numbers: dict[tuple[str, str], list[list[float]]] = {}
+    fields = [column.header for column in whole.data.columns]
+    for row in whole.data.rows:
+        cell = dict(zip(fields, row, strict=True))
+        every = numbers.setdefault((str(cell["model"]), str(cell["metric"])), [])
+        values = [cell[name] for name in ("estimate", "se", "low", "high")]
+        if all(isinstance(value, int | float) for value in values):
+            every.append([float(value) for value in values])  # type: ignore[arg-type]
+
+    def average(model: str, metric: str) -> Estimate:
+        share = kinds.get(metric, "share") == "share"
+        every = numbers.get((model, metric), [])
+        if len(every) < groups:
+            return Estimate(None, reason="no number in some group", share=share)
+        mean = macro_average(
+            *map(list, zip(*every, strict=True)),
+            level=study.confidence.level, independent=independent,
+        )  # fmt: skip
+        return Estimate(mean.mean, mean.se, mean.low, mean.high, share=share)
+
     metrics = list(dict.fromkeys(metric for _, metric in numbers))
-    units = {column.header: column.kind for table in whole.tables for column in table.columns}
-    rows: list[tuple[Cell, ...]] = []
-    for model in study.models:
-        row: list[Cell] = [model]
-        for metric in metrics:
-            own = numbers.get((model, metric))
-            share = units.get(metric, "share") == "share"
-            row.append(
-                _average(own, groups, study.confidence.level, independent=independent, share=share)
-            )
-        rows.append(tuple(row))
-    columns = (Column("model"), *(Column(name, units.get(name, "share")) for name in metrics))
+    section = MacroAverages(
+        study, [Average(model, {m: average(model, m) for m in metrics}) for model in study.models],
+        kinds, independent,
+    )  # fmt: skip
+    (table,) = section.tables()
     return Panel(
         "macro",
         "Macro average",
-        _HOW,
-        Report(
-            tables=(Table(columns, tuple(rows)),),
-            data=Table(columns, tuple(rows)),
-            context=" · ".join(_caption(study, groups, independent=independent)),
-        ),
+        "The macro average is the mean of a model's groups, each of which counts the same however"
+        " many tasks it has. It is there only for models that have a number in every group.",
+        Report((table,), table, " · ".join(section.context())),
     )
-
-
-def _caption(study: Gathered, groups: int, *, independent: bool) -> Iterator[str]:
-    yield f"mean of {plural(groups, 'group')} of {', '.join(study.counts.group_names)}"
-    yield study.confidence.words()
-    if independent:
-        yield "limits add up as those of independent groups"
-    else:
-        yield "groups share tasks, so limits are as wide as any correlation can make them"
-    yield "–: no number in some group"
-
-
-def _shared(study: Gathered) -> bool:
-    """Whether a task, or a cluster of tasks, is in more than one group."""
-    groups: dict[str, set[tuple[str, ...]]] = {}
-    clusters = study.counts.clusters
-    units = study.counts.tasks if clusters is None else clusters
-    pairs = zip(study.counts.series_codes.tolist(), study.counts.task_codes.tolist(), strict=True)
-    for series, task in pairs:
-        groups.setdefault(units[task], set()).add(study.counts.series[series][1:])
-    return any(len(each) > 1 for each in groups.values())
-
-
-def _by_model(data: Table) -> dict[tuple[str, str], _Numbers]:
-    """(model, metric) → its numbers, of the rows that have one with limits."""
-    names = [column.header for column in data.columns]
-    at = {name: names.index(name) for name in ("model", "metric", "estimate", "se", "low", "high")}
-    numbers: dict[tuple[str, str], _Numbers] = {}
-    for row in data.rows:
-        cells = [row[at[name]] for name in ("estimate", "se", "low", "high")]
-        key = (str(row[at["model"]]), str(row[at["metric"]]))
-        own = numbers.setdefault(key, _Numbers([], [], [], []))
-        if all(isinstance(cell, int | float) for cell in cells):
-            for values, cell in zip(own, cells, strict=True):
-                values.append(float(cell))  # type: ignore[arg-type]
-    return numbers
-
-
-def _average(
-    numbers: _Numbers | None, groups: int, level: float, *, independent: bool, share: bool
-) -> Estimate:
-    """The macro average; without a value where a group has none."""
-    if numbers is None or len(numbers.estimates) < groups:
-        return Estimate(None, reason="no number in some group", share=share)
-    average = macro_average(*numbers, level=level, independent=independent)
-    return Estimate(average.mean, average.se, average.low, average.high, share=share)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from passk_cli.commands import command_of
 from passk_cli.commands.report.averages import macro_panel
-from passk_cli.commands.report.gathered import Gathered, only_models
-from passk_cli.commands.report.options import with_options_named
+from passk_cli.commands.report.gathered import Gathered
 from passk_cli.commands.report.parts import (
-    DIVERSITY,
+    DIFFERENCES,
     FLIPS,
     MANY,
     OF_A_GROUP,
@@ -17,7 +18,6 @@ from passk_cli.commands.report.parts import (
     SEPARATION,
     TEMPERATURE,
     Part,
-    first_metric,
 )
 from passk_cli.errors import PasskError
 from passk_cli.message import Said
@@ -26,29 +26,11 @@ from passk_cli.report.model import Document, Panel, Report, Section, Sentence
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.extremes import groups_named
 
-_DIFFERENCES = (
-    "Each line is the difference of two models on the tasks they share, with its interval. A"
-    " filled point is a significant difference after adjustment; a hollow one is a tie."
-)
 _LEADERBOARD = (
     "Each number is an estimate with its confidence interval. A narrow interval means that another"
     " sample of tasks would give nearly the same number."
 )
-
-
-@dataclass
-class _Absent:
-    """What is not shown, and why; each reason with the sections it holds for."""
-
-    reasons: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-
-    def add(self, title: str, reason: str, section: str) -> None:
-        self.reasons.setdefault((title, reason), []).append(section)
-
-    def sentences(self, sections: int) -> Iterator[str]:
-        for (title, reason), names in self.reasons.items():
-            where = f" ({', '.join(names)})" if names[0] and len(names) < sections else ""
-            yield f"{title}{where}: {reason}."
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
 def page_report(study: Gathered, title: str) -> Report:
@@ -56,45 +38,142 @@ def page_report(study: Gathered, title: str) -> Report:
 
     title : of the page.
     """
-    absent = _Absent()
-    groups = list(dict.fromkeys(series[1:] for series in study.counts.series))
-    whole = study.ask("estimate", study.counts, **_metrics_of_many(study))
-    single = None if study.counts.group_names else whole
-    sections = [_section(study, values, absent, single) for values in groups]
-    overall = list(_overall(study, whole, groups, absent))
-    sections.append(Section("All groups" if study.counts.group_names else "", tuple(overall)))
-    if not study.counts.group_names:
+    page, counts = _Page(study), study.counts
+    groups = list(dict.fromkeys(series[1:] for series in counts.series))
+    whole = page.estimates(counts)
+    sections = [page.section(values, None if counts.group_names else whole) for values in groups]
+    overall = page.overall(whole, len(groups))
+    if counts.group_names:
+        sections.append(Section("All groups", overall))
+    else:
         sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
-    page = Document(title, tuple(sections), tuple(absent.sentences(len(groups))))
-    first = sections[0].panels[0].report
     return replace(
         whole,
-        tables=whole.tables if study.counts.group_names else first.tables,
         answer=tuple(_finding(sections, len(groups))),
-        messages=tuple(_notes(sections, len(groups))),
+        messages=tuple(_messages(sections, len(groups))),
         draw=tuple,
-        page=page,
+        page=Document(title, tuple(sections), tuple(page.absences(len(groups)))),
     )
 
 
-def _notes(sections: Sequence[Section], groups: int) -> Iterator[Said]:
-    """Those of all panels once, warnings first; where only some groups have one, it says which."""
-    titles: dict[Said, dict[str, None]] = {}
-    for section in sections:
-        for panel in section.panels:
-            for note in panel.report.messages:
-                titles.setdefault(note, {})[section.title] = None
-    named = {section.title for section in sections[:groups]} if groups > 1 else set()
-    for note, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
-        some = bool(named) and where.keys() < named
-        yield note.about(first_few(list(where))) if some else note
+@dataclass(frozen=True)
+class _Page:
+    """A page in the making.
+
+    absent : (title, reason) of each part that is not shown → the sections that lack it.
+    """
+
+    study: Gathered
+    absent: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def absences(self, groups: int) -> Iterator[str]:
+        """What is not shown and why, in sentences."""
+        for (title, reason), names in self.absent.items():
+            where = f" ({', '.join(names)})" if names[0] and len(names) < groups else ""
+            yield f"{title}{where}: {reason}."
+
+    def estimates(self, counts: Counts) -> Report:
+        """The leaderboard; of many models at the first and the last metric alone."""
+        metrics = self.study.metrics
+        ends = tuple(dict.fromkeys((metrics[0], metrics[-1])))
+        few = {"metrics": ends} if len(self.study.models) > MANY else {}
+        return self.study.ask("estimate", counts, **few)
+
+    def section(self, values: tuple[str, ...], estimates: Report | None) -> Section:
+        """The panels about one group of tasks.
+
+        estimates : of that group, where they are known; None to make them.
+        """
+        name, counts = groups_named(values, self.study.counts.group_names), self.study.group(values)
+        estimates = estimates or self.estimates(counts)
+        panels = [Panel("leaderboard", "Leaderboard", _LEADERBOARD, estimates, answered=True)]
+        answer = estimates.answer
+        for part in OF_A_GROUP:
+            further = self.study.further.get(part.command, counts)
+            if isinstance(further, Counts) and further is not counts:
+                further = self.study.group(values, further)
+            panel = self.panel(part, further, name)
+            if panel is None:
+                continue
+            spelled = tuple(_spelled(said, part.command) for said in panel.report.messages)
+            panels.append(replace(panel, report=replace(panel.report, messages=spelled)))
+            if part is DIFFERENCES:
+                answer = panel.report.answer
+            if part is FLIPS:
+                # A list of flips is no list of changes: what chance makes of them is part of the
+                # finding: of one pair how many, of several those with more than chance explains.
+                flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
+                answer += flips[:1] if pair else flips[-1:]
+        return Section(name, tuple(panels), answer)
+
+    def overall(self, whole: Report, groups: int) -> tuple[Panel, ...]:
+        """The panels about all groups together."""
+        study = self.study
+        temperature = study.further.get("temperature", study.counts)
+        quality = self.panel(QUALITY, study.counts, "")
+        if quality is not None:
+            report = quality.report
+            messages = tuple(dict.fromkeys((*report.messages, *study.messages(()))))
+            quality = replace(quality, report=replace(report, messages=messages))
+        panels = (
+            macro_panel(study, whole) if groups > 1 else None,
+            self.panel(TEMPERATURE, temperature, "", "the data does not name several temperatures"),
+            quality,
+        )
+        return tuple(panel for panel in panels if panel is not None)
+
+    def panel(
+        self, part: Part, counts: Counts | str, section: str, reason: str = ""
+    ) -> Panel | None:
+        """A part filled; None, with the reason among those of what is absent, where it cannot be.
+
+        counts : or why there are none.  reason : to be given where the command refuses.
+        """
+        study, limits = self.study, ""
+        lacks = counts if isinstance(counts, str) else part.lacks(study, counts)
+        report = None
+        if not lacks and isinstance(counts, Counts):
+            present = {model for model, *_ in counts.series}
+            chosen = study.models
+            if part is SEPARATION:
+                chosen = [model for model in study.models if model in present][:2]
+                limits = f"About {chosen[0]} and {chosen[1]}."
+            elif part.most is not None and len(study.models) > MANY:
+                chosen = study.models[: part.most]
+                if study.baseline_name is not None and study.baseline_name not in chosen:
+                    chosen.append(study.baseline_name)
+                limits = (
+                    f"About the first {len(chosen)} of {len(study.models):,} models; --model"
+                    " chooses others."
+                )
+            if not present <= set(chosen):
+                names = [series if series[0] in chosen else None for series in counts.series]
+                counts = counts.regrouped(names, counts.group_names)
+            try:
+                report = study.ask(part.command, counts, **part.given(study, counts))
+            except PasskError as error:
+                lacks = reason or str(error)
+        if report is None:
+            self.absent.setdefault((part.title, lacks), []).append(section)
+            return None
+        return Panel(part.name, part.title, part.how, part.kept(report), limits, part.answered)
 
 
-def _metrics_of_many(study: Gathered) -> dict[str, object]:
-    """The first and the last metric alone where there are many models."""
-    if len(study.models) <= MANY:
-        return {}
-    return {"metrics": tuple(dict.fromkeys((study.metrics[0], study.metrics[-1])))}
+def _spelled(said: Said, command: str) -> Said:
+    """A message of another command; it says which of the options that it names are not the page's.
+
+    >>> from passk_cli.message import NOTE
+    >>> _spelled(Said("few", NOTE, "--max-tasks limits it"), "plan").text
+    '--max-tasks limits it (--max-tasks: an option of passk plan)'
+    """
+    own = {
+        flag for _, option, *_ in command_of("report").options() for flag in option.flags.split()
+    }
+    foreign = [name for name in dict.fromkeys(_OPTION.findall(said.text)) if name not in own]
+    if not foreign:
+        return said
+    noun = "options" if len(foreign) > 1 else "an option"
+    return said.spelled(f"{said.text} ({' and '.join(foreign)}: {noun} of passk {command})")
 
 
 def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
@@ -110,119 +189,14 @@ def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
         yield (f"{plural(groups - 3, 'more group')} below.",)
 
 
-def _section(
-    study: Gathered,
-    values: tuple[str, ...],
-    absent: _Absent,
-    estimates: Report | None,
-) -> Section:
-    """The panels about one group of tasks.
-
-    estimates : of that group, where they are known; None to make them.
-    """
-    name = groups_named(values, study.counts.group_names)
-    counts = study.group(values)
-    estimates = estimates or study.ask("estimate", counts, **_metrics_of_many(study))
-    panels: list[Panel] = []
-    answer = estimates.answer
-    differences = _differences(study, counts, name, absent)
-    panels.append(Panel("leaderboard", "Leaderboard", _LEADERBOARD, estimates, answered=True))
-    if differences is not None:
-        answer = differences.report.answer
-        panels.append(differences)
-    for part in OF_A_GROUP:
-        panel = _panel(study, part, _counts_for(study, part, values, counts), name, absent)
-        panels += [panel] if panel is not None else []
-        # A list of flips is no list of changes: what chance makes of them is part of the finding.
-        answer += _flips_found(panel, counts) if panel is not None and part is FLIPS else ()
-    return Section(name, tuple(panels), answer)
-
-
-def _flips_found(flips: Panel, counts: Counts) -> tuple[Sentence, ...]:
-    """How many tasks flipped of one pair; of several, which have more flips than chance makes."""
-    answer = flips.report.answer
-    return answer[:1] if len({model for model, *_ in counts.series}) == 2 else answer[-1:]
-
-
-def _counts_for(
-    study: Gathered, part: Part, values: tuple[str, ...], counts: Counts
-) -> Counts | str:
-    """What a part is about: the group's counts, read with more where that was needed."""
-    if part is not DIVERSITY:
-        return counts
-    further = study.further.get(part.command)
-    if further is None and "solution" not in counts.attempts:
-        return "the data holds no solutions"
-    if further is None or isinstance(further, str):
-        return further or counts
-    return study.group(values, further)
-
-
-def _panel(
-    study: Gathered, part: Part, counts: Counts | str, section: str, absent: _Absent
-) -> Panel | None:
-    """A part filled; None, with the reason among those of what is absent, where it cannot be."""
-    reason = counts if isinstance(counts, str) else part.lacks(study, counts)
-    if isinstance(counts, str) or reason:
-        absent.add(part.title, reason, section)
-        return None
-    models = study.models
-    limits = ""
-    if part is SEPARATION:
-        there = {series[0] for series in counts.series}
-        chosen = [model for model in models if model in there][:2]
-        counts, limits = only_models(counts, chosen), f"About {chosen[0]} and {chosen[1]}."
-    elif part.most is not None and len(models) > MANY:
-        chosen = _first_few(study, models, part.most)
-        counts = only_models(counts, chosen)
-        limits = f"About the first {len(chosen)} of {len(models):,} models; --model chooses others."
-    try:
-        report = study.ask(part.command, counts, **part.given(study, counts))
-    except PasskError as error:
-        absent.add(part.title, str(error), section)
-        return None
-    report = with_options_named(part.kept(report), part.command)
-    return Panel(part.name, part.title, part.how, report, limits)
-
-
-def _differences(study: Gathered, counts: Counts, section: str, absent: _Absent) -> Panel | None:
-    """The comparison of all models, or of all with the baseline: ranks of some would be others."""
-    models = {model for model, *_ in counts.series}
-    if len(models) < 2:
-        absent.add("Differences", f"the data has {plural(len(models), 'model')}", section)
-        return None
-    asked = {"baseline": study.baseline_name, **first_metric(study, counts)}
-    try:
-        report = study.ask("compare", counts, **asked)
-    except PasskError as error:
-        absent.add("Differences", str(error), section)
-        return None
-    return Panel("differences", "Differences", _DIFFERENCES, report, answered=True)
-
-
-def _first_few(study: Gathered, models: list[str], number: int) -> list[str]:
-    """The first models, and the baseline besides."""
-    chosen = models[:number]
-    baseline = study.baseline_name
-    return chosen if baseline is None or baseline in chosen else [*chosen, baseline]
-
-
-def _overall(
-    study: Gathered, whole: Report, groups: Sequence[tuple[str, ...]], absent: _Absent
-) -> Iterator[Panel]:
-    """What is about all groups together."""
-    if len(groups) > 1:
-        yield macro_panel(study, whole)
-    further = study.further.get("temperature", study.counts)
-    try:
-        if isinstance(further, str):
-            absent.add(TEMPERATURE.title, further, "")
-        else:
-            report = study.ask("temperature", further, **first_metric(study, further))
-            yield Panel(TEMPERATURE.name, TEMPERATURE.title, TEMPERATURE.how, report)
-    except PasskError:
-        absent.add(TEMPERATURE.title, "the data does not name several temperatures", "")
-    report = study.ask("describe", study.counts)
-    notes = tuple(note for note in study.messages(()) if True)
-    report = replace(report, messages=tuple(dict.fromkeys((*report.messages, *notes))))
-    yield Panel(QUALITY.name, QUALITY.title, QUALITY.how, report)
+def _messages(sections: Sequence[Section], groups: int) -> Iterator[Said]:
+    """Those of all panels once, warnings first; where only some groups have one, it says which."""
+    titles: dict[Said, dict[str, None]] = {}
+    for section in sections:
+        for panel in section.panels:
+            for said in panel.report.messages:
+                titles.setdefault(said, {})[section.title] = None
+    named = {section.title for section in sections[:groups]} if groups > 1 else set()
+    for said, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
+        some = bool(named) and where.keys() < named
+        yield said.about(first_few(list(where))) if some else said

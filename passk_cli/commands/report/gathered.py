@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from passk_cli.commands import command_of
 from passk_cli.commands.command import SharedOptions, answer
 from passk_cli.errors import DataError
@@ -78,34 +76,9 @@ class Gathered(Study):
         places = [1 + counts.group_names.index(name) for name in names]
         kept = [place for place in range(1, 1 + len(counts.group_names)) if place not in places]
         series = [
-            (one[0], *(one[place] for place in kept))
-            if tuple(one[place] for place in places) == values
+            (name[0], *(name[place] for place in kept))
+            if tuple(name[place] for place in places) == values
             else None
-            for one in counts.series
+            for name in counts.series
         ]
         return counts.regrouped(series, tuple(counts.group_names[place - 1] for place in kept))
-
-
-def only_models(counts: Counts, models: list[str]) -> Counts:
-    """The counts of these models alone."""
-    chosen = set(models)
-    if {series[0] for series in counts.series} <= chosen:
-        return counts
-    rows = [counts.rows_of(s) for s, one in enumerate(counts.series) if one[0] in chosen]
-    cells = np.concatenate([np.arange(each.start, each.stop) for each in rows])
-    series, series_codes = np.unique(counts.series_codes[cells], return_inverse=True)
-    tasks, task_codes = np.unique(counts.task_codes[cells], return_inverse=True)
-    clusters = counts.clusters
-    return replace(
-        counts,
-        series=tuple(counts.series[code] for code in series.tolist()),
-        tasks=tuple(counts.tasks[code] for code in tasks.tolist()),
-        series_codes=series_codes,
-        task_codes=task_codes,
-        n=counts.n[cells],
-        c=counts.c[cells],
-        attempts={role: each.take(cells) for role, each in counts.attempts.items()},
-        missing=None if counts.missing is None else counts.missing[cells],
-        clusters=None if clusters is None else tuple(clusters[t] for t in tasks.tolist()),
-        numbering=None,
-    )

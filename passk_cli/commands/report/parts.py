@@ -27,6 +27,7 @@ class Part:
     most : models it is about where there are MANY more; None for all.
     kept : what of the answer is shown; not what another panel has.
     lacks : why these counts cannot give it; "" where they can.
+    answered : as in `Panel`.
     """
 
     name: str
@@ -37,11 +38,7 @@ class Part:
     most: int | None = None
     kept: Callable[[Report], Report] = lambda report: report
     lacks: Callable[[Gathered, Counts], str] = lambda study, counts: ""
-
-
-def without_pictures(report: Report) -> Report:
-    """Another panel has the same ones."""
-    return replace(report, draw=tuple)
+    answered: bool = False
 
 
 def first_metric(study: Gathered, counts: Counts) -> dict[str, Any]:
@@ -85,6 +82,16 @@ def rival(study: Gathered, counts: Counts) -> str | None:
     return models[1] if len(models) == 2 else None
 
 
+DIFFERENCES = Part(
+    "differences",
+    "Differences",
+    "Each line is the difference of two models on the tasks they share, with its interval. A"
+    " filled point is a significant difference after adjustment; a hollow one is a tie.",
+    "compare",
+    lambda study, counts: {"baseline": study.baseline_name, **first_metric(study, counts)},
+    lacks=few_models(2),
+    answered=True,
+)
 CURVES = Part(
     "curves",
     "Curves over k",
@@ -131,6 +138,9 @@ DIVERSITY = Part(
     " more attempts bring little that is new.",
     "diversity",
     most=FEW,
+    lacks=lambda study, counts: (
+        "" if "solution" in counts.attempts else "the data holds no solutions"
+    ),
 )
 TASKS = Part(
     "tasks",
@@ -147,7 +157,7 @@ FLIPS = Part(
     "tasks",
     lambda study, counts: {"against": rival(study, counts)},
     most=FEW,
-    kept=without_pictures,
+    kept=lambda report: replace(report, draw=tuple),  # another panel has them
     lacks=lambda study, counts: (
         few_models(2)(study, counts)
         or ("" if rival(study, counts) else "they are against one model; name it with --baseline")
@@ -160,7 +170,7 @@ SUSPECTS = Part(
     " the task's checker first.",
     "tasks",
     lambda study, counts: {"suspects": True},
-    kept=without_pictures,
+    kept=lambda report: replace(report, draw=tuple),  # another panel has them
     lacks=few_models(4),
 )
 TEMPERATURE = Part(
@@ -169,6 +179,7 @@ TEMPERATURE = Part(
     "A low temperature is often best for one attempt, a higher one for many. For each k the best"
     " temperature is tested against the others.",
     "temperature",
+    first_metric,
 )
 QUALITY = Part(
     "quality",
@@ -177,5 +188,7 @@ QUALITY = Part(
     " and assumptions stand here and in the notes.",
     "describe",
 )
-# In reading order, after leaderboard and differences.
-OF_A_GROUP = (CURVES, RELIABILITY, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)
+# In reading order, after the leaderboard.
+OF_A_GROUP = (
+    DIFFERENCES, CURVES, RELIABILITY, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS,
+)  # fmt: skip

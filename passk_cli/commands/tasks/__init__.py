@@ -51,25 +51,19 @@ class EachTask(Question):
     always: Annotated[
         float | None,
         Option(
-            "--always",
-            "RATE",
-            "Which tasks are shown to pass above this rate.",
-            parse=parse_rate,
+            "--always", "RATE", "Which tasks are shown to pass above this rate.", parse=parse_rate,
             detail="And how many more attempts the others need, if all of them pass.",
         ),
-    ] = None
+    ] = None  # fmt: skip
     against: Annotated[
         DATA,
         Option(
-            "--against",
-            "FILE|NAME",
-            "Which tasks changed against another run or model.",
-            file="read",
-            of_models=True,
+            "--against", "FILE|NAME", "Which tasks changed against another run or model.",
+            file="read", of_models=True,
             detail="A file or folder, label=path, or a model in the data. Models of another run are"
             " compared with those of the same name, or with its only one.",
         ),
-    ] = None
+    ] = None  # fmt: skip
     suspects: Annotated[
         bool,
         Option(
@@ -83,21 +77,16 @@ class EachTask(Question):
     rows: Annotated[
         int | None,
         Option(
-            "--rows",
-            "N",
-            "Each task, the first N; csv has all.",
-            low=1,
-            high=1_000_000,
+            "--rows", "N", "Each task, the first N; csv has all.", low=1, high=1_000_000,
         ),
-    ] = None
+    ] = None  # fmt: skip
     order_from_lines: Annotated[
         bool,
         Option(
-            "--order-from-lines",
-            help="Attempts were made in the order of the lines.",
+            "--order-from-lines", help="Attempts were made in the order of the lines.",
             detail="Default: by attempt number or time; entries of lists in their order.",
         ),
-    ] = False
+    ] = False  # fmt: skip
 
     def request(self, options: SharedOptions) -> Request:
         """What to read: the order of the attempts as well, where it is known."""
@@ -111,7 +100,14 @@ class EachTask(Question):
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data, and what it is compared with, where that is another file."""
-        self._require_one_view()
+        views = {"--against": self.against is not None, "--suspects": self.suspects,
+                 "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
+        asked = [name for name, given in views.items() if given]
+        if len(asked) > 1:
+            raise ParameterError(
+                f"{' and '.join(asked)} are views of their own; give one of them",
+                name="contradicting-options",
+            )
         if self.against is None:
             return super().study(options, read)
         from passk_cli.files.arguments import name_beside, paths_of
@@ -130,20 +126,6 @@ class EachTask(Question):
         names = [name_beside(path, options.files) for path in paths_of(self.against)]
         label = ", ".join(names) or label_of(self.against)
         return replace(study, baseline=other, reading=runs.notes, decided={"against": label})
-
-    def _require_one_view(self) -> None:
-        views = {
-            "--against": self.against is not None,
-            "--suspects": self.suspects,
-            "--matrix": self.matrix,
-            "--always": self.always is not None,
-        }
-        asked = [name for name, given in views.items() if given]
-        if len(asked) > 1:
-            raise ParameterError(
-                f"{' and '.join(asked)} are views of their own; give one of them",
-                name="contradicting-options",
-            )
 
     def report(self, study: Study) -> Report:
         """The view that was asked for."""

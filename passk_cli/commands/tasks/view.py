@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -64,6 +65,8 @@ __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
 # Columns of a terminal for names of tasks; rows of one table by passes.
 _WIDE, _MOST_ROWS = 50, 11
+# Columns of a screen.
+_SCREEN = 100
 LOOK = "look at the task's checker"
 
 FEW_MODELS = Message(
@@ -395,7 +398,10 @@ _GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
 
 @dataclass(frozen=True)
 class MatrixOfModels(Section[MatrixRow]):
-    """A row per task and a column per model."""
+    """A row per task and a column per model.
+
+    part : the first and the last of the models that have a column; None for all.
+    """
 
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
@@ -403,16 +409,33 @@ class MatrixOfModels(Section[MatrixRow]):
         Column("models' mean", "share", cell=lambda row: row.mean,
                meaning="Mean of the models' pass rates; tasks are sorted, the easiest first."),
         Column("{0[1]}", "share", name="MODEL", cell=lambda row, model: row.rates.get(model[0]),
-               across=lambda section: section.models, example=("", "MODEL"),
+               across=lambda section: section.models[slice(*section.part)], example=("", "MODEL"),
                meaning="Pass rate of this model at the task; models are sorted, the best first."),
     )  # fmt: skip
 
-    @property
+    part: tuple[int, int | None] = (0, None)
+
+    @cached_property
     def models(self) -> list[tuple[str, str]]:
         """Every model with its header, which no other column has."""
         others = (*self.study.counts.group_names, "task", "models' mean")
         models = dict.fromkeys(model for row in self.records for model in row.rates)
         return [(name, f"{name} (model)" if name in others else name) for name in models]
+
+    @cached_property
+    def parts(self) -> list[tuple[int, int]]:
+        """The models that a screen has columns for at once, from first to last."""
+        heads = (*self.study.counts.group_names, "task", "models' mean")
+        texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
+        names = sum(max(map(len, column)) for column in zip(*texts, strict=True)) + 2 * len(heads)
+        parts, start, end = [], 0, names - 2
+        for place, (_, header) in enumerate(self.models):
+            width = max(len(header), len("0.000")) + 2
+            end += width
+            if end > _SCREEN and place > start:
+                parts.append((start, place))
+                start, end = place, names - 2 + width
+        return [*parts, (start, len(self.models))]
 
     def answer(self) -> Iterator[Sentence]:
         """How many tasks tell no model from another."""
@@ -421,6 +444,15 @@ class MatrixOfModels(Section[MatrixRow]):
     def context(self) -> Iterator[str]:
         """The order of the rows and columns."""
         yield "best models and easiest tasks first"
+        if more := len(self.models) - self.parts[:2][-1][1]:
+            yield f"{plural(more, 'more model')}: --full"
+
+    def tables(self) -> Iterator[Table]:
+        """As many models beside one another as a screen has columns for, and the next ones below;
+        with --full all of them."""
+        for place, part in enumerate(self.parts):
+            table = replace(self, part=part).table(self.records, self.title)
+            yield replace(table, shown=ALWAYS if place < 2 else FULL)
 
     def plots(self) -> tuple[Plot, ...]:
         """All tasks and models as colours."""
