@@ -12,7 +12,7 @@ from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Conversion, Request
 from passk_cli.option import Option, split
-from passk_cli.report.model import Column, Report, Sentence
+from passk_cli.report.model import Column, Report
 from passk_cli.report.words import plural
 from passk_cli.study.section import GROUPS, MODEL, Section, view
 
@@ -49,59 +49,48 @@ class Convert(Question):
     output: Annotated[
         str | None,
         Option(
-            "-o --output",
-            "FILE",
-            "Write here: .csv, .jsonl or .parquet.",
-            file="written",
+            "-o --output", "FILE", "Write here: .csv, .jsonl or .parquet.", file="written",
             detail="It is whole or not there. Default: csv to stdout.",
         ),
-    ] = None
+    ] = None  # fmt: skip
     form: Annotated[
         str | None,
         Option(
-            "-f --format",
-            help="Format of the table",
+            "-f --format", help="Format of the table",
             choices=("csv", "jsonl", "parquet", "every-eval-ever"),
             detail="Default: by the output file's suffix.",
         ),
-    ] = None
+    ] = None  # fmt: skip
     counts: Annotated[
         bool,
         Option(
-            "--counts",
-            help="A row per model and task, with n and c.",
+            "--counts", help="A row per model and task, with n and c.",
             detail="n counts attempts, c passes.",
         ),
-    ] = False
+    ] = False  # fmt: skip
     missing: Annotated[
         str | None,
         Option(
-            "--missing",
-            help="A missing outcome.",
+            "--missing", help="A missing outcome.", choices=(KEEP, "error", "fail", "drop"),
             detail="Default: keep, which leaves it empty; with --counts: error.",
-            choices=(KEEP, "error", "fail", "drop"),
         ),
-    ] = None
+    ] = None  # fmt: skip
     columns: Annotated[
         tuple[str, ...],
         Option(
-            "--with",
-            "NAME",
-            "Further columns: answer, solution, any other.",
-            parse=split,
+            "--with", "NAME", "Further columns: answer, solution, any other.", parse=split,
             detail="Any column of the data. Repeatable.",
         ),
-    ] = ()
+    ] = ()  # fmt: skip
     resume: Annotated[
         bool,
         Option(
-            "--resume",
-            help="With --counts: read only what changed.",
+            "--resume", help="With --counts: read only what changed.",
             detail="The counts of each file are kept in the folder OUTPUT.resume as soon as the"
             " file is read, so that a run that was stopped goes on where it was. A file is read"
             " again when its path, size, times or ends, or an option that changes counts, differs.",
         ),
-    ] = False
+    ] = False  # fmt: skip
 
     @property
     def exports(self) -> list[str]:
@@ -133,22 +122,16 @@ class Convert(Question):
     def _with_counts(self, path: Path, form: str, options: SharedOptions, read: Read) -> Study:
         from passk_cli.files.export import write_columns
 
-        if self.columns:
-            raise ParameterError(
-                "--with is for attempts, and --counts adds them up; give one",
-                name="contradicting-options",
-            )
-        if form == "every-eval-ever":
-            raise ParameterError(
-                f"--format {form} is of attempts, and --counts adds them up; give one",
-                name="contradicting-options",
-            )
-        if self.missing == KEEP:
-            raise ParameterError(
-                f"--missing {KEEP} is for attempts: counts have no place for a missing outcome;"
-                " count it with --missing fail, or leave it out with --missing drop",
-                name="contradicting-options",
-            )
+        contradictions = {
+            "--with is for attempts, and --counts adds them up; give one": self.columns,
+            f"--format {form} is of attempts, and --counts adds them up; give one": form
+            == "every-eval-ever",
+            f"--missing {KEEP} is for attempts: counts have no place for a missing outcome; count"
+            " it with --missing fail, or leave it out with --missing drop": self.missing == KEEP,
+        }
+        for words, there in contradictions.items():
+            if there:
+                raise ParameterError(words, name="contradicting-options")
         _require_free(options.request.by, _OF_COUNTS)
         resume = f"{path}.resume" if self.resume else None
         request = replace(options.request, missing=self.missing or "error", resume=resume)
@@ -173,9 +156,14 @@ class Convert(Question):
                 name="contradicting-options",
             )
         with whole(path) as file:
-            conversion = Conversion(str(file), form, self.columns)
+            texts = tuple(name for name in self.columns if name in _TEXTS)
+            others = tuple(name for name in self.columns if name not in _TEXTS)
+            request = replace(
+                options.request, attempts=("line", "score", *texts), missing=self.missing or KEEP,
+                conversion=Conversion(str(file), form, others),
+            )  # fmt: skip
             try:
-                counts = read(self._request(options.request, conversion))
+                counts = read(request)
             except DataError as error:
                 if error.problem != HOLDS_COUNTS:
                     raise
@@ -184,27 +172,25 @@ class Convert(Question):
                 ) from None
         return Study(counts)
 
-    def _request(self, request: Request, conversion: Conversion) -> Request:
-        """What to read, and where to write it."""
-        texts = tuple(name for name in conversion.columns if name in _TEXTS)
-        others = tuple(name for name in conversion.columns if name not in _TEXTS)
-        return replace(
-            request,
-            attempts=("line", "score", *texts),
-            conversion=replace(conversion, columns=others),
-            missing=self.missing or KEEP,
-        )
-
     def report(self, study: Study) -> Report:
         """How many attempts there are of whom."""
         counts = study.counts
-        written = Written(study, [_of_model(counts, s) for s in range(len(counts.series))])
+        models, scores = [], bool(counts.facts.not_understood)
+        for s, series in enumerate(counts.series):
+            n, c = (values[counts.rows_of(s)] for values in (counts.n, counts.c))
+            models.append(OfModel(series, len(n), int(n.sum()), None if scores else int(c.sum())))
+        written = Written(study, models)
         report = view(study, [written], messages=study.messages(()), interval=None)
-        return replace(
-            report,
-            data=written.data(),
-            answer=(convert_answer(counts, as_counts=self.counts),),
-        )
+        names = len({model for model, *_ in counts.series})
+        whom = f"{plural(names, 'model')} at {plural(len(counts.tasks), 'task')}"
+        attempts = plural(int(counts.n.sum()), "attempt")
+        answer = f"Written: {attempts} of {whom}."
+        if self.counts:
+            answer = f"Written: n and c of {whom}, {plural(len(counts.n), 'row')} for {attempts}."
+        elif counts.facts.missing and counts.facts.missing_policy == KEEP:
+            empty = f"{counts.facts.missing:,} without an outcome"
+            answer = f"Written: {attempts} of {whom}; {empty}."
+        return replace(report, data=written.data(), answer=((answer,),))
 
 
 class OfModel(NamedTuple):
@@ -245,18 +231,6 @@ COMMAND = Command(
 )
 
 
-def convert_answer(counts: Counts, *, as_counts: bool) -> Sentence:
-    """What was written, and how many outcomes stay empty."""
-    models = len({model for model, *_ in counts.series})
-    whom = f"{plural(models, 'model')} at {plural(len(counts.tasks), 'task')}"
-    attempts = plural(int(counts.n.sum()), "attempt")
-    if as_counts:
-        return (f"Written: n and c of {whom}, {plural(len(counts.n), 'row')} for {attempts}.",)
-    if counts.facts.missing and counts.facts.missing_policy == KEEP:
-        return (f"Written: {attempts} of {whom}; {counts.facts.missing:,} without an outcome.",)
-    return (f"Written: {attempts} of {whom}.",)
-
-
 def _require_outside(source: Any, output: Path) -> None:
     """ParameterError for a table in a folder that is read: the next reading would count it too."""
     from passk_cli.files.arguments import is_result, paths_of, split_label
@@ -281,9 +255,3 @@ def _require_free(names: tuple[str, ...], own: tuple[str, ...]) -> None:
                 f"--by {name}: the output has a column of that name; rename it in the data",
                 name="reserved-column",
             )
-
-
-def _of_model(counts: Counts, s: int) -> OfModel:
-    rows = counts.rows_of(s)
-    passed = None if counts.facts.not_understood else int(counts.c[rows].sum())
-    return OfModel(counts.series[s], len(counts.n[rows]), int(counts.n[rows].sum()), passed)

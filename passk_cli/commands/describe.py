@@ -60,7 +60,13 @@ class Describe(Question):
     def report(self, study: Study) -> Report:
         """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
         counts = study.counts
-        sizes = [_size(counts, s) for s in range(len(counts.series))]
+        ends = [counts.filled(passing=passing).c for passing in (False, True)]
+        sizes = []
+        for s, series in enumerate(counts.series):
+            n = counts.n[counts.rows_of(s)]
+            low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
+            rate = None if counts.facts.not_understood else ranged(low, high)
+            sizes.append(Size(series, n, rate))
         models = Models(study, sizes, first=_MODELS)
         inputs = counts.facts.inputs
         short, every = list(_alike(inputs)), [fact for file in inputs for fact in _of(file)]
@@ -192,16 +198,6 @@ SECTIONS = (Facts, Models)
 COMMAND = Command(Describe, (Request,), view="passk_cli.commands.describe")
 
 
-def _size(counts: Counts, s: int) -> Size:
-    rows = counts.rows_of(s)
-    rate: Cell = None
-    if not counts.facts.not_understood:
-        low, high = (counts.filled(passing=end).c[rows].sum() for end in (False, True))
-        attempts = counts.n[rows].sum()
-        rate = ranged(float(low / attempts), float(high / attempts))
-    return Size(counts.series[s], counts.n[rows], rate)
-
-
 def _problems(counts: Counts) -> str:
     """What is missing, not understood or repeated, with the option that decides."""
     facts = counts.facts
@@ -256,8 +252,14 @@ def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
     if file.in_path:
         yield "from paths", names(file.in_path)
     if file.offered:
+        from passk_cli.metrics.registry import FAMILIES
+
+        # Each with the metrics that need to know it of attempts.
         yield "when asked", names([
-            f"{role} = {column} ({_uses(role)})" for role, column in file.offered.items()
+            f"{role} = {column} ("
+            + ", ".join(name + "k" * kind.counted for name, kind in FAMILIES.items()
+                        if kind.needs == role) + ")"
+            for role, column in file.offered.items()
         ])  # fmt: skip
     if file.unused:
         yield "not used", names(file.unused)
@@ -268,14 +270,6 @@ def _roles(file: InputFacts) -> str:
         role if role == column else f"{role} = {column}" for role, column in file.roles.items()
     )
     return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
-
-
-def _uses(role: str) -> str:
-    """The metrics that need to know this of attempts: "best@k, worst@k, mean"."""
-    from passk_cli.metrics.registry import FAMILIES
-
-    names = [name + "k" * kind.counted for name, kind in FAMILIES.items() if kind.needs == role]
-    return ", ".join(names)
 
 
 def _counted(counts: Counts) -> Iterator[Fact]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.report.model import FULL, Column, Report, Sentence
 from passk_cli.study.section import VERSION, Section
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 # Columns of a terminal for names of formats.
 _WIDE = 84
+_KINDS = (
+    "harness: of an evaluation harness; general: records and tables; refused: recognised, but"
+    " without the outcomes of independent attempts."
+)
 
 
 class Format(NamedTuple):
@@ -62,9 +63,7 @@ class Kinds(Section[tuple[str, str]]):
     """The names of the formats of each kind, in lines."""
 
     columns = (
-        Column("kind", cell=lambda line: line[0],
-               meaning="harness: of an evaluation harness; general: records and tables; refused:"
-               " recognised, but without the outcomes of independent attempts."),
+        Column("kind", cell=lambda line: line[0], meaning=_KINDS),
         Column("formats", cell=lambda line: line[1], meaning="Names, as --from takes them."),
     )  # fmt: skip
 
@@ -81,9 +80,7 @@ class EachFormat(Section[Format]):
     columns = (
         Column("format", name="format", cell=lambda each: each.name,
                meaning="Its name, as --from takes it."),
-        Column("kind", name="kind", cell=lambda each: each.kind,
-               meaning="harness: of an evaluation harness; general: records and tables; refused:"
-               " recognised, but without the outcomes of independent attempts."),
+        Column("kind", name="kind", cell=lambda each: each.kind, meaning=_KINDS),
         Column("what passes", name="passes", cell=lambda each: each.rule,
                meaning="Which outcomes of a file pass."),
         Column("layout from", name="source", cell=lambda each: each.source,
@@ -128,9 +125,9 @@ def _formats() -> Iterator[Format]:
     from passk_cli.files.formats import FORMATS
     from passk_cli.files.request import TABLES
 
-    for name, one in FORMATS.items():
-        source = one.source or "written by scripts, not by one harness"
-        yield Format(name, one.kind, one.rule, source)
+    for name, form in FORMATS.items():
+        source = form.source or "written by scripts, not by one harness"
+        yield Format(name, form.kind, form.rule, source)
     outcome = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
     for name, source in TABLES.items():
         yield Format(name, "general", outcome, source)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.single import rate_limits
 from passk_cli.report.model import Estimate
 
 
@@ -58,7 +58,8 @@ def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
     """
     from scipy.special import betaincinv
 
-    share = _share(odds.failing, odds.runs)
+    lows, highs = rate_limits(np.array([odds.runs]), np.array([odds.failing]))
+    share = Estimate(odds.share, low=float(lows[0]), high=float(highs[0]))
     mean = predicted.share
     spread = predicted.both - mean**2
     if not 0.0 < spread < mean * (1.0 - mean):
@@ -67,12 +68,3 @@ def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
     low, high = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
     ends = min(low, share.low or 0.0), max(high, 1.0 if share.high is None else share.high)
     return replace(share, low=ends[0], high=ends[1])
-
-
-def _share(count: int, runs: int) -> Estimate:
-    """A share with the exact limits of Clopper and Pearson."""
-    values = np.zeros(runs)
-    values[:count] = 1.0
-    sample = Sample(values, attempts=np.ones(runs, dtype=np.int64))
-    limits = interval(sample, "clopper-pearson")
-    return Estimate(count / runs, low=limits.low, high=limits.high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,10 +50,7 @@ class Flips:
 
     series : of the first.  name, against : what both are called.  tasks : names of the shared
     tasks.  n, c, n_base, c_base : attempts and passes of both.  strips : attempts in their order.
-    signs : 1 where a task flipped to passing, −1 to failing, else 0.
     p : exact, of equal rates.  adjusted : by Benjamini and Hochberg over the tasks of all pairs.
-    verdicts : 1 where a task improved significantly, −1 where it regressed, else 0.
-    chance : what a task does with its rate unchanged.
     only, only_base : tasks that the other side lacks, left out.  level : of significance.
     """
 
@@ -66,14 +63,27 @@ class Flips:
     n_base: Ints
     c_base: Ints
     strips: tuple[tuple[str, ...], tuple[str, ...]]
-    signs: Ints
     p: Floats
     adjusted: Floats
-    verdicts: Ints
-    chance: Chances
     only: int
     only_base: int
     level: float
+
+    @cached_property
+    def signs(self) -> Ints:
+        """1 where a task flipped to passing, −1 to failing, else 0."""
+        return flipped(self.n, self.c, self.n_base, self.c_base)
+
+    @cached_property
+    def verdicts(self) -> Ints:
+        """1 where a task improved significantly, −1 where it regressed, else 0."""
+        significant = self.adjusted <= 1 - self.level + 1e-12
+        return np.where(significant, np.sign(self.change), 0).astype(np.int64)
+
+    @cached_property
+    def chance(self) -> Chances:
+        """Of each task, what it does with its rate unchanged."""
+        return chances(self.n, self.n_base, self.c + self.c_base)
 
     @property
     def number(self) -> int:
@@ -170,13 +180,7 @@ def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[
         return []
     adjusted = benjamini_hochberg(np.concatenate([each.p for each in every]))
     parts = np.split(adjusted, np.cumsum([len(each.p) for each in every])[:-1])
-    return [
-        replace(
-            each, adjusted=own,
-            verdicts=np.where(own <= 1 - level + 1e-12, np.sign(each.change), 0).astype(np.int64),
-        )
-        for each, own in zip(every, parts, strict=True)
-    ]  # fmt: skip
+    return [replace(each, adjusted=own) for each, own in zip(every, parts, strict=True)]
 
 
 def _matched(
@@ -202,8 +206,7 @@ def _matched(
     p = boschloo(n, c, n_base, c_base)
     return Flips(
         first.series, first.name, second.name, tuple(tasks), n, c, n_base, c_base,
-        (in_order[0], in_order[1]), flipped(n, c, n_base, c_base), p, p,
-        np.zeros(len(tasks), dtype=np.int64), chances(n, n_base, c + c_base),
+        (in_order[0], in_order[1]), p, p,
         len(places[0]) - len(tasks), len(places[1]) - len(tasks), level,
     )  # fmt: skip
 
@@ -216,38 +219,23 @@ def pairs_of(study: Study) -> list[tuple[Side, Side]]:
     Errors: ParameterError where there is nothing to compare with.
     """
     counts, base, against = study.counts, study.baseline, str(study.decided["against"])
-    order = study.best_first
-    if base is None:
-        models = sorted({series[0] for series in counts.series})
-        if against not in models:
-            raise ParameterError(
-                f"--against {against}: no such file, and no such model; there are"
-                f" {', '.join(models)}"
-            )
-        pairs = _partners(counts, order, counts, lambda series: (against, *series[1:]))
-        return [pair for pair in pairs if pair[0].series[0] != against]
-    alone = sorted({series[0] for series in base.series})
-    if len(alone) == 1:
-        return _partners(counts, order, base, lambda s: (alone[0], *s[1:]), against)
-    return _partners(counts, order, base, lambda series: series, against)
-
-
-def _partners(
-    counts: Counts,
-    order: Sequence[int],
-    base: Counts,
-    partner: Callable[[Series], Series],
-    label: str = "",
-) -> list[tuple[Side, Side]]:
-    """The series in this order, each with its partner in other counts, where it has one."""
-    places = {series: place for place, series in enumerate(base.series)}
+    others = counts if base is None else base
+    models = sorted({series[0] for series in others.series})
+    if base is None and against not in models:
+        raise ParameterError(
+            f"--against {against}: no such file, and no such model; there are {', '.join(models)}"
+        )
+    only = against if base is None else models[0] if len(models) == 1 else None
+    places = {series: place for place, series in enumerate(others.series)}
     pairs = []
-    for s in order:
+    for s in study.best_first:
         series = counts.series[s]
-        other = partner(series)
-        if other in places:
-            name = f"{other[0]} ({label})" if label and other[0] == series[0] else other[0]
-            pairs.append((Side(counts, s, series_name(series)), Side(base, places[other], name)))
+        model = only or series[0]
+        other = (model, *series[1:])
+        if other in places and (base is not None or series[0] != against):
+            name = f"{model} ({against})" if model == series[0] else model
+            side = Side(counts, s, series_name(series))
+            pairs.append((side, Side(others, places[other], name)))
     return pairs
 
 

@@ -94,13 +94,10 @@ def rates_by_task(
     """
     low, high = rate_limits(counts.n, counts.c, level)
     texts = strips_of(counts) if strips else np.full(len(counts.n), "", dtype=object)
-    groups = [series[1:] for series in counts.series]
-    names = list(dict.fromkeys(groups))
-    codes = np.array([names.index(group) for group in groups], dtype=np.int64)
-    of_cell = codes[counts.series_codes]
-    of_group = {
-        group: np.unique(counts.task_codes[of_cell == place]) for place, group in enumerate(names)
-    }
+    cells: dict[Series, list[Ints]] = {}
+    for s, series in enumerate(counts.series):
+        cells.setdefault(series[1:], []).append(counts.task_codes[counts.rows_of(s)])
+    of_group = {group: np.unique(np.concatenate(codes)) for group, codes in cells.items()}
     every = []
     for s in range(len(counts.series)) if order is None else order:
         series, rows = counts.series[s], counts.rows_of(s)

@@ -131,14 +131,10 @@ class Compare(Question):
         """The ranking or the baseline's table, the pairs, and what was asked for besides."""
         from passk_cli.commands.compare import band, pairs, sensitivity, view
         from passk_cli.commands.compare.crossings import Crossings, find_crossings
-        from passk_cli.commands.tasks.flips import (
-            FlippedPairs,
-            FlippedTasks,
-            changes_of,
-            find_flips,
-        )
+        from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
         from passk_cli.study.adjustment import Adjustment
         from passk_cli.study.bands import find_bands
+        from passk_cli.study.flips import find_flips
         from passk_cli.study.pairs import choose_pairs, compare_pairs
         from passk_cli.study.ranks import find_ranks
         from passk_cli.study.section import Section
@@ -182,7 +178,7 @@ class Compare(Question):
         if self.flips:
             flipped = find_flips(pairs.sides(study, comparisons), confidence.level)
             sections.append(FlippedPairs(study, flipped))
-            sections.append(FlippedTasks(study, changes_of(flipped)))
+            sections.append(FlippedTasks.of(study, flipped))
         if self.sensitivity:
             sections.append(sensitivity.Sensitivity(study, kept, self.sensitivity))
         return report_of(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.commands.compare.crossings import Crossing
-from passk_cli.commands.tasks.flips import Side
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Change, Metric
@@ -19,6 +18,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import series_name
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
+from passk_cli.study.flips import Side
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from passk_cli.study.ranks import Rank
 from passk_cli.study.values import Series, TaskValues

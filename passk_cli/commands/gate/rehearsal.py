@@ -15,6 +15,8 @@ from passk_cli.commands.gate.trial import Trial
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.streams import stream
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.study.alarms import Odds
 from passk_cli.study.drawn_rates import (
@@ -30,18 +32,15 @@ from passk_cli.study.values import Series
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from passk_cli.metrics.registry import Metric
-    from passk_cli.outcomes.counts import Counts
-
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
 # A rule about a metric of a candidate's series: the place of the rule, and what it is about.
-Line = tuple[int, Series, "Metric"]
+Line = tuple[int, Series, Metric]
 
 POWER = 0.8
 # Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.
-UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
+_UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
 # So many rehearsals share a set of rates: an estimated one, or one drawn from the posterior.
 _OF_ESTIMATED, _OF_DRAWN = 10, 4
 # Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.
@@ -100,7 +99,8 @@ class Stage:
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
         for first in range(0, self.runs, _TOGETHER):
-            trials = self._runs(0.0, range(first, min(first + _TOGETHER, self.runs)))
+            places = range(first, min(first + _TOGETHER, self.runs))
+            trials = [self._run(0.0, run) for run in places]
             for lines in self.verdicts(trials):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
@@ -151,9 +151,14 @@ class Stage:
             runs = min(2 * runs, self.planted)
 
     @property
+    def fewer(self) -> bool:
+        """Whether there are fewer rehearsals than usual, since intervals take long."""
+        return self.runs < _UNCHANGED
+
+    @property
     def planted(self) -> int:
         """Rehearsals with each planted drop."""
-        return min(self.runs, max(_LEAST, self.runs * _PLANTED // UNCHANGED))
+        return min(self.runs, max(_LEAST, self.runs * _PLANTED // _UNCHANGED))
 
     def _fails(self, verdict: str) -> bool:
         undecided_fails = self.on_undecided == FAIL
@@ -161,16 +166,17 @@ class Stage:
 
     def _verdicts(self, place: int, lost: float, runs: int) -> list[dict[Line, str]]:
         """The verdicts of a rule on the first runs that lost this share of their passes."""
-        known = self._cache.setdefault((place, lost), [])
-        if len(known) < runs:
+        judged = self._cache.setdefault((place, lost), [])
+        if len(judged) < runs:
             rule = self.rules[place]
             wanted = self.trial.general if rule.general else rule.named
             metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
             study = replace(self.trial.study, metrics=metrics)
-            trials = self._runs(lost, range(len(known), runs))
-            trials = [replace(trial, study=study) for trial in trials]
-            known += self.verdicts(trials, [place])
-        return known[:runs]
+            trials = [
+                replace(self._run(lost, run), study=study) for run in range(len(judged), runs)
+            ]
+            judged += self.verdicts(trials, [place])
+        return judged[:runs]
 
     def verdicts(
         self, trials: Sequence[Trial], places: Sequence[int] | None = None
@@ -196,11 +202,8 @@ class Stage:
                         into[line] = max(into.get(line, PASS), outcome.verdict, key=_WORSE.index)
         return verdicts
 
-    def _runs(self, lost: float, runs: range) -> list[Trial]:
-        """Drawn new runs that lost a share of their passes, each with a drawn baseline."""
-        return [self._run(lost, run) for run in runs]
-
     def _run(self, lost: float, run: int) -> Trial:
+        """A drawn new run that lost a share of its passes, with a drawn baseline."""
         sides, seed = self.trial.sides, self.trial.study.confidence.seed
         generator, rates = stream(seed, "rehearsed run", run), run % len(self.new)
         base = None
@@ -257,7 +260,10 @@ def stage(
     metrics = tuple(filter(rehearsable, trial.study.metrics))
     study = replace(trial.study, confidence=confidence, metrics=metrics)
     trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
-    runs = UNCHANGED if _quick(trial) else UNCHANGED // _FEWER
+    methods = {confidence.method, confidence.for_differences().method}
+    # Intervals that cost little leave time for many rehearsals.
+    quick = confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
+    runs = _UNCHANGED if quick else _UNCHANGED // _FEWER
     runs, each = (2 * runs, _OF_DRAWN) if predictive else (runs, _OF_ESTIMATED)
     sets = runs // each
     sides, base = trial.sides, trial.sides.baseline
@@ -265,7 +271,7 @@ def stage(
     def rates_of(counts: Counts, s: int) -> Floats:
         if alike or predictive:
             return posterior_rates(counts, s, sets, confidence.seed, alike=alike)
-        drawn = posterior_rates(counts, s, UNCHANGED, confidence.seed, alike=False)
+        drawn = posterior_rates(counts, s, _UNCHANGED, confidence.seed, alike=False)
         rows = counts.rows_of(s)
         first = nearest_first(drawn, judged_attempts(counts)[rows], counts.c[rows], metrics)
         return drawn[first[:sets]]
@@ -287,13 +293,6 @@ def stage(
             )
             new[:, rows.start + at] = old[:, theirs.start + place]
     return Stage(trial, rules, new, old, on_undecided, runs)
-
-
-def _quick(trial: Trial) -> bool:
-    """Whether its intervals cost so little that there can be many rehearsals."""
-    asked = trial.study.confidence
-    methods = {asked.method, asked.for_differences().method}
-    return asked.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
 
 
 def _drawn(counts: Counts, c: Any) -> Counts:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.fact import Fact, Size
@@ -23,9 +23,6 @@ from passk_cli.study.sides import (
 )
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
-
-if TYPE_CHECKING:
-    from passk_cli.metrics.registry import Metric
 
 Pair = tuple[TaskValues, TaskValues]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.rehearsal import POWER, UNCHANGED, Catch, Stage, rehearsable, stage
+from passk_cli.commands.gate.rehearsal import POWER, Catch, Stage, rehearsable, stage
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.commands.tasks.flips import Side, changes_listed, find_flips
+from passk_cli.commands.tasks.flips import changes_listed
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import (
     BRIEF,
@@ -28,6 +28,7 @@ from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.alarms import Odds, false_alarm
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
+from passk_cli.study.flips import Side, find_flips
 from passk_cli.study.losses import uneven_notes
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import (
@@ -530,7 +531,7 @@ class Rehearsal(Rules):
             yield ONE_ATTEMPT(share=alike.unchanged[1].share)
         if len(sides.candidates) > 1:
             yield DROPS_TOGETHER()
-        if self.setting.runs < UNCHANGED:
+        if self.setting.fewer:
             yield FEW_REHEARSALS(runs=self.setting.runs)
 
     def decided(self) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -13,18 +13,13 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import ALWAYS, FULL, Column, Sentence, Table
+from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import plural, series_name, sized, span
 from passk_cli.study.fact import Fact
-from passk_cli.study.flips import Flips, Side, find_flips, pairs_of
+from passk_cli.study.flips import Flips, find_flips, pairs_of
 from passk_cli.study.section import Section, data_field, view
-
-if TYPE_CHECKING:
-    from passk_cli.report.model import Report
-    from passk_cli.study.study import Study
-
-__all__ = ["Flips", "Side", "find_flips"]
+from passk_cli.study.study import Study
 
 # Tasks of a chart; attempts of one task that people see.
 DRAWN, _LONGEST = 30, 24
@@ -53,11 +48,6 @@ SIGNIFICANT_TOGETHER = Message(
     " attempt in one run and failed every attempt in the other; so many such tasks together can."
     " More attempts, fewer models or fewer tasks lower that number.",
 )  # fmt: skip
-
-
-def changes_of(every: Iterable[Flips]) -> list[Fact]:
-    """Every shared task of every pair."""
-    return [fact for flips in every for fact in flips.facts()]
 
 
 def changed(fact: Fact) -> bool:
@@ -194,6 +184,11 @@ class FlippedTasks(Section[Fact]):
         data_field("passes", "Attempts that passed."),
         data_field("passes_against", "Attempts that passed of what it is compared with."),
     )  # fmt: skip
+
+    @classmethod
+    def of(cls, study: Study, every: Iterable[Flips], *, first: int = 0) -> Self:
+        """The section of every shared task of every pair."""
+        return cls(study, [fact for flips in every for fact in flips.facts()], first=first)
 
     @property
     def several(self) -> bool:
@@ -374,7 +369,7 @@ def flips_report(study: Study, rows: int) -> Report:
     n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]
     return view(
         study,
-        [FlippedPairs(study, every), ComparedTasks(study, changes_of(every), first=rows)],
+        [FlippedPairs(study, every), ComparedTasks.of(study, every, first=rows)],
         context=[sized(tasks, n)],
         messages=study.messages(()),
         interval=None,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.single import MOST_NEEDED, passes_needed
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     ALWAYS,
     FULL,
@@ -39,6 +40,7 @@ from passk_cli.report.words import first_few, names_cut, natural, plural, series
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
 from passk_cli.study.tasks import (
     CLASSES,
     EVERYBODY,
@@ -55,11 +57,7 @@ from passk_cli.study.tasks import (
     natural_ranks,
     rates_by_task,
 )
-
-if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.study.study import Study
-    from passk_cli.study.values import Series
+from passk_cli.study.values import Series
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
