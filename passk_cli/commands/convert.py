@@ -102,7 +102,7 @@ class Convert(Question):
         return ()
 
     def study(self, options: SharedOptions, read: Read) -> Study:
-        """What was read, when the table is written."""
+        """The data that was read, when the table is written."""
         from passk_cli.files.export import export_form
 
         if self.output is None:
@@ -204,7 +204,7 @@ class OfModel(NamedTuple):
 
 @dataclass(frozen=True)
 class Written(Section[OfModel]):
-    """What was written of each model."""
+    """The tasks and attempts that were written of each model."""
 
     columns = (
         MODEL,

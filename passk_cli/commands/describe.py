@@ -199,7 +199,7 @@ COMMAND = Command(Describe, (Request,), view="passk_cli.commands.describe")
 
 
 def _problems(counts: Counts) -> str:
-    """What is missing, not understood or repeated, with the option that decides."""
+    """The outcomes that are missing, not understood or repeated, with the option that decides."""
     facts = counts.facts
     problems = []
     if facts.missing:

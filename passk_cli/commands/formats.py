@@ -74,7 +74,7 @@ class Kinds(Section[tuple[str, str]]):
 
 @dataclass(frozen=True)
 class EachFormat(Section[Format]):
-    """What passes in each format, and where its layout was read."""
+    """The outcomes that pass in each format, and where its layout was read."""
 
     shown = FULL
     columns = (
@@ -97,7 +97,7 @@ class EachFormat(Section[Format]):
         )
 
     def details(self) -> Iterator[str]:
-        """What a missing outcome is."""
+        """The values that stand for a missing outcome."""
         from passk_cli.files.roles import ENDED_WORDS
 
         yield (

@@ -202,7 +202,7 @@ def matrices(counts: Counts) -> Iterator[Matrix]:
 
 
 class SuspectTask(NamedTuple):
-    """What one task of a group of models says about differences between these.
+    """One task of a group of models, and its evidence of differences between these.
 
     groups : values of the group columns.  models : of the group; tried : those with attempts.
     n, c : attempts and passes of all of them.  mean : of their pass rates.

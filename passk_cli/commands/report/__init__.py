@@ -47,7 +47,7 @@ class OnePage(Question):
     headline: Annotated[str, Option("--title", "TEXT", "Title of the page.")] = "Evaluation report"
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read: the order of the attempts as well, where it is known."""
+        """The columns to read, and the order of the attempts where the data has one."""
         request = super().request(options)
         return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from passk_cli.commands import command_of
 from passk_cli.commands.report.averages import macro_panel
@@ -67,7 +68,7 @@ class _Page:
     absent: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def absences(self, groups: int) -> Iterator[str]:
-        """What is not shown and why, in sentences."""
+        """The parts that are not shown and why, in sentences."""
         for (title, reason), names in self.absent.items():
             where = f" ({', '.join(names)})" if names[0] and len(names) < groups else ""
             yield f"{title}{where}: {reason}."
@@ -95,8 +96,9 @@ class _Page:
             panel = self.panel(part, further, name)
             if panel is None:
                 continue
-            spelled = tuple(_spelled(said, part.command) for said in panel.report.messages)
-            panels.append(replace(panel, report=replace(panel.report, messages=spelled)))
+            named = partial(_own_options, command=part.command)
+            messages = tuple(said.spelled(named) for said in panel.report.messages)
+            panels.append(replace(panel, report=replace(panel.report, messages=messages)))
             if part is DIFFERENCES:
                 answer = panel.report.answer
             if part is FLIPS:
@@ -159,25 +161,24 @@ class _Page:
         return Panel(part.name, part.title, part.how, part.kept(report), limits, part.answered)
 
 
-def _spelled(said: Said, command: str) -> Said:
-    """A message of another command; it says which of the options that it names are not the page's.
+def _own_options(text: str, command: str) -> str:
+    """The text of another command's message; it says which options are not those of the page.
 
-    >>> from passk_cli.message import NOTE
-    >>> _spelled(Said("few", NOTE, "--max-tasks limits it"), "plan").text
+    >>> _own_options("--max-tasks limits it", "plan")
     '--max-tasks limits it (--max-tasks: an option of passk plan)'
     """
     own = {
         flag for _, option, *_ in command_of("report").options() for flag in option.flags.split()
     }
-    foreign = [name for name in dict.fromkeys(_OPTION.findall(said.text)) if name not in own]
+    foreign = [name for name in dict.fromkeys(_OPTION.findall(text)) if name not in own]
     if not foreign:
-        return said
+        return text
     noun = "options" if len(foreign) > 1 else "an option"
-    return said.spelled(f"{said.text} ({' and '.join(foreign)}: {noun} of passk {command})")
+    return f"{text} ({' and '.join(foreign)}: {noun} of passk {command})"
 
 
 def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
-    """What the first sections find, each under its name where there are several."""
+    """The findings of the first sections, each under its name where there are several."""
     if groups == 1:
         yield from sections[0].answer
         return

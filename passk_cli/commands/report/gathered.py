@@ -1,4 +1,4 @@
-"""What a page is made of: the data, the options, and what some commands need besides."""
+"""The material of a page: the data, the options, and the counts that some commands need apart."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Gathered(Study):
         return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
 
     def ask(self, command: str, counts: Counts, **given: Any) -> Report:
-        """What a command finds of these counts.
+        """The report of a command about these counts.
 
         given : its own options; `metrics` stands for the shared one.
         Errors: PasskError where it finds nothing.

@@ -89,7 +89,7 @@ class EachTask(Question):
     ] = False  # fmt: skip
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read: the order of the attempts as well, where it is known."""
+        """The columns to read, and the order of the attempts where the data has one."""
         if self.order_from_lines:
             return replace(options.request, attempts=("line",))
         return replace(options.request, order=options.request.missing != "bounds")

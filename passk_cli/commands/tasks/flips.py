@@ -197,7 +197,7 @@ class FlippedTasks(Section[Fact]):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What the columns of both sides are called."""
+        """The headers of the columns of both sides."""
         first = self.records[0]
         both = series_name(first.series), first.against
         return ("passed", "other passed") if self.several else both

@@ -148,7 +148,7 @@ class PassesOfTasks(Section[Passes]):
             yield (f"{start}; {passed:,} passed every attempt, {failed:,} failed every attempt.",)
 
     def context(self) -> Iterator[str]:
-        """What the rates rest on."""
+        """The tasks and attempts, and the method of the limits."""
         yield sized([len(self.rates.n)], self.rates.n.tolist())
         if all(passes.limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
@@ -224,7 +224,7 @@ class Models(Section[TaskRates]):
         yield agreed(self.study)
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on."""
+        """The tasks and attempts."""
         n = np.concatenate([rates.n for rates in self.records])
         yield sized([len(rates.tasks) for rates in self.records], n[n > 0].tolist())
         yield "each task: --full"
@@ -551,7 +551,7 @@ class SuspectTasks(Section[SuspectTask]):
         )
 
     def context(self) -> Iterator[str]:
-        """What the correlations rest on."""
+        """The models, the level and the adjustment."""
         yield plural(max(task.models for task in self.records), "model")
         yield f"{100 * self.records[0].level:g} % limits"
         yield "Benjamini–Hochberg"
@@ -562,7 +562,7 @@ class SuspectTasks(Section[SuspectTask]):
         yield "p from all orders of the models" if ordered else "p from t, given the ranks"
 
     def messages(self) -> Iterator[Said]:
-        """What so few models cannot show, and what is assumed of them."""
+        """The limits of so few models, and the assumption about them."""
         fewest, most = (end(task.models for task in self.records) for end in (min, max))
         if fewest < FEWEST:
             yield FEW_MODELS(fewest=FEWEST, models=fewest)
