@@ -64,7 +64,7 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
         generator.integers(1, 5, tasks).tolist(), generator.random(tasks).tolist(), min_by=min_by
     )
     setting = stage(whole, rules, "pass")
-    trials = setting._runs(0.3, range(15))
+    trials = [setting._run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
         for one, outcomes in zip(trials, setting.outcomes(place, trials), strict=True):
             verdicts = {
