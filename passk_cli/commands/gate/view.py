@@ -646,7 +646,7 @@ def _one_row(passing: Sequence[Entry], noun: str, *, whole: bool) -> Entry:
         return Entry(replace(line, fact=lowest.fact, name=f"lowest of {name.removeprefix('all ')}"))
     if len(counted) == 1:
         return Entry(replace(line, counted=f"{counted[0]} each"))
-    pairs = [re.fullmatch(r"([\d,]+) of ([\d,]+)(.*)", line.counted) for line in lines]
+    pairs = [re.search(r"([\d,]+) of ([\d,]+)", line.counted) for line in lines]
     if any(pair is None for pair in pairs):
         return Entry(replace(line, counted=f"from {counted[0]} to {counted[-1]}"))
     sums = (sum(int(pair[at].replace(",", "")) for pair in pairs if pair) for at in (1, 2))
