@@ -28,9 +28,14 @@ from passk_cli.render.style import (
 from passk_cli.report.model import Cell, Estimate, Report, Table
 from passk_cli.text import cells_of, printable
 
-# What joins a number to its percent sign: one cell wide, and no space to the code that breaks
-# lines, which takes a no-break space for one.
-_UNBREAKABLE = "\u2800%"
+# Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
+# the code that breaks lines, which takes a no-break space for one.
+_JOINT = "\u2800"
+_INSIDE = re.compile(
+    r"(?<=\d) (?=%)|(?<=\d) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=<) (?=\d)"
+)
+    r"(?<=\d) (?=%)|(?<=\d) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=<) (?=\d)"
+)
 # Word → its colour; the word itself says as much.
 _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
@@ -72,12 +77,13 @@ def table(report: Report, style: Style) -> str:
         console.print("\n" + _unbreakable(said.words))
         console.print("\n" + said.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().replace(_UNBREAKABLE, " %").split("\n")
+    lines = console.file.getvalue().replace(_JOINT, " ").split("\n")
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _unbreakable(text: str) -> str:
-    return text.replace(" %", _UNBREAKABLE)
+    """The text in which no line ends within a percentage, or a number and its interval."""
+    return _INSIDE.sub(_JOINT, text)
 
 
 Cells = list[tuple[str, list[tuple[str, str]]]]
