@@ -171,7 +171,11 @@ def checked(option: Option, kind: Any, value: Any) -> Any:
     parts = value if isinstance(value, list) else [value]
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
-    shown = f"{option.name} {', '.join(map(_shown, parts))}"
+    texts = (
+        str(part) if isinstance(part, str | numbers.Number) else f"<{type(part).__name__}>"
+        for part in parts
+    )
+    shown = f"{option.name} {', '.join(texts)}"
     if option.choices and not all(part in option.values for part in parts):
         raise ParameterError(f"{shown}: choose one of {', '.join(option.values)}")
     parse = option.parse or _PARSE.get(base_type(kind), _texts if several else _text)
@@ -184,12 +188,6 @@ def checked(option: Option, kind: Any, value: Any) -> Any:
         if limit is not None and not (value - limit) * wrong <= 0:
             raise ParameterError(f"{shown}: it must be {word} {limit:,}")
     return value
-
-
-def _shown(value: Any) -> str:
-    """A text or number as it is; of anything else its type."""
-    plain = isinstance(value, str | numbers.Number)
-    return str(value) if plain else f"<{type(value).__name__}>"
 
 
 def _plain(value: Any) -> Any:
@@ -236,11 +234,14 @@ _WORDS = {int: "write a whole number", float: "write a number", bool: "it is Tru
 
 def changed(group: Any) -> list[str]:
     """The options of a filled group that do not have their default, as they are written."""
-    return [
-        declared(type(group))[field.name][0].name
-        for field in dataclasses.fields(group)
-        if field.name in declared(type(group)) and getattr(group, field.name) != default_of(field)
-    ]
+    options, names = declared(type(group)), []
+    for field in dataclasses.fields(group):
+        value, default = getattr(group, field.name), default_of(field)
+        # Data of any kind may not be comparable.
+        if field.name in options and value is not default:
+            option, kind = options[field.name]
+            names += [option.name] if kind is DATA or value != default else []
+    return names
 
 
 def split(value: str | Sequence[str]) -> tuple[str, ...]:

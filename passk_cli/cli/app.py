@@ -96,10 +96,13 @@ def _help(
             )
 
 
-def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typer:
+def build(
+    names: Iterable[str] = COMMANDS, *, listed: bool = False, completing: bool = False
+) -> typer.Typer:
     """The app with these commands; importing and describing the others would only cost time.
 
     listed : commands are named with what they are for, and cannot be run.
+    completing : whether a shell asks for completions.
     """
     app = typer.Typer(
         name="passk",
@@ -110,16 +113,15 @@ def build(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    asked = _completing()
     for name in names:
         if name == HELP:
             app.command(name)(_help)
         elif listed:
-            app.command(name, cls=DeclaredCommand)(_named(name, completing=asked))
+            app.command(name, cls=DeclaredCommand)(_named(name, completing=completing))
         else:
             from passk_cli.cli.declared import function
 
-            app.command(name, cls=DeclaredCommand)(function(name, completing=asked))
+            app.command(name, cls=DeclaredCommand)(function(name, completing=completing))
     return app
 
 
@@ -135,13 +137,10 @@ def _named(name: str, *, completing: bool = False) -> Callable[[], None]:
     return stand
 
 
-def _completing() -> bool:
-    return any(name in os.environ for name in COMPLETING)
-
-
 def _needed(words: list[str]) -> typer.Typer:
     """The app as far as a command line that begins like this can need it."""
-    if _completing():
+    completing = any(name in os.environ for name in COMPLETING)
+    if completing:
         from passk_cli.cli.completion import words_so_far
 
         words = words_so_far()
@@ -149,10 +148,10 @@ def _needed(words: list[str]) -> typer.Typer:
     if first in (["--version"], ["-V"]):
         return build(())
     if words[1:] in (["--help"], ["-h"]) and first[0] in COMMANDS:
-        return build(first, listed=True)
+        return build(first, listed=True, completing=completing)
     if first and (first[0] in COMMANDS or first[0] == HELP):
-        return build(first)
-    return build((*COMMANDS, HELP), listed=True)
+        return build(first, completing=completing)
+    return build((*COMMANDS, HELP), listed=True, completing=completing)
 
 
 def main() -> None:

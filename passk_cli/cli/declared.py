@@ -10,7 +10,6 @@ import typer
 
 from passk_cli.cli.output import edge_options
 from passk_cli.commands import command_of
-from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.option import DATA, Option, base_type, repeatable
 
@@ -22,8 +21,13 @@ def function(name: str, *, completing: bool = False) -> Callable[..., None]:
     """
     declaration = command_of(name)
     options = [*declaration.options(), *edge_options(declaration)]
-    files = [] if declaration.files == "none" else [_files(declaration)]
-    parameters = [*files, *(parameter(*one, completing=completing) for one in options)]
+    parameters = [parameter(*option, completing=completing) for option in options]
+    if declaration.files != "none":
+        needed = declaration.files == "needed"
+        argument = typer.Argument(metavar="FILE..." if needed else "[FILE...]", show_default=False)
+        annotation = Annotated[list[str], argument]
+        files = inspect.Parameter("files", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+        parameters.insert(0, files if needed else files.replace(default=[]))
 
     def run(files: list[str] | None = None, **given: Any) -> None:
         from passk_cli.cli.run import run_command
@@ -36,16 +40,6 @@ def function(name: str, *, completing: bool = False) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
-
-
-def _files(declaration: Command) -> inspect.Parameter:
-    needed = declaration.files == "needed"
-    argument = typer.Argument(metavar="FILE..." if needed else "[FILE...]", show_default=False)
-    default: Any = inspect.Parameter.empty if needed else []
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(
-        "files", kind, default=default, annotation=Annotated[list[str], argument]
-    )
 
 
 def parameter(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
@@ -28,6 +28,7 @@ from passk_cli.render import (
     failure,
     renderer,
 )
+from passk_cli.text import cut, printable
 
 if TYPE_CHECKING:
     from passk_cli.commands.command import Command
@@ -119,16 +120,6 @@ class Charting:
         """The pictures to write."""
         return [chart for chart in self.chart if chart not in _TERMINAL]
 
-    def check(self) -> None:
-        """Refuse before any work is done what cannot be drawn here."""
-        for file in self.files:
-            if Path(file).suffix.lower() not in PICTURES:
-                raise ParameterError(
-                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)},"
-                    " or --chart terminal",
-                    name="bad-output",
-                )
-
     def write(self, report: Report, style: Style) -> None:
         """Draw the report's charts where they were asked for."""
         if not self.chart:
@@ -152,8 +143,7 @@ class Charting:
             from passk_cli.charts.picture import picture
 
             with working("drawing"):
-                suffix = Path(file).suffix.lower()
-                content = picture(report, suffix, self.chart_theme, style.percent)
+                content = picture(report, _suffix(file), self.chart_theme, style.percent)
             write_whole(Path(file), content)
 
 
@@ -260,7 +250,13 @@ class Output:
         from passk_cli.files.arguments import read_paths
 
         charting = charting or Charting()
-        charting.check()
+        for file in charting.files:
+            if _suffix(file) not in PICTURES:
+                raise ParameterError(
+                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)},"
+                    " or --chart terminal",
+                    name="bad-output",
+                )
         files = [target for target in self._targets if target is not None]
         if len(self._targets) - len(files) > 1:
             raise ParameterError("-o - is given twice; stdout takes one result", name="bad-output")
@@ -361,7 +357,6 @@ class Output:
             self.write_messages(report)
             if report.checks and not shown:
                 from passk_cli.render.style import answer
-                from passk_cli.text import cut
 
                 line = cut(answer(report, self._style(False, False)))
                 print(f"passk: {line}", file=sys.stderr)
@@ -371,9 +366,11 @@ class Output:
         for target in self._targets:
             name = self._format(target, paged=report.page is not None)
             style = self._style(name == "table", target is None and sys.stdout.isatty())
+            paged = report.page is not None and name in pages.FORMATS
             if target is None:
-                printed = self._printed(report, name, style)
-            elif report.page is not None and name in pages.FORMATS:
+                document = pages.document(report, name, style)[""].decode() if paged else ""
+                printed = document or renderer(name)(report, style)
+            elif paged:
                 with working("drawing"):
                     contents |= pages.files_of(report, name, Path(target), style)
                 page_files.append(Path(target))
@@ -381,24 +378,13 @@ class Output:
                 contents[Path(target)] = renderer(name)(report, style)
         with written(contents):
             _to_stdout(printed)
-        self._say_written(page_files)
+        for path in page_files if sys.stderr.isatty() and not self.quiet else ():
+            size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
+            print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
         if charting is not None:
             charting.write(report, self._style(sys.stdout.isatty(), sys.stdout.isatty()))
         if report.checks and (summary := self._summary):
             self.append(report, "markdown", summary)
-
-    def _printed(self, report: Report, name: str, style: Style) -> str:
-        if report.page is not None and name in pages.FORMATS:
-            return pages.document(report, name, style)[""].decode()
-        return renderer(name)(report, style)
-
-    def _say_written(self, page_files: Sequence[Path]) -> None:
-        """Name the pages and their sizes to somebody at a terminal."""
-        from passk_cli.text import printable
-
-        for path in page_files if sys.stderr.isatty() and not self.quiet else ():
-            size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
-            print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
 
     @property
     def _summary(self) -> str:
@@ -477,21 +463,17 @@ def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOpti
     without = [*declared(declaration.question), *declaration.without]
     without += [] if declaration.methods else ["methods"]
     for group, options in sections_of(edge, without):
-        fitting = [(field, _for(declaration, field, option), kind, default)
-                   for field, option, kind, default in options]  # fmt: skip
-        yield getattr(group, "title", ""), fitting
+        if not declaration.judges:
+            # Formats of verdicts are for commands that give one.
+            plain = tuple(name for name in FORMATS if name not in OF_VERDICTS)
+            options = [(field, replace(option, choices=plain) if field == "form" else option, *more)
+                       for field, option, *more in options]  # fmt: skip
+        yield getattr(group, "title", ""), options
 
 
 def edge_options(declaration: Command) -> Iterator[DeclaredOption]:
     """Options of output and charts, without titles."""
     return (option for _, options in edge_sections(declaration) for option in options)
-
-
-def _for(declaration: Command, field: str, option: Option) -> Option:
-    """An option as this command has it: formats of verdicts are for commands that give one."""
-    if field != "form" or declaration.judges:
-        return option
-    return replace(option, choices=tuple(name for name in FORMATS if name not in OF_VERDICTS))
 
 
 def _suffix(file: str) -> str:
@@ -512,10 +494,3 @@ def _to_stdout(text: str) -> None:
     """Print now: an exit code must not be settled before the result is out."""
     sys.stdout.write(text)
     sys.stdout.flush()
-
-
-def bytes_to_stdout(content: IO[bytes]) -> None:
-    """Print a file of any length."""
-    sys.stdout.flush()
-    shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
-    sys.stdout.buffer.flush()

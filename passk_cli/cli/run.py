@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import temporary_folder
-from passk_cli.cli.output import Charting, Output, bytes_to_stdout
+from passk_cli.cli.output import Charting, Output
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, answer
@@ -30,24 +31,22 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
     given : field → text, a list of texts or True, of the options of the command and of output.
     """
     with fetched_once():
-        return _run_fetched(declaration, files, given)
-
-
-def _run_fetched(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
-    """Run a command with a file for what streams."""
-    if not declaration.streams or given["output"] not in (None, "-"):
-        return _run(declaration, files, given)
-    for field in filter(given.get, declaration.question.beside_output):
-        flag = declared(declaration.question)[field][0].name
-        raise ParameterError(
-            f"{flag} goes with a file; name it with --output FILE", name="bad-output"
-        )
-    with temporary_folder("passk-") as folder:
-        table = {"output": str(folder / "table"), "form": given["form"] or "csv"}
-        code = _run(declaration, files, {**given, **table}, messages_only=True)
-        with open(table["output"], "rb") as content:
-            bytes_to_stdout(content)
-    return code
+        if not declaration.streams or given["output"] not in (None, "-"):
+            return _run(declaration, files, given)
+        for field in filter(given.get, declaration.question.beside_output):
+            flag = declared(declaration.question)[field][0].name
+            raise ParameterError(
+                f"{flag} goes with a file; name it with --output FILE", name="bad-output"
+            )
+        # What streams is made in a file, and printed when it is complete.
+        with temporary_folder("passk-") as folder:
+            table = {"output": str(folder / "table"), "form": given["form"] or "csv"}
+            code = _run(declaration, files, {**given, **table}, messages_only=True)
+            sys.stdout.flush()
+            with open(table["output"], "rb") as content:
+                shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
+            sys.stdout.buffer.flush()
+        return code
 
 
 def _run(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import Message
-from passk_cli.option import DeclaredOption, declared, filled, named_files, sections_of
+from passk_cli.option import DeclaredOption, changed, declared, filled, named_files, sections_of
 from passk_cli.report.model import DATA
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # The title of the options that only one command has.
 OWN = "Options"
+_EXAMPLE = "\n\nExample: "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +77,8 @@ class Question:
     tolerant: ClassVar[bool] = False
     # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
     unbounded: ClassVar[str] = ""
+    # Option → why it says nothing of them, and what to do.
+    unbounded_options: ClassVar[Mapping[str, str]] = {}
     # Options that keep something beside a file of output, and mean nothing without one.
     beside_output: ClassVar[tuple[str, ...]] = ()
     # Whether it looks itself for temperatures where there is no column of them.
@@ -114,8 +117,23 @@ class Question:
         return Study(counts, metrics, confidence, options.rules, short, hint, asked)
 
     def report(self, study: Study) -> Report:
-        """What is found."""
+        """The answer."""
         raise NotImplementedError
+
+    def refuse_ranges(self) -> None:
+        """ParameterError where it, or an option that is given, has no answer for missing outcomes
+        that may pass or fail."""
+        if self.unbounded:
+            raise ParameterError(
+                f"--missing {BOUNDS}: {self.unbounded}; use --missing fail or --missing drop",
+                name="no-bounds",
+            )
+        given = changed(self)
+        for option, reason in self.unbounded_options.items():
+            if option.split()[0] in given:
+                raise ParameterError(
+                    f"{option}: with --missing {BOUNDS} {reason}", name="no-bounds"
+                )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,16 +174,12 @@ class Command:
     @property
     def meaning(self) -> list[str]:
         """What it is for, in paragraphs; the first is one line, for lists of commands."""
-        return self._words[0].split("\n\n")
+        return (inspect.getdoc(self.question) or "").split(_EXAMPLE)[0].split("\n\n")
 
     @property
     def examples(self) -> list[str]:
         """Command lines that run as they are beside `sample_data`."""
-        return self._words[1:]
-
-    @property
-    def _words(self) -> list[str]:
-        return (inspect.getdoc(self.question) or "").split("\n\nExample: ")
+        return (inspect.getdoc(self.question) or "").split(_EXAMPLE)[1:]
 
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
         """Title and options of each group, the question's own first."""
@@ -173,19 +187,20 @@ class Command:
             if group is not self.question:
                 yield group.title, options  # type: ignore[attr-defined]
                 continue
-            for title in self.own_titles:
-                yield title, [option for option in options if self._title(option[0]) == title]
+            for title, fields in self.own_titles.items():
+                yield title, [option for option in options if option[0] in fields]
 
     @property
-    def own_titles(self) -> tuple[str, ...]:
-        """The titles of its own options: those of the classes that declare them, then its own."""
-        titles = dict.fromkeys(map(self._title, declared(self.question)))
-        return (*(title for title in titles if title != OWN), *([OWN] * (OWN in titles)))
-
-    def _title(self, field: str) -> str:
-        """The title of the class that declares an own option; OWN for the question itself."""
-        owner = next(c for c in self.question.__mro__ if field in inspect.get_annotations(c))
-        return OWN if owner is self.question else getattr(owner, "title", OWN)
+    def own_titles(self) -> dict[str, list[str]]:
+        """Title → its own options: those of the classes that declare them, then OWN."""
+        titles: dict[str, list[str]] = {}
+        for field in declared(self.question):
+            owner = next(c for c in self.question.__mro__ if field in inspect.get_annotations(c))
+            title = OWN if owner is self.question else getattr(owner, "title", OWN)
+            titles.setdefault(title, []).append(field)
+        if OWN in titles:
+            titles[OWN] = titles.pop(OWN)
+        return titles
 
     def columns(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Title of each table, and the header and meaning of its columns; each column once."""
@@ -240,47 +255,6 @@ class Command:
         return question, SharedOptions(request, metrics, confidence, rules, source)
 
 
-def _bounded(question: Question, read: Read) -> Read:
-    """The same reading, refused where outcomes are missing that may pass or fail and the question
-    has no answer for that."""
-
-    def refuse() -> None:
-        raise ParameterError(
-            f"--missing {BOUNDS}: {question.unbounded}; use --missing fail or --missing drop",
-            name="no-bounds",
-        )
-
-    def checked(request: Request, source: Any = None) -> Counts:
-        if request.missing == BOUNDS and question.unbounded:
-            refuse()
-        counts = read(replace(request, ends=not question.unbounded), source)
-        if counts.missing is not None and question.unbounded:
-            refuse()
-        return counts
-
-    return checked
-
-
-def _with_names(options: SharedOptions, read: Read) -> Read:
-    """The same reading, with temperatures from the models' names where there is no column."""
-
-    def named(request: Request, source: Any = None) -> Counts:
-        try:
-            return read(request, source)
-        except DataError as error:
-            from passk_cli.study.temperature_names import COLUMNS, by_names
-
-            wanted = [name for name in request.by if name in COLUMNS]
-            absent = len(wanted) == 1 and error.problem == f"no column {wanted[0]!r}"
-            # What comes through a pipe cannot be read a second time; what is converted is rows.
-            if not absent or options.once or request.conversion:
-                raise
-            others = tuple(name for name in request.by if name not in COLUMNS)
-            return by_names(read(replace(request, by=others), source), request.by)
-
-    return named
-
-
 def answer(
     question: Question,
     options: SharedOptions,
@@ -296,12 +270,44 @@ def answer(
 
         for path in question.exports:
             export_form(Path(path))
-    read = _bounded(question, read)
-    read = read if question.finds_temperatures else _with_names(options, read)
-    report = judged(question.alone(options) or question.report(question.study(options, read)))
+    report = question.alone(options)
+    if report is None:
+        report = question.report(question.study(options, _reader(question, options, read)))
+    report = judged(report)
     if report.exports:
         from passk_cli.files.export import write_columns
 
         for path, columns in report.exports.items():
             write_columns(Path(path), columns)
     return report
+
+
+def _reader(question: Question, options: SharedOptions, read: Read) -> Read:
+    """`read` as a question needs it.
+
+    Outcomes that may pass or fail are refused where it, or one of its options, has no answer for
+    them.  Where there is no column of temperatures, they are those in the names of models.
+    """
+
+    def counts_of(request: Request, source: Any = None) -> Counts:
+        if request.missing == BOUNDS and question.unbounded:
+            question.refuse_ranges()
+        request = replace(request, ends=not question.unbounded)
+        try:
+            counts = read(request, source)
+        except DataError as error:
+            from passk_cli.study.temperature_names import COLUMNS, by_names
+
+            wanted = [name for name in request.by if name in COLUMNS]
+            absent = len(wanted) == 1 and error.problem == f"no column {wanted[0]!r}"
+            # What comes through a pipe cannot be read a second time; what is converted is rows.
+            lasting = not (question.finds_temperatures or options.once or request.conversion)
+            if not (absent and lasting):
+                raise
+            others = tuple(name for name in request.by if name not in COLUMNS)
+            counts = by_names(read(replace(request, by=others), source), request.by)
+        if counts.missing is not None:
+            question.refuse_ranges()
+        return counts
+
+    return counts_of

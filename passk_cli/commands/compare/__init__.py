@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import ParameterError
@@ -44,6 +45,15 @@ class Compare(Question):
 
     Example: passk compare sample_data/cruxeval.jsonl.gz --baseline gpt-4-0613 --by temperature
     """
+
+    unbounded_options: ClassVar[Mapping[str, str]] = {
+        "--change": "a change may be largest with some missing outcomes passing and others failing;"
+        " use --missing fail or drop",
+        "--crossings": "curves are ranges, which cross at no one k; leave --crossings out",
+        "--band": "curves are ranges, and no band holds for what lies between their ends; use"
+        " --missing fail or drop",
+        "--flips": "a task may flip with each missing outcome; use --missing fail or drop",
+    }
 
     baseline: Annotated[
         DATA,
@@ -145,7 +155,6 @@ class Compare(Question):
         if self.sensitivity:
             kept = list(sensitivity.sensitivities(study, self.sensitivity, baseline))
         study = replace(study, counts=self._whole(study.counts))
-        self._refuse_ranges(study)
         confidence, rules = study.confidence, study.rules
         changes = list(pairs.change_values(study, change)) if change else []
         chosen = choose_pairs(study, baseline, changes)
@@ -188,22 +197,6 @@ class Compare(Question):
             change=f"{change.start.name}:{change.end.name}" if change else None,
             baseline=baseline, unpaired=rules.unpaired, band="simultaneous" if bands else None,
         )  # fmt: skip
-
-    def _refuse_ranges(self, study: Study) -> None:
-        """ParameterError for what has no answer where missing outcomes may pass or fail."""
-        refused = {
-            "--change": (self.change, "a change may be largest with some missing outcomes passing"
-                         " and others failing; use --missing fail or drop"),
-            "--crossings": (self.crossings, "curves are ranges, which cross at no one k; leave"
-                            " --crossings out"),
-            "--band": (self.band, "curves are ranges, and no band holds for what lies between their"
-                       " ends; use --missing fail or drop"),
-            "--flips": (self.flips, "a task may flip with each missing outcome; use --missing fail"
-                        " or drop"),
-        }  # fmt: skip
-        for option, (asked, reason) in refused.items():
-            if asked and study.bounded:
-                raise ParameterError(f"{option}: with --missing bounds {reason}", name="no-bounds")
 
     @property
     def _change(self) -> Change | None:

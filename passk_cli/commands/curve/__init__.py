@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.commands.command import Command, Question, SharedOptions
 from passk_cli.errors import ParameterError
-from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.request import Request
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
 from passk_cli.option import Option, changed
@@ -83,6 +83,15 @@ class Curve(Question):
 
     Example: passk curve sample_data/toy_families.csv --max-k 20 --chart curves.svg
     """
+
+    unbounded_options: ClassVar[Mapping[str, str]] = {
+        option: f"{quantity} does not lie between its values at all failing and at all passing;"
+        f" leave {option} out, or use --missing fail or drop"
+        for option, quantity in (
+            ("--delta", "how uneven tasks are"),
+            (f"--band {SIMULTANEOUS}", "the level of a band"),
+        )
+    }
 
     # Families and metrics stay unimported for the help's sake, so they are not named here.
     # fmt: off
@@ -199,8 +208,6 @@ class Curve(Question):
                 f"-k names every k; leave {other} out", name="contradicting-options"
             )
         method, population = options.confidence.method, options.confidence.population
-        if options.request.missing == BOUNDS and (self.delta or self.band == SIMULTANEOUS):
-            self.require_one_end()
         refusal = ""
         if method == "none":
             refusal = "needs an interval; leave --interval none out"
@@ -216,16 +223,6 @@ class Curve(Question):
         if refusal and self.band == SIMULTANEOUS:
             raise ParameterError(f"--band simultaneous {refusal}", name="invalid-method")
 
-    def require_one_end(self) -> None:
-        """ParameterError for what has no range where outcomes are missing that may pass or fail."""
-        option = "--delta" if self.delta else f"--band {SIMULTANEOUS}"
-        what = "how uneven tasks are" if self.delta else "the level of a band"
-        raise ParameterError(
-            f"{option}: with --missing bounds {what} does not lie between its values at all failing"
-            f" and at all passing; leave {option} out, or use --missing fail or drop",
-            name="no-bounds",
-        )
-
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """None at one k: all are curves."""
         return ()
@@ -236,8 +233,6 @@ class Curve(Question):
         from passk_cli.study.curves import Measurement
         from passk_cli.study.section import view
 
-        if study.bounded and (self.delta or self.band == SIMULTANEOUS):
-            self.require_one_end()
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
         every, drawn, levels = measurement.curves()
