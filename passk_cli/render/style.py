@@ -186,21 +186,16 @@ def said(sentence: Sentence, style: Style) -> str:
         if isinstance(piece, str):
             texts.append(piece)
             continue
-        cell, column = piece if isinstance(piece, tuple) else (piece, _of_words(piece))
+        kind = "count" if isinstance(piece, int) else "share"
+        cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))
         value, error = parts(cell, column, style)
-        unit = _unit(cell, column) if style.percent and _is_share(cell, column) else ""
+        unit = ""
+        if style.percent and _is_share(cell, column):
+            # Of a difference of percentages, points: 20 % is not 20 points less than 25 %.
+            signed = isinstance(cell, Estimate) and cell.signed
+            unit = column.header or ("points" if signed else "%")
         texts.append(" ".join(filter(None, (value, error, unit))))
     return printable("".join(texts))
-
-
-def _unit(cell: Cell, column: Column) -> str:
-    """Of a difference of percentages, points: 20 % is not 20 points less than 25 %."""
-    signed = isinstance(cell, Estimate) and cell.signed
-    return column.header or ("points" if signed else "%")
-
-
-def _of_words(cell: Cell) -> Column:
-    return Column("", "count" if isinstance(cell, int) else "share")
 
 
 def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
@@ -308,19 +303,18 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
             (
                 heading(table, place, style),
                 [
-                    # A long word takes the room of the interval that it has not.
+                    # A long word takes the room of the interval that it has not; limits are ranged
+                    # right, letters left.
                     (value, "") if cells_of(value) > first
-                    else (padded(value, first, numeric), _beside(error, second))
+                    else (
+                        padded(value, first, numeric),
+                        error.ljust(second) if error.isalnum() else error.rjust(second),
+                    )
                     for value, error in cells
                 ],
             )
         )  # fmt: skip
     return columns
-
-
-def _beside(error: str, width: int) -> str:
-    """Limits ranged right, letters left."""
-    return error.ljust(width) if error.isalnum() else error.rjust(width)
 
 
 def padded(text: str, width: int, right: bool = False) -> str:

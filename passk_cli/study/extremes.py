@@ -120,8 +120,8 @@ def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int) -> _End:
     places = [i for i, (_, high) in enumerate(spans) if high >= least - _EQUAL]
     names = tuple(named(facts[i].series, group_names) for i in places)
     # All of them are one number, or one of them reaches all others.
-    certain = len(places) == 1 or all(_alike(spans[i], [least, most]) and _lone(spans[i])
-                                      for i in places)  # fmt: skip
+    ends = [end for i in places for end in spans[i]]
+    certain = len(places) == 1 or max(*ends, most) - min(*ends, least) <= _EQUAL
     if not certain:
         low, high = sorted((sign * least, sign * most))
         limits = facts[places[0]].estimate
@@ -132,14 +132,6 @@ def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int) -> _End:
     )
     first = estimates[0] if same else replace(estimates[0], low=None, high=None, se=None)
     return _End(names, first, certain)
-
-
-def _lone(span: Sequence[float]) -> bool:
-    return span[1] - span[0] <= _EQUAL
-
-
-def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
-    return all(abs(a - b) <= _EQUAL for a, b in zip(one, other, strict=True))
 
 
 def _same(one: float | None, other: float | None) -> bool:

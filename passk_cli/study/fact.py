@@ -82,13 +82,13 @@ def across(first: Fact, second: Fact) -> Fact:
         return first if one.value is None else second
     low, high = sorted((one.value, other.value))
     estimate = replace(
-        one, value=low, upper=high if high > low else None, se=_most(one.se, other.se),
+        one, value=low, upper=high if high > low else None, se=_hull(one.se, other.se, max),
         low=_hull(one.low, other.low, min), high=_hull(one.high, other.high, max),
         marked=one.marked and other.marked, reason=one.reason or other.reason,
     )  # fmt: skip
     flaw = first.flaw if first.flaw == second.flaw else f"at one end: {first.flaw or second.flaw}"
     return replace(
-        first, estimate=estimate, se=_most(first.se, second.se), flaw=flaw,
+        first, estimate=estimate, se=_hull(first.se, second.se, max), flaw=flaw,
         p=_largest(first.p, second.p, one.value * other.value > 0),
         p_adjusted=_largest(first.p_adjusted, second.p_adjusted, one.value * other.value > 0),
         verdict=first.verdict if first.verdict == second.verdict else "undecided",
@@ -101,12 +101,8 @@ def _hull(
     return None if one is None or other is None else outermost(one, other)
 
 
-def _most(one: float | None, other: float | None) -> float | None:
-    return _hull(one, other, max)
-
-
 def _largest(one: float | None, other: float | None, agree: bool) -> float | None:
-    return _most(one, other) if agree or one is None or other is None else 1.0
+    return _hull(one, other, max) if agree or one is None or other is None else 1.0
 
 
 def _spread_out(fact: Fact) -> Fact:

@@ -89,7 +89,7 @@ LAWS: dict[str, tuple[str, str]] = {
 _SOFTWARE = "passk"
 
 
-def methods(
+def methods_of(
     counts: Counts, confidence: Confidence, facts: Sequence[Fact], entries: Mapping[str, object]
 ) -> Methods:
     """Sentences that say how these numbers were computed, with references as "[@key; @key]".
@@ -173,10 +173,10 @@ def _law(counts: Counts, entries: Mapping[str, object]) -> str:
     cited = _cited(" ".join(keys for _, keys in laws))
     to = f" at k = {to}" if (to := entries.get("to")) else ""
     words, (tasks, attempts) = listed([words for words, _ in laws]), _sizes(counts)
-    what = entries.get("extrapolate", "pass@k")
+    metric = entries.get("extrapolate", "pass@k")
     draws = "draws of its posterior" if fit == "ex-gaussian" else "refits to resampled tasks"
     return (
-        f"{what}{to} is predicted from {attempts} at {tasks} by {words}{cited}, with intervals"
+        f"{metric}{to} is predicted from {attempts} at {tasks} by {words}{cited}, with intervals"
         f" from {entries.get('resamples')} {draws}."
     )
 
@@ -204,10 +204,10 @@ def _tests(entries: Mapping[str, object]) -> str:
         return ""
     tests = listed([TESTS[name][0] + _cited(TESTS[name][1]) for name in names])
     text = f"Models are compared on the tasks they share, paired by task, by {tests}"
-    how, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
+    adjustment, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
     number = str(entries.get("tests") or "").rpartition("/")[2]
-    if how and number not in ("", "1"):
-        text += f"; p-values are adjusted for {number} tests by {how}{_cited(keys)}"
+    if adjustment and number not in ("", "1"):
+        text += f"; p-values are adjusted for {number} tests by {adjustment}{_cited(keys)}"
     if margin := entries.get("margin"):
         text += f"; equivalence within ±{margin} by two one-sided tests{_cited('schuirmann1987')}"
     return text + "."

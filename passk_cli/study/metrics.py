@@ -97,37 +97,26 @@ def choose_metrics(
 
     Errors: ParameterError for a metric that needs more attempts than any task has.
     """
-    from passk_cli.metrics.registry import standard_metrics
+    from passk_cli.metrics.registry import USUAL_K, default_ks, standard_metrics
 
     chosen = tuple(metrics)
-    if ks or not chosen:
-        chosen = (*standard_metrics(ks or _usual_ks(counts)), *chosen)
+    if not ks and not chosen:
+        # Of few attempts those k that every model allows: a column of one model says little.
+        most, least = supported_k(counts), int(counts.n.min())
+        ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
+    if ks:
+        chosen = (*standard_metrics(ks), *chosen)
     most = int(counts.n.max())
     for metric in chosen:
         if metric.k > most:
+            predicted = metric.family in ("pass@", "pass^")
             raise ParameterError(
                 f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
-                f" the most any task has is {most}{_beyond(metric)}",
+                f" the most any task has is {most}"
+                f"{f'; passk extrapolate predicts {metric.name}' if predicted else ''}",
                 name="too-few-attempts",
             )
     return tuple(dict.fromkeys(chosen))
-
-
-def _beyond(metric: Metric) -> str:
-    """The command that predicts a metric beyond the attempts made, in words."""
-    predicted = metric.family in ("pass@", "pass^")
-    return f"; passk extrapolate predicts {metric.name}" if predicted else ""
-
-
-def _usual_ks(counts: Counts) -> tuple[int, ...]:
-    """The usual k that the data allow; of few attempts, those that every model allows.
-
-    A column that only one model has says little.
-    """
-    from passk_cli.metrics.registry import USUAL_K, default_ks
-
-    most, least = supported_k(counts), int(counts.n.min())
-    return default_ks(least if least > 1 and most < USUAL_K[1] else most)
 
 
 def supported_k(counts: Counts) -> int:

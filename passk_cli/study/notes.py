@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.files.source import without_suffixes
@@ -16,7 +16,6 @@ from passk_cli.study.temperature_names import in_name
 
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
-    from passk_cli.outcomes.provenance import ReadFacts
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
@@ -145,31 +144,42 @@ def reading_notes(counts: Counts) -> list[Said]:
     """Messages about each thing that happened between sampling and the counts."""
     return [
         *counts.facts.messages,
-        *_similar_names(counts),
-        *_one_model(counts),
-        *_runs(counts),
-        *_left_out(counts.facts),
-        *loss_notes(counts.facts),
-        *_kept(counts.facts),
-        *_roles(counts),
-        *(POOLED_SETTINGS(setting=name) for name in counts.facts.varying),
+        *_notes_of_models(counts),
+        *_notes_of_attempts(counts),
         *stopping_notes(counts),
     ]
 
 
-def _left_out(facts: ReadFacts) -> Iterator[Said]:
-    """Files and lines that were passed over."""
+def _notes_of_models(counts: Counts) -> Iterator[Said]:
+    """Names that may be one model, columns that may tell models apart, and runs of one model."""
+    spellings: dict[str, list[str]] = {}
+    runs: dict[int, list[str]] = {}
+    for model in dict.fromkeys(model for model, *_ in counts.series):
+        # org/alpha and org__alpha differ in case and signs only.
+        spellings.setdefault(re.sub(r"[\W_]+", "-", model.casefold()), []).append(model)
+        if model in counts.facts.runs:
+            runs.setdefault(counts.facts.runs[model], []).append(model)
+    for names in spellings.values():
+        if len(names) > 1:
+            yield SIMILAR_NAMES(names=list(map(repr, names)), count=len(names))
+    for file in counts.facts.inputs:
+        if file.unused and not {"model", "attempt", "n"} & set(file.roles):
+            yield ONE_MODEL(file=file.name, columns=file.unused)
+    for number, models in runs.items():
+        yield POOLED_RUNS(runs=number, models=models)
+
+
+def _notes_of_attempts(counts: Counts) -> Iterator[Said]:
+    """Attempts that were passed over, lost, left out, not checked, without a value, or pooled."""
+    facts = counts.facts
     if facts.foreign:
         yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
     if facts.without_outcome:
-        count = len(facts.without_outcome)
-        yield FILES_WITHOUT_OUTCOME(count=count, files=facts.without_outcome)
+        files = facts.without_outcome
+        yield FILES_WITHOUT_OUTCOME(count=len(files), files=files)
     if facts.skipped:
         yield SKIPPED_LINES(lines=facts.skipped)
-
-
-def _kept(facts: ReadFacts) -> Iterator[Said]:
-    """Attempts that were left out, or that could not be checked."""
+    yield from loss_notes(facts)
     if facts.emptied:
         yield LOST_TASKS(tasks=facts.emptied)
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
@@ -180,75 +190,43 @@ def _kept(facts: ReadFacts) -> Iterator[Said]:
         stems = (without_suffixes(name.rsplit("/", 1)[-1]) for name in facts.pooled_unnumbered)
         heats = {says[1] for stem in stems if (says := in_name(stem)) is not None}
         yield POOLED_FILES() if len(heats) < 2 else POOLED_TEMPERATURES()
-
-
-def _one_model(counts: Counts) -> Iterator[Said]:
-    """Columns of a table that were not understood, where nothing tells its rows apart."""
-    for file in counts.facts.inputs:
-        if file.unused and not {"model", "attempt", "n"} & set(file.roles):
-            yield ONE_MODEL(file=file.name, columns=file.unused)
-
-
-def _roles(counts: Counts) -> Iterator[Said]:
-    """Columns that differ by file, and attempts without a value of a role."""
-    facts = counts.facts
     for role, attempts in counts.attempts.items():
         columns = list(dict.fromkeys(f.roles[role] for f in facts.inputs if role in f.roles))
         if len(columns) > 1:
             yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
             yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
+    yield from (POOLED_SETTINGS(setting=name) for name in facts.varying)
 
 
-def _runs(counts: Counts) -> Iterator[Said]:
-    """Runs of one model whose attempts are read as attempts of the same tasks."""
-    models: dict[int, list[str]] = {}
-    for model in dict.fromkeys(model for model, *_ in counts.series):
-        if model in counts.facts.runs:
-            models.setdefault(counts.facts.runs[model], []).append(model)
-    for runs, names in models.items():
-        yield POOLED_RUNS(runs=runs, models=names)
-
-
-def _similar_names(counts: Counts) -> Iterator[Said]:
-    """Models whose names differ in case and signs only: org/alpha and org__alpha."""
-    names: dict[str, dict[str, None]] = {}
-    for model, *_ in counts.series:
-        plain = re.sub(r"[\W_]+", "-", model.casefold())
-        names.setdefault(plain, {})[model] = None
-    for spellings in names.values():
-        if len(spellings) > 1:
-            yield SIMILAR_NAMES(names=list(map(repr, spellings)), count=len(spellings))
-
-
-def short_notes(facts: Sequence[Fact], short_tasks: str) -> list[Said]:
+def notes_of_values(facts: Sequence[Fact], short_tasks: str) -> list[Said]:
     """One warning per cause: which metrics of which models have tasks with too few attempts."""
-    numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}
     empty = NO_NUMBER if short_tasks == "drop" else SHORT_TASKS
-    for fact in facts:
-        if fact.estimate.reason:
-            message = empty if fact.estimate.value is None else SHORT_TASKS_DROPPED
-            cause = message, fact.estimate.reason
-            numbers.setdefault(cause, []).append((fact.name, series_name(fact.series)))
-    return [
-        message(numbers=numbers_of_models(pairs), reason=reason)
-        for (message, reason), pairs in numbers.items()
-    ]
+    return _notes_of_numbers(
+        (fact, empty if fact.estimate.value is None else SHORT_TASKS_DROPPED, fact.estimate.reason)
+        for fact in facts
+    )
 
 
-def flaw_notes(facts: Sequence[Fact]) -> list[Said]:
+def notes_of_intervals(facts: Sequence[Fact]) -> list[Said]:
     """One message per thing that is special about intervals, with the numbers it is true of.
 
     A warning where it is why there is none: the context says which intervals there are to be.
     """
+    return _notes_of_numbers(
+        (fact, NO_INTERVAL if fact.estimate.low is None else SPECIAL_INTERVAL, fact.flaw)
+        for fact in facts
+    )
+
+
+def _notes_of_numbers(causes: Iterable[tuple[Fact, Message, str]]) -> list[Said]:
+    """Each message and reason once, with its numbers; none where there is no reason."""
     numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}
-    for fact in facts:
-        if fact.flaw:
-            message = NO_INTERVAL if fact.estimate.low is None else SPECIAL_INTERVAL
-            numbers.setdefault((message, fact.flaw), []).append(
-                (fact.name, series_name(fact.series))
-            )
+    for fact, message, reason in causes:
+        if reason:
+            pairs = numbers.setdefault((message, reason), [])
+            pairs.append((fact.name, series_name(fact.series)))
     return [
-        message(numbers=numbers_of_models(pairs), reason=flaw)
-        for (message, flaw), pairs in numbers.items()
+        message(numbers=numbers_of_models(pairs), reason=reason)
+        for (message, reason), pairs in numbers.items()
     ]

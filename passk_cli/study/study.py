@@ -17,7 +17,7 @@ from passk_cli.report.plot import Plot
 from passk_cli.report.words import sized
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, across, tidy
-from passk_cli.study.notes import reading_notes
+from passk_cli.study.notes import notes_of_intervals, notes_of_values, reading_notes
 from passk_cli.study.rules import Rules
 from passk_cli.study.signature import signature
 from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
@@ -118,7 +118,15 @@ class Study:
                 else replace(across(next(ends), next(ends)), values=each)
                 for each in values
             ]  # fmt: skip
-        facts = [_blank(each, confidence) for each in values]
+        facts = [
+            Fact(
+                each.series, each.metric.name, each.metric.k,
+                Estimate(None, reason=each.reason, share=each.metric.unit == "share"),
+                size=Size(len(each.n), int(each.n.min()), int(each.n.max())),
+                method=confidence.method, level=confidence.interval_level, values=each,
+            )
+            for each in values
+        ]  # fmt: skip
         there = [at for at, each in enumerate(values) if each.there]
         samples = [values[at].sample(confidence) for at in there]
         limited = _with_limits([facts[at] for at in there], samples, confidence)
@@ -176,13 +184,11 @@ class Study:
 
         short : the facts whose lack of attempts is told; all of them when None.
         """
-        from passk_cli.study.notes import flaw_notes, short_notes
-
         return [
             *reading_notes(self.counts),
             *self.reading,
-            *short_notes(facts if short is None else short, self.short_tasks),
-            *flaw_notes(facts),
+            *notes_of_values(facts if short is None else short, self.short_tasks),
+            *notes_of_intervals(facts),
         ]
 
     def sizes(self, facts: Iterable[Fact]) -> str:
@@ -212,9 +218,9 @@ class Study:
         """
 
         def methods() -> Methods:
-            from passk_cli.study.methods import methods
+            from passk_cli.study.methods import methods_of
 
-            return methods(self.counts, self.confidence, facts, entries)
+            return methods_of(self.counts, self.confidence, facts, entries)
 
         short = None if self.short_tasks == "empty" else self.short_tasks
         confidence = {} if "interval" in decided else self.confidence.signature()
@@ -235,22 +241,16 @@ class Study:
         )
 
 
-def _blank(values: TaskValues, confidence: Confidence) -> Fact:
-    """The fact of these values, yet without a number."""
-    metric, n = values.metric, values.n
-    return Fact(
-        values.series, metric.name, metric.k,
-        Estimate(None, reason=values.reason, share=metric.unit == "share"),
-        size=Size(len(n), int(n.min()), int(n.max())),
-        method=confidence.method, level=confidence.interval_level, values=values,
-    )  # fmt: skip
-
-
 def _with_limits(
     facts: Sequence[Fact], samples: Sequence[Sample], confidence: Confidence
 ) -> list[Fact]:
     """Facts with their samples' means, and limits, or errors where limits are not asked for."""
-    errors = [_error(sample, confidence) for sample in samples]
+    errors = [sample.se for sample in samples]
+    if confidence.population == THESE_TASKS:
+        # Over repeated attempts at these tasks.
+        sums = [math.nan if s.within is None else float(s.within.sum()) for s in samples]
+        errors = [None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
+                  for variance, sample in zip(sums, samples, strict=True)]  # fmt: skip
     estimates = [
         replace(fact.estimate, value=sample.mean)
         for fact, sample in zip(facts, samples, strict=True)
@@ -268,11 +268,3 @@ def _with_limits(
         )
         for fact, estimate, se, each in zip(facts, estimates, errors, limits, strict=True)
     ]  # fmt: skip
-
-
-def _error(sample: Sample, confidence: Confidence) -> float | None:
-    """The standard error over new tasks, or over repeated attempts at these; None if unknown."""
-    if confidence.population != THESE_TASKS:
-        return sample.se
-    variance = math.nan if sample.within is None else float(sample.within.sum())
-    return None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
