@@ -119,12 +119,6 @@ def sections_of(
         yield group, options
 
 
-def options_of(groups: Iterable[type], without: Iterable[str] = ()) -> Iterator[DeclaredOption]:
-    """Every option of the groups in turn, as in `sections_of`."""
-    for _, options in sections_of(groups, without):
-        yield from options
-
-
 def named_files(group: type, given: Mapping[str, Any], file: str) -> list[str]:
     """The files that options name, of those that are "read" or "written"."""
     values = [given.get(name) for name, (option, _) in declared(group).items()

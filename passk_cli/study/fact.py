@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Size(NamedTuple):
-    """What a number rests on: tasks, and the fewest and most attempts at one of them.
+    """Size of the data behind a number: tasks, and the fewest and most attempts at one of them.
 
     None where there is no such number, as of tasks where a plan finds none to be enough.
     """
@@ -60,7 +60,7 @@ class Fact:
 
     @property
     def note(self) -> str:
-        """What qualifies the number, in one line."""
+        """Qualifications of the number, in one line."""
         return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
 
     def point(self, y: str, **more: Cell) -> dict[str, Cell]:

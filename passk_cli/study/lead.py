@@ -76,18 +76,10 @@ def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
     failing, passing = means[:, ::2], means[:, 1::2]
     shares: list[Cell] = []
     for i in range(len(rivals)):
-        low, high = (
-            float(lead_shares(_with_column(others, i, own[:, i]))[i])
-            for own, others in ((failing, passing), (passing, failing))
-        )
-        shares.append(ranged(low, high))
+        ends = []
+        for own, others in ((failing, passing), (passing, failing)):
+            columns = others.copy()
+            columns[:, i] = own[:, i]
+            ends.append(float(lead_shares(columns)[i]))
+        shares.append(ranged(ends[0], ends[1]))
     return shares
-
-
-def _with_column(
-    columns: NDArray[np.float64], place: int, column: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The columns with another at one place."""
-    other = columns.copy()
-    other[:, place] = column
-    return other

@@ -59,7 +59,7 @@ class Section(Generic[Record]):
         return ()
 
     def messages(self) -> Iterable[Said]:
-        """What a reader must know beside the answer."""
+        """Messages: facts a reader must know beside the answer."""
         return ()
 
     def plots(self) -> tuple[Plot, ...]:

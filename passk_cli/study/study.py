@@ -92,7 +92,10 @@ class Study:
     def facts(
         self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
     ) -> list[Fact]:
-        """The same as numbers: means over tasks with their intervals."""
+        """The mean over tasks of each series × metric, with its interval.
+
+        metrics, only : as of `values`.
+        """
         return self.facts_of(self.values(metrics, only))
 
     def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Fact:

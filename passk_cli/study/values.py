@@ -62,7 +62,7 @@ class TaskValues:
 
     @property
     def ends(self) -> tuple[TaskValues, TaskValues]:
-        """The same where the missing outcomes fail, and where they pass."""
+        """The values where the missing outcomes fail, and where they pass."""
         failing = replace(self, passing=None)
         return failing, self.passing or failing
 
@@ -98,14 +98,14 @@ class TaskValues:
 
     @property
     def estimate(self) -> Cell:
-        """The same, and a range where outcomes are missing that may pass or fail."""
+        """The mean; a range where outcomes are missing that may pass or fail."""
         share = self.metric.unit == "share"
         return (
             self.mean if self.passing is None else ranged(self.mean, self.passing.mean, share=share)
         )
 
     def on(self, tasks: Ints) -> TaskValues:
-        """The same on some of its tasks."""
+        """The values of some of its tasks."""
         at = np.searchsorted(self.tasks, tasks)
         codes = None if self.clusters is None else _without_gaps(self.clusters[at])
         values = self.values[at] if self.there else self.values
@@ -145,11 +145,11 @@ class TaskValues:
         return share_within(self.values, within)
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
-        """What no value can pass; infinite where that is not known."""
+        """Least and largest possible value; infinite where that is not known."""
         return self.metric.bounds or self.metric.bounds_within(confidence.bounds)
 
     def sample(self, confidence: Confidence) -> Sample:
-        """What the interval methods take; only where there are values."""
+        """The values as interval methods take them; only where there are some."""
         fixed = confidence.population == THESE_TASKS
         low, high = self.bounds(confidence)
         if self.metric.bounds is None and self.attempts is not None:
@@ -171,7 +171,7 @@ class TaskValues:
 
     @property
     def passes(self) -> tuple[Passes, ...]:
-        """What the values were computed from, where a hull can be made of it; else nothing."""
+        """Counts behind the values, where a hull can be made of them; else nothing."""
         known = Passes(self.metric, self.n, self.c)
         return (known,) if self.attempts is None and known.possible else ()
 
@@ -272,7 +272,7 @@ def _require_inside(name: str, scores: Floats, low: float, high: float) -> None:
 
 
 def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
-    """What the attempts of neighbouring cells were: their scores, answers, solutions or order.
+    """Scores, answers, solutions or order of the attempts of neighbouring cells.
 
     Errors: ParameterError when the counts were read without it.
     """

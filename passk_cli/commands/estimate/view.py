@@ -54,7 +54,7 @@ class Estimates(Numbers):
             )  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        """What the numbers rest on, and how certain they are."""
+        """Tasks and attempts behind the numbers, and their intervals."""
         yield self.study.sizes(self.facts())
         yield self.study.confidence.words()
         if any(fact.estimate.value is None for fact in self.facts()):
