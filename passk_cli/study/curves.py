@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
+from passk_cli.files.rates import Family
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import Setting, Spread, both_gains, gains, spread_of_rates
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -21,17 +23,12 @@ from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.study.fact import Fact, Size, across
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues, require_monotone
 from passk_cli.text import plural
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.files.rates import Family
-    from passk_cli.study.study import Study
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.inference.intervals import GUARDED, GUARDED_T, METHODS, TANGO, check
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Limits
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
@@ -19,12 +21,7 @@ from passk_cli.study.lead import attempts_agree, on_shared_tasks, resampled_mean
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.counts import Counts
-
-    Draws = NDArray[np.float64]
+Draws = NDArray[np.float64]
 
 USUAL = {
     NEW_TASKS: ("guard", "percentile", "bca", "t"),

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.streams import stream
-from passk_cli.metrics.registry import task_values
+from passk_cli.metrics.registry import Metric, task_values
+from passk_cli.outcomes.counts import Counts
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.metrics.registry import Metric
-    from passk_cli.outcomes.counts import Counts
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def posterior_rates(counts: Counts, s: int, runs: int, seed: int, *, alike: bool) -> Floats:

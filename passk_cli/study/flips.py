@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.flips import Chances, boschloo, chances, flipped, number_law, range_of
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural, series_name
 from passk_cli.study.fact import Fact, Size
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.study.study import Study
-    from passk_cli.study.values import Series
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 IMPROVED, REGRESSED = "improved", "regressed"
 _FLIPS = {1: "to passing", -1: "to failing", 0: ""}

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, ranged
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.values import TaskValues
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.study.confidence import Confidence
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
+from passk_cli.study.sides import Sides
+from passk_cli.study.values import Series
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.study.sides import Sides
-    from passk_cli.study.values import Series
-
-    Ints = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 _NONE = np.zeros(0, dtype=np.int64)
 

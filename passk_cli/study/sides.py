@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.baseline import clusters_of, label_of
 from passk_cli.study.losses import BECAME
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.outcomes.provenance import ReadFacts
-    from passk_cli.study.study import Study
 
 
 @dataclass(frozen=True)

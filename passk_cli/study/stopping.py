@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.inference.stopping import (
     FIRST_PASS,
@@ -17,12 +17,7 @@ from passk_cli.inference.stopping import (
     stopping,
 )
 from passk_cli.message import WARNING, Message, Said
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.counts import Counts
-
+from passk_cli.outcomes.counts import Counts
 
 # pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
 _BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import Said
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate, Methods, Report, Sentence, Table
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import sized
@@ -21,12 +24,6 @@ from passk_cli.study.notes import notes_of_intervals, notes_of_values, reading_n
 from passk_cli.study.rules import Rules
 from passk_cli.study.signature import signature
 from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.metrics.registry import Metric
-    from passk_cli.outcomes.counts import Counts
 
 
 @dataclass(frozen=True)

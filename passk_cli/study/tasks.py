@@ -6,24 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import item_rest
 from passk_cli.inference.single import rate_limits
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import natural
 from passk_cli.study.flips import strips_of
 from passk_cli.study.values import Series
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.counts import Counts
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 # The classes of a task, the one that says most about chance first.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (

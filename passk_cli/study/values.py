@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.attempts import share_within, within_variance, within_variance_of
@@ -18,18 +19,14 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import attempt_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric, needs, task_values
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import plural, series_name, span
+from passk_cli.study.confidence import Confidence
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.attempts import Attempts
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.study.confidence import Confidence
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 Series = tuple[str, ...]
 NOTHING: Floats = np.empty(0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
@@ -16,13 +16,9 @@ from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Column
 from passk_cli.study.comparison import Comparison
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.values import Series, TaskValues
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.study.confidence import Confidence
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,15 +16,13 @@ from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import series_name
 from passk_cli.study.comparison import Comparison
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Side
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from passk_cli.study.ranks import Rank
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
-
-if TYPE_CHECKING:
-    from passk_cli.study.confidence import Confidence
-    from passk_cli.study.study import Study
 
 SIGNS = {UNDECIDED: "~", EQUIVALENT: "="}
 _TURNED = {BETTER: WORSE, WORSE: BETTER}

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import stream
 from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
 from passk_cli.study.pairs import BETTER, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.counts import Counts
 
 _TURNED = {BETTER: WORSE, WORSE: BETTER}
 _EMPTY, _LONE = "empty", "n = 1"
