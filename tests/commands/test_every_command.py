@@ -567,6 +567,9 @@ def test_what_is_saved_is_what_is_written(
     else:
         with pytest.raises(passk_cli.ParameterError, match="there is nothing to draw"):
             saved.save(tmp_path / "chart.svg")
-    for wrong, problem in (({}, "no format has this suffix"), ({"theme": "x"}, 'theme="x": choose one of')):
+    for wrong, problem in (
+        ({}, "no format has this suffix"),
+        ({"theme": "x"}, 'theme="x": choose one of'),
+    ):
         with pytest.raises(passk_cli.ParameterError, match=problem):
             saved.save(tmp_path / ("x.svg" if wrong else "x.nonsense"), **wrong)

@@ -257,7 +257,9 @@ def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, tmp_path: Pat
     ask = ["gate", str(path), "--min", "pass@1=0.6", "--min-by", "estimate", "--missing", "bounds"]
     done = passk(*ask)
     assert done.code == 1
-    assert "a, pass@1 ≥ 0.6 (estimate): 0.500–0.750 [0.069, 0.994]; worst case: fail, best" in done.out
+    assert (
+        "a, pass@1 ≥ 0.6 (estimate): 0.500–0.750 [0.069, 0.994]; worst case: fail, best" in done.out
+    )
     assert "undecided (worst case: fail, best case: pass)" in done.out
     assert "missing outcomes tried as fail and as pass · undecided counts as fail" in done.out
     assert "1 rule would fail for some values of the missing outcomes" in done.err
