@@ -494,7 +494,7 @@ def _chart_rows(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str,
     ks = np.unique([k for model in every for k in model.ks])
     chart_ks = set(spread_out(ks, _MOST_DRAWN).tolist())
     return [
-        point.point("value", curve=name, k=point.k)
+        point.point("value", model=series_name(model.series), curve=name, k=point.k)
         for model in every
         for name in names
         for point in model.points.get(name, ())
