@@ -34,8 +34,6 @@ _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%)|(?<=\d) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=<) (?=\d)"
 )
-    r"(?<=\d) (?=%)|(?<=\d) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=<) (?=\d)"
-)
 # Word → its colour; the word itself says as much.
 _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
