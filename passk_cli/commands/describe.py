@@ -66,8 +66,8 @@ class Describe(Question):
             n = counts.n[counts.rows_of(s)]
             low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
             rate = None if counts.facts.not_understood else ranged(low, high)
-            sizes.append(Size(series, n, rate))
-        models = Models(study, sizes, first=_MODELS)
+            sizes.append(Extent(series, n, rate))
+        models = EachModel(study, sizes, first=_MODELS)
         inputs = counts.facts.inputs
         short, every = list(_alike(inputs)), [fact for file in inputs for fact in _of(file)]
         report = view(
@@ -120,7 +120,7 @@ class EachFile(Facts):
         yield from ()
 
 
-class Size(NamedTuple):
+class Extent(NamedTuple):
     """One model's tasks and attempts.
 
     n : attempts at each task.  rate : passes among attempts, a range where outcomes are missing
@@ -132,12 +132,12 @@ class Size(NamedTuple):
     rate: Cell
 
 
-def _end(size: Size, at: int) -> Cell:
+def _end(size: Extent, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
 @dataclass(frozen=True)
-class Models(Section[Size]):
+class EachModel(Section[Extent]):
     """Tasks, attempts and the largest k of each model."""
 
     title = "Models"
@@ -194,7 +194,7 @@ class Models(Section[Size]):
             yield replace(table, shown=ALWAYS if self.differ else FULL)
 
 
-SECTIONS = (Facts, Models)
+SECTIONS = (Facts, EachModel)
 COMMAND = Command(Describe, (Request,), view="passk_cli.commands.describe")
 
 

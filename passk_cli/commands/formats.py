@@ -19,7 +19,7 @@ _KINDS = (
 )
 
 
-class Format(NamedTuple):
+class KnownFormat(NamedTuple):
     """A format.
 
     kind : "harness", "general" (records and tables) or "refused".  rule : what passes in it.
@@ -73,7 +73,7 @@ class Kinds(Section[tuple[str, str]]):
 
 
 @dataclass(frozen=True)
-class EachFormat(Section[Format]):
+class EachFormat(Section[KnownFormat]):
     """The outcomes that pass in each format, and where its layout was read."""
 
     shown = FULL
@@ -112,7 +112,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def _lines(every: Sequence[Format]) -> Iterator[tuple[str, str]]:
+def _lines(every: Sequence[KnownFormat]) -> Iterator[tuple[str, str]]:
     """Each kind and the names of its formats, in lines of a terminal."""
     for kind in dict.fromkeys(each.kind for each in every):
         names = sorted(each.name for each in every if each.kind == kind)
@@ -120,14 +120,14 @@ def _lines(every: Sequence[Format]) -> Iterator[tuple[str, str]]:
         yield from zip([kind, *[""] * (len(text) - 1)], text, strict=True)
 
 
-def _formats() -> Iterator[Format]:
+def _formats() -> Iterator[KnownFormat]:
     """Harnesses first, tables last."""
     from passk_cli.files.formats import FORMATS
     from passk_cli.files.request import TABLES
 
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
-        yield Format(name, form.kind, form.rule, source)
+        yield KnownFormat(name, form.kind, form.rule, source)
     outcome = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
     for name, source in TABLES.items():
-        yield Format(name, "general", outcome, source)
+        yield KnownFormat(name, "general", outcome, source)

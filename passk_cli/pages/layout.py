@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.charts.look import Look, prepared
 from passk_cli.render.style import Style, answer, heading, parts
-from passk_cli.report.model import ALWAYS, Cell, Column, Estimate, Panel, Report, Section, Table
+from passk_cli.report.model import ALWAYS, Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct
 from passk_cli.text import printable
 
@@ -69,7 +69,7 @@ class SectionView:
     panels: tuple[PanelView, ...]
 
 
-def sections(page: Sequence[Section], style: Style) -> tuple[SectionView, ...]:
+def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
     """The sections, with addresses that no name from the data is part of."""
     views = []
     for place, section in enumerate(page):

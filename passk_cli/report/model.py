@@ -193,7 +193,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Section:
+class Chapter:
     """The panels about one group of tasks, such as a benchmark; title "" where there is one."""
 
     title: str
@@ -210,7 +210,7 @@ class Document:
     """
 
     title: str
-    sections: tuple[Section, ...]
+    sections: tuple[Chapter, ...]
     absent: tuple[str, ...] = ()
     command: str = ""
 

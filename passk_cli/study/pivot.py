@@ -14,7 +14,7 @@ from passk_cli.study.values import Series
 
 
 @dataclass(frozen=True)
-class Row:
+class SeriesRow:
     """The numbers of one series, by their names."""
 
     series: Series
@@ -26,12 +26,12 @@ class Row:
         return [fact.size for fact in self.numbers.values()]
 
 
-def rows_of(facts: Iterable[Fact]) -> list[Row]:
+def rows_of(facts: Iterable[Fact]) -> list[SeriesRow]:
     """A row per series, in the order in which they first come."""
     by_series: dict[Series, dict[str, Fact]] = {}
     for fact in facts:
         by_series.setdefault(fact.series, {})[fact.name] = fact
-    return [Row(series, numbers) for series, numbers in by_series.items()]
+    return [SeriesRow(series, numbers) for series, numbers in by_series.items()]
 
 
 class Number(NamedTuple):
@@ -54,7 +54,7 @@ NUMBER = Column(
 
 
 @dataclass(frozen=True)
-class Numbers(Section[Row]):
+class Numbers(Section[SeriesRow]):
     """A row per series and a column per number; tasks and attempts where they differ."""
 
     columns: ClassVar[tuple[Column, ...]] = (

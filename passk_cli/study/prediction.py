@@ -50,7 +50,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class _Curve:
+class _FittedCurve:
     """The curve that is asked for: rates are the tasks of its series at k = 1."""
 
     rates: TaskValues
@@ -67,7 +67,7 @@ class _Curve:
 
 
 @dataclass(frozen=True)
-class Refusal(_Curve):
+class Refusal(_FittedCurve):
     """A curve of which nothing can be predicted.  facts : the reason, at each k asked for."""
 
     reason: str
@@ -75,7 +75,7 @@ class Refusal(_Curve):
 
 
 @dataclass(frozen=True)
-class Prediction(_Curve):
+class Prediction(_FittedCurve):
     """The predictions of one curve.
 
     ahead : the curve, and those of the models.

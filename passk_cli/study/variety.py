@@ -12,7 +12,7 @@ from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact
-from passk_cli.study.pivot import Row
+from passk_cli.study.pivot import SeriesRow
 from passk_cli.study.study import Study
 from passk_cli.study.values import attempts_of
 
@@ -33,7 +33,7 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
     ]
 
 
-def variety(study: Study, place: int) -> Row:
+def variety(study: Study, place: int) -> SeriesRow:
     """The numbers of the series at a place of the counts.
 
     The metrics of the study; variety@k and least variety@k of each gain@k; solutions per task
@@ -47,7 +47,7 @@ def variety(study: Study, place: int) -> Row:
     for gain in gains:
         facts += _variety_of(gain, kinds[gain.k])
     facts += _solutions(study, place)
-    return Row(study.counts.series[place], {fact.name: fact for fact in facts})
+    return SeriesRow(study.counts.series[place], {fact.name: fact for fact in facts})
 
 
 def _variety_of(gain: Fact, kinds: Fact) -> Iterator[Fact]:

@@ -170,7 +170,7 @@ class Compare(Question):
         study = replace(study, confidence=confidence.as_used(adjustment.methods))
         alone = not study.counts.group_names and len({pair.models for pair in own}) == 1
         sections: list[Section[Any]] = [
-            view.Pairs(study, own, adjustment, baseline or "", alone, not bands)
+            view.AllPairs(study, own, adjustment, baseline or "", alone, not bands)
         ]
         if baseline is None:
             standings = pairs.standings(ranks, own)

@@ -513,7 +513,7 @@ class Compared(Section[Pair]):
 
 
 @dataclass(frozen=True)
-class Pairs(Compared):
+class AllPairs(Compared):
     """The difference of every pair at every metric.
 
     adjustment : of all that was tested together.  baseline : the model that all are compared with;
@@ -738,7 +738,7 @@ class Changes(Compared):
 SECTIONS = (
     Ranking,
     Baseline,
-    Pairs,
+    AllPairs,
     Changes,
     Crossings,
     Bands,

@@ -32,7 +32,7 @@ from passk_cli.study.curves import (
 )
 from passk_cli.study.extremes import bare, named, range_of
 from passk_cli.study.fact import Fact
-from passk_cli.study.pivot import Number, Numbers, Row
+from passk_cli.study.pivot import Number, Numbers, SeriesRow
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field
 
 if TYPE_CHECKING:
@@ -325,10 +325,10 @@ K = Column(
 )  # fmt: skip
 
 
-def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[Row]:
+def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[SeriesRow]:
     """A row per model and k of the tables.  names : of curves; those measured where empty."""
     return [
-        Row(model.series, {name: model.at(name, k) for name in names or model.measured})
+        SeriesRow(model.series, {name: model.at(name, k) for name in names or model.measured})
         for model in models
         for k in model.shown
         if not names or (names[0] in model.points and k > 1)
@@ -376,7 +376,7 @@ class Climbs(Section[Climb]):
 
 
 @dataclass(frozen=True)
-class UnevenTasks(Section[Row]):
+class UnevenTasks(Section[SeriesRow]):
     """A row per model and k: Δ_k and the coverage deficit."""
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"

@@ -15,7 +15,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.extremes import bare, named, range_of
 from passk_cli.study.metrics import supported_k
-from passk_cli.study.pivot import NUMBER, Number, Numbers, Row
+from passk_cli.study.pivot import NUMBER, Number, Numbers, SeriesRow
 from passk_cli.study.section import GROUPS, MODEL, Section
 from passk_cli.study.values import Series
 from passk_cli.study.variety import CORRECT, DISTINCT, FLAG
@@ -164,7 +164,7 @@ class Gain(NamedTuple):
 
     series: Series
     k: int
-    row: Row
+    row: SeriesRow
 
     def at_k(self, family: str) -> Estimate:
         """The number of a family at this k."""

@@ -164,7 +164,7 @@ class Gate(
         """
         from passk_cli.commands.gate.judgement import at_both_ends
         from passk_cli.commands.gate.trial import Trial
-        from passk_cli.commands.gate.view import ITSELF, Entry, Rehearsal, Rules, rehearsed
+        from passk_cli.commands.gate.view import ITSELF, Rehearsal, RuleTable, TableLine, rehearsed
         from passk_cli.study.section import view
         from passk_cli.study.sides import against, sides_of
         from passk_cli.study.values import require_monotone
@@ -189,8 +189,8 @@ class Gate(
                 "no rule was checked: the new run and the baseline share no group; see --by",
                 name="nothing-to-compare",
             )
-        entries = [Entry(line) for _, line in lines]
-        section = Rules(whole, entries, trial, rules, self.on_undecided)
+        entries = [TableLine(line) for _, line in lines]
+        section = RuleTable(whole, entries, trial, rules, self.on_undecided)
         if self.rehearse:
             most = self.max_false_alarms
             entries, setting = rehearsed(trial, rules, lines, self.on_undecided, most)

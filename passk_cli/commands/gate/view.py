@@ -122,7 +122,7 @@ FEW_REHEARSALS = Message(
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableLine:
     """A rule about a candidate, and what its rehearsal showed; Nones where outcomes do not decide.
 
     odds : at the estimated rates.  predicted : at rates as uncertain as the data leave them.
@@ -222,7 +222,7 @@ _REHEARSED = (
 
 
 @dataclass(frozen=True)
-class Rules(Section[Entry]):
+class RuleTable(Section[TableLine]):
     """Every rule for every candidate: its evidence and its verdict.
 
     trial : both sides.  rules : those asked for.  on_undecided : "pass" or "fail".
@@ -421,7 +421,7 @@ class Rules(Section[Entry]):
 
 
 @dataclass(frozen=True)
-class Rehearsal(Rules):
+class Rehearsal(RuleTable):
     """Each rule where nothing changed, and the smallest drop that it detects.
 
     whole : the gate as a whole; of a rehearsal that is judged, with a verdict.
@@ -467,7 +467,7 @@ class Rehearsal(Rules):
         *_REHEARSED,
     )  # fmt: skip
 
-    whole: Entry
+    whole: TableLine
     setting: Stage
     most: float | None = None
 
@@ -544,7 +544,7 @@ class Rehearsal(Rules):
         return {**entries, "rehearsals": self.setting.runs, "seed": confidence.seed}
 
 
-SECTIONS = (Rules, Rehearsal)
+SECTIONS = (RuleTable, Rehearsal)
 
 
 def rehearsed(
@@ -553,7 +553,7 @@ def rehearsed(
     lines: Sequence[tuple[int, Judgement]],
     on_undecided: str,
     most: float | None,
-) -> tuple[list[Entry], Stage]:
+) -> tuple[list[TableLine], Stage]:
     """Every line with what its rehearsal showed, and last the gate as a whole.
 
     lines : with the place of their rule.  most : as in `Rehearsal`.
@@ -570,7 +570,7 @@ def rehearsed(
         rehearsal = () if line is None else (
             odds[line], predicted[line], setting.catch(line), best[line], worst[line]
         )  # fmt: skip
-        entries.append(Entry(judgement, *rehearsal))
+        entries.append(TableLine(judgement, *rehearsal))
     both = setting.unchanged[1], predictive.unchanged[1]
     if any(entry.line.failing and entry.odds is None for entry in entries):
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
@@ -588,10 +588,10 @@ def rehearsed(
         finding = (*finding, f", {'' if verdict == FAIL else 'not '}more than ", given)
     blank = Fact(("", *[""] * len(trial.study.counts.group_names)), "", None, Estimate(None))
     line_of_all = Judgement(words, blank, verdict, finding, limit=most, failing=verdict == FAIL)
-    return [*entries, Entry(line_of_all, *both)], setting
+    return [*entries, TableLine(line_of_all, *both)], setting
 
 
-def _rank(entry: Entry) -> tuple[bool, int, float]:
+def _rank(entry: TableLine) -> tuple[bool, int, float]:
     """Rows that shut the gate first, then by the verdict; the whole gate last."""
     line = entry.line
     if line.verdict not in _ORDER or line.rule.startswith(WHOLE):
@@ -599,7 +599,7 @@ def _rank(entry: Entry) -> tuple[bool, int, float]:
     return not line.failing, _ORDER.index(line.verdict), 0.0
 
 
-def _merged(entries: Sequence[Entry], room: int, noun: str) -> list[Entry]:
+def _merged(entries: Sequence[TableLine], room: int, noun: str) -> list[TableLine]:
     """The rows of a screen: what passes for all models in one row, and the first of the others.
 
     noun : what a row is about, "model" or "group".
@@ -629,10 +629,10 @@ def _merged(entries: Sequence[Entry], room: int, noun: str) -> list[Entry]:
         rest[0].line, name=f"{len(rest)} more rows", words=("--full",), reason="",
         verdict=", ".join(verdicts), counted=" ", details=(),
     )  # fmt: skip
-    return [*others[:kept], Entry(last), *passes]
+    return [*others[:kept], TableLine(last), *passes]
 
 
-def _one_row(passing: Sequence[Entry], noun: str, *, whole: bool) -> Entry:
+def _one_row(passing: Sequence[TableLine], noun: str, *, whole: bool) -> TableLine:
     """One row of a rule that several models pass: their counts together, or the lowest number."""
     number = len(passing)
     name = f"{number} other {noun}s"
@@ -643,14 +643,16 @@ def _one_row(passing: Sequence[Entry], noun: str, *, whole: bool) -> Entry:
     line = replace(lines[0], name=name, reason="", details=())
     if not lines[0].counted:
         lowest = min(lines, key=lambda line: line.fact.estimate.value or 0.0)
-        return Entry(replace(line, fact=lowest.fact, name=f"lowest of {name.removeprefix('all ')}"))
+        return TableLine(
+            replace(line, fact=lowest.fact, name=f"lowest of {name.removeprefix('all ')}")
+        )
     if len(counted) == 1:
-        return Entry(replace(line, counted=f"{counted[0]} each"))
+        return TableLine(replace(line, counted=f"{counted[0]} each"))
     pairs = [re.search(r"([\d,]+) of ([\d,]+)", line.counted) for line in lines]
     if any(pair is None for pair in pairs):
-        return Entry(replace(line, counted=f"from {counted[0]} to {counted[-1]}"))
+        return TableLine(replace(line, counted=f"from {counted[0]} to {counted[-1]}"))
     sums = (sum(int(pair[at].replace(",", "")) for pair in pairs if pair) for at in (1, 2))
-    return Entry(replace(line, counted=" of ".join(f"{each:,}" for each in sums)))
+    return TableLine(replace(line, counted=" of ".join(f"{each:,}" for each in sums)))
 
 
 def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
@@ -760,7 +762,7 @@ def _of_tasks(trial: Trial, compares: bool) -> Iterator[Said]:
                 yield GROUP_NOT_RUN(model=model, group=series_name(group))
 
 
-def _doubt(entry: Entry, on_undecided: str) -> Iterator[Said]:
+def _doubt(entry: TableLine, on_undecided: str) -> Iterator[Said]:
     """A rule that decides nothing: no run of this shape passes it, or none fails it."""
     shut = (FAIL, ERROR, UNDECIDED) if on_undecided == FAIL else (FAIL, ERROR)
     best, worst, rule = entry.best, entry.worst, entry.line.rule

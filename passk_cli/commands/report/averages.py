@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from passk_cli.commands.report.gathered import Gathered
 
 
-class Average(NamedTuple):
+class GroupAverage(NamedTuple):
     """The macro averages of one model: metric → the number, or why there is none."""
 
     model: str
@@ -24,7 +24,7 @@ class Average(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MacroAverages(Section[Average]):
+class MacroAverages(Section[GroupAverage]):
     """The macro average of every model at every metric.
 
     units : metric → kind of its numbers.  independent : whether groups share no tasks.
@@ -87,10 +87,8 @@ def macro_panel(study: Gathered, whole: Report) -> Panel:
         return Estimate(mean.mean, mean.se, mean.low, mean.high, share=share)
 
     metrics = list(dict.fromkeys(metric for _, metric in numbers))
-    section = MacroAverages(
-        study, [Average(model, {m: average(model, m) for m in metrics}) for model in study.models],
-        kinds, independent,
-    )  # fmt: skip
+    rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in study.models]
+    section = MacroAverages(study, rows, kinds, independent)
     (table,) = section.tables()
     return Panel(
         "macro",

@@ -23,7 +23,7 @@ from passk_cli.commands.report.parts import (
 from passk_cli.errors import PasskError
 from passk_cli.message import Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Document, Panel, Report, Section, Sentence
+from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.extremes import groups_named
 
@@ -39,13 +39,13 @@ def page_report(study: Gathered, title: str) -> Report:
 
     title : of the page.
     """
-    page, counts = _Page(study), study.counts
+    page, counts = _Draft(study), study.counts
     groups = list(dict.fromkeys(series[1:] for series in counts.series))
     whole = page.estimates(counts)
     sections = [page.section(values, None if counts.group_names else whole) for values in groups]
     overall = page.overall(whole, len(groups))
     if counts.group_names:
-        sections.append(Section("All groups", overall))
+        sections.append(Chapter("All groups", overall))
     else:
         sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
     return replace(
@@ -58,7 +58,7 @@ def page_report(study: Gathered, title: str) -> Report:
 
 
 @dataclass(frozen=True)
-class _Page:
+class _Draft:
     """A page in the making.
 
     absent : (title, reason) of each part that is not shown → the sections that lack it.
@@ -80,7 +80,7 @@ class _Page:
         few = {"metrics": ends} if len(self.study.models) > MANY else {}
         return self.study.ask("estimate", counts, **few)
 
-    def section(self, values: tuple[str, ...], estimates: Report | None) -> Section:
+    def section(self, values: tuple[str, ...], estimates: Report | None) -> Chapter:
         """The panels about one group of tasks.
 
         estimates : of that group, where they are known; None to make them.
@@ -106,7 +106,7 @@ class _Page:
                 # finding: of one pair how many, of several those with more than chance explains.
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[-1:]
-        return Section(name, tuple(panels), answer)
+        return Chapter(name, tuple(panels), answer)
 
     def overall(self, whole: Report, groups: int) -> tuple[Panel, ...]:
         """The panels about all groups together."""
@@ -177,7 +177,7 @@ def _own_options(text: str, command: str) -> str:
     return f"{text} ({' and '.join(foreign)}: {noun} of passk {command})"
 
 
-def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
+def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
     """The findings of the first sections, each under its name where there are several."""
     if groups == 1:
         yield from sections[0].answer
@@ -190,7 +190,7 @@ def _finding(sections: Sequence[Section], groups: int) -> Iterator[Sentence]:
         yield (f"{plural(groups - 3, 'more group')} below.",)
 
 
-def _messages(sections: Sequence[Section], groups: int) -> Iterator[Said]:
+def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Said]:
     """Those of all panels once, warnings first; where only some groups have one, it says which."""
     titles: dict[Said, dict[str, None]] = {}
     for section in sections:

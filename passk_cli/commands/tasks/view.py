@@ -103,7 +103,7 @@ def _ended(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-class Passes(NamedTuple):
+class ByPasses(NamedTuple):
     """The tasks with one number of passes, or with rates in one tenth.
 
     limits : of the rates that their attempts do not rule out; None where attempts differ.
@@ -115,7 +115,7 @@ class Passes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PassesOfTasks(Section[Passes]):
+class PassesOfTasks(Section[ByPasses]):
     """The tasks of one model by how many attempts passed."""
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -155,7 +155,7 @@ class PassesOfTasks(Section[Passes]):
         yield "each task: --full"
 
 
-def passes_of(rates: TaskRates) -> list[Passes]:
+def passes_of(rates: TaskRates) -> list[ByPasses]:
     """Tasks by their passes; by tenths of the pass rate where numbers of passes are many."""
     names = [rates.names[t] for t in rates.tasks.tolist()]
     order = sorted(range(len(names)), key=lambda at: natural(names[at]))
@@ -164,7 +164,7 @@ def passes_of(rates: TaskRates) -> list[Passes]:
         cells.setdefault((int(rates.c[at]), int(rates.n[at])), []).append(at)
     if len(cells) <= _MOST_ROWS:
         return [
-            Passes(
+            ByPasses(
                 f"{c:,} of {n:,}", Limits(float(rates.low[ats[0]]), float(rates.high[ats[0]])),
                 [names[at] for at in ats],
             )
@@ -178,13 +178,13 @@ def passes_of(rates: TaskRates) -> list[Passes]:
         tenths.setdefault(int(places[at]), []).append(names[at])
     ends = {-1: "no attempt", 10: "every attempt"}
     return [
-        Passes(ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %"), None, tenths[tenth])
+        ByPasses(ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %"), None, tenths[tenth])
         for tenth in sorted(tenths)
     ]
 
 
 @dataclass(frozen=True)
-class Models(Section[TaskRates]):
+class FlakyModels(Section[TaskRates]):
     """How many tasks of each model are flaky, pass or fail every attempt."""
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -242,7 +242,7 @@ def agreed(study: Study) -> Sentence:
 
 
 @dataclass(frozen=True)
-class EachTask(Section[Fact]):
+class TaskList(Section[Fact]):
     """Every model at every task: flaky ones first, or those nearest to a rate.
 
     rate : that tasks are asked to pass above.  first : 0 for a table with --full alone.
@@ -370,12 +370,12 @@ def classes_report(study: Study, rows: int, rate: float | None) -> Report:
     rates = rates_by_task(study.counts, level, study.best_first, strips=True)
     facts = task_facts(study.counts, rates, level, rate)
     sections: list[Section[Any]] = [
-        EachTask(study, facts, rate, first=rows or (ROWS if rate else 0))
+        TaskList(study, facts, rate, first=rows or (ROWS if rate else 0))
     ]
     if not rate and len(rates) == 1:
         sections.insert(0, PassesOfTasks(study, passes_of(rates[0]), rates[0]))
     elif not rate:
-        sections.insert(0, Models(study, rates))
+        sections.insert(0, FlakyModels(study, rates))
     return view(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
@@ -600,5 +600,5 @@ def suspects_report(study: Study, rows: int) -> Report:
 
 
 SECTIONS = (
-    PassesOfTasks, Models, EachTask, FlippedPairs, ComparedTasks, MatrixOfModels, SuspectTasks,
+    PassesOfTasks, FlakyModels, TaskList, FlippedPairs, ComparedTasks, MatrixOfModels, SuspectTasks,
 )  # fmt: skip

@@ -61,14 +61,14 @@ _FIRST = (
 _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
 
 
-class Choice(NamedTuple):
+class BestTemperature(NamedTuple):
     """The best temperatures of one model: a verdict by the name of each metric."""
 
     series: Series
     verdicts: dict[str, Verdict]
 
 
-class Part(NamedTuple):
+class BestColumn(NamedTuple):
     """A column of a metric: the best temperature, or by how much it is ahead."""
 
     header: str
@@ -76,7 +76,7 @@ class Part(NamedTuple):
     metric: Metric
     kind: str
 
-    def cell(self, choice: Choice) -> Cell:
+    def cell(self, choice: BestTemperature) -> Cell:
         """The cell of a model."""
         v = choice.verdicts.get(self.metric.name)
         if v is None:
@@ -88,15 +88,17 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BestTemperatures(Section[Choice]):
+class BestTemperatures(Section[BestTemperature]):
     """A row per model: its best temperature at the smallest and at the largest k."""
 
     columns = (
         MODEL, _GROUPS,
         Column("{0.header}", meaning="{0.meaning}", cell=lambda choice, part: part.cell(choice),
                across=lambda section: section.parts, units=lambda section, part: part.kind,
-               example=Part("METRIC: best", "The highest estimate and its temperature; ahead by:"
-                            " its difference to the next one.", Metric("pass@", 1), "text")),
+               example=BestColumn(
+                   "METRIC: best", "The highest estimate and its temperature; ahead by: its"
+                   " difference to the next one.", Metric("pass@", 1), "text",
+               )),
         data_field("fact", "estimate, temperatures (two of one model), models (two of them) or"
                    " power law."),
         data_field("leads", _FIRST),
@@ -119,7 +121,7 @@ class BestTemperatures(Section[Choice]):
         ))  # fmt: skip
 
     @property
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[BestColumn]:
         """Two columns for each metric."""
         ahead = (
             "Difference of T* to the next best temperature, with the simultaneous interval; ~ where"
@@ -127,8 +129,8 @@ class BestTemperatures(Section[Choice]):
         )
         for metric in self.metrics:
             best = "The highest estimate, and its temperature T*."
-            yield Part(f"{metric.name}: best", best, metric, "text")
-            yield Part("ahead by", ahead, metric, "share")
+            yield BestColumn(f"{metric.name}: best", best, metric, "text")
+            yield BestColumn("ahead by", ahead, metric, "share")
 
     @property
     def shown_verdicts(self) -> list[Verdict]:
@@ -247,7 +249,7 @@ class ByTemperature(Numbers):
 
 
 @dataclass(frozen=True)
-class Choices(Section[Verdict]):
+class Margins(Section[Verdict]):
     """T* of each model at each metric, and how it stands against the next best temperature."""
 
     title = "Best temperature T*, and its difference to the next best"
@@ -305,7 +307,7 @@ class PowerLaws(Section[Law]):
         return [law.exponent for law in self.records]
 
 
-class Standing(NamedTuple):
+class Superiority(NamedTuple):
     """Where one model is better than another, or tied with it."""
 
     series: Series
@@ -315,7 +317,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelPairs(Section[Standing]):
+class ModelPairs(Section[Superiority]):
     """Two models at every metric and temperature, and each at its own best temperature."""
 
     title = "Models against each other (own T*: each at its best temperature)"
@@ -347,7 +349,7 @@ class ModelPairs(Section[Standing]):
             yield MODELS_LACK_TASKS(comparisons=partial_)
 
 
-SECTIONS = (BestTemperatures, ByTemperature, Choices, PowerLaws, ModelPairs, *toy.SECTIONS)
+SECTIONS = (BestTemperatures, ByTemperature, Margins, PowerLaws, ModelPairs, *toy.SECTIONS)
 
 
 def temperature_view(study: Study) -> Report:
@@ -357,7 +359,7 @@ def temperature_view(study: Study) -> Report:
     adjustment = Adjustment(compared, confidence.level, study.rules)
     method = confidence.for_differences().as_used(adjustment.methods).method_name
     standings = [
-        Standing((model[0], *lead.first[1:]), sign, other[0], where)
+        Superiority((model[0], *lead.first[1:]), sign, other[0], where)
         for lead in leads
         for model, sign, other, verdict in (
             (lead.first, "better than", lead.second, BETTER),
@@ -370,9 +372,11 @@ def temperature_view(study: Study) -> Report:
     for v in verdicts:
         choices.setdefault(v.series, {})[v.lead.name] = v
     sections: list[Section[Any]] = [
-        BestTemperatures(study, [Choice(*each) for each in choices.items()], facts, adjustment),
+        BestTemperatures(
+            study, [BestTemperature(*each) for each in choices.items()], facts, adjustment
+        ),
         ByTemperature(study, rows_of(facts)),
-        Choices(study, verdicts, compared),
+        Margins(study, verdicts, compared),
         PowerLaws(study, laws),
         ModelPairs(study, standings, leads),
     ]
