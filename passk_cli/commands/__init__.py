@@ -1,4 +1,4 @@
-"""What each command asks and answers: one file per question, a folder where it is several concepts.
+"""Commands: one file per question, or a folder of a question and its view.
 
 A command is a frozen dataclass: its fields are its options, its docstring is its help, `report` is
 its answer.  Here lives what only one command knows; no files, no rendering, no drawing, no typer.

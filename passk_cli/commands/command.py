@@ -1,4 +1,4 @@
-"""What a command is: a question with its options, the groups it shares, and how it is answered."""
+"""Commands: a question with its options, the groups it shares, and how it is answered."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Question:
         return named_files(type(self), vars(self), "written")
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read."""
+        """The request to read."""
         return replace(
             options.request, cluster=options.confidence.cluster, **options.metrics.reading
         )
@@ -173,7 +173,7 @@ class Command:
 
     @property
     def meaning(self) -> list[str]:
-        """What it is for, in paragraphs; the first is one line, for lists of commands."""
+        """Its purpose, in paragraphs; the first is one line, for lists of commands."""
         return (inspect.getdoc(self.question) or "").split(_EXAMPLE)[0].split("\n\n")
 
     @property

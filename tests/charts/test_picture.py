@@ -16,7 +16,8 @@ import pytest
 from passk_cli.charts import PICTURES
 from passk_cli.charts.picture import picture
 from passk_cli.charts.theme import THEMES, rgb
-from passk_cli.report.model import Note, Report, Table
+from passk_cli.message import Said
+from passk_cli.report.model import Report, Table
 from passk_cli.report.plot import Plot, curves
 from tests.charts.plots import PLOTS
 
@@ -111,7 +112,12 @@ def page() -> str:
     """A page of all charts, and of one whose names try to break it."""
     rows = [{"k": k, "value": 0.5, "model": EVIL} for k in (1, 2)]
     plot = curves(rows, x="k", y="value", colour="model", title=EVIL)
-    return picture(report(*PLOTS.values(), plot, messages=(Note(EVIL),)), ".html").decode()
+    return picture(
+        report(
+            *PLOTS.values(), plot, messages=(Said("evil", "note", "{text}", fields={"text": EVIL}),)
+        ),
+        ".html",
+    ).decode()
 
 
 def test_a_page_loads_nothing(page: str) -> None:
