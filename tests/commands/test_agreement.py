@@ -65,13 +65,17 @@ def test_compare_and_report(case: int) -> None:
             below = len(beaten[row.model])
             assert (row.rank_low, row.rank_high) == (1 + above, 4 - below), metric
     page = found("report", data, metrics=metrics, level=level, **more)
-    ranking = next(t for t in page.tables if "rank at pass@1" in t.columns).set_index("model")
-    letters = findings.frame.query("metric == 'pass@1'")
-    for row in letters.itertuples():
-        assert ranking.loc[row.model, "tied at pass@1"] == row.letters
+    assert page.report.page is not None
+    panels = {panel.title: panel.report for panel in page.report.page.sections[0].panels}
+    table = panels["Differences"].tables[0]
+    headers = [column.header for column in table.columns]
+    places = [headers.index(name) for name in ("model", "rank", "pass@1")]
+    ranking = {row[places[0]]: [row[place] for place in places[1:]] for row in table.rows}
+    for row in findings.frame.query("metric == 'pass@1'").itertuples():
+        rank, number = ranking[row.model]
+        assert number.letters == row.letters
         first, last = row.rank_low, row.rank_high
-        shown = str(first) if first == last else f"{first}–{last}"
-        assert ranking.loc[row.model, "rank at pass@1"] == shown
+        assert rank == (str(first) if first == last else f"{first}–{last}")
 
 
 @pytest.mark.parametrize("case", range(12))
@@ -110,7 +114,7 @@ def test_one_pair_is_the_same_everywhere(case: int) -> None:
             unpaired="drop",
         ).frame  # fmt: skip
         drop, regression = (
-            gate[gate.rule.str.contains(text)].iloc[0] for text in ("baseline − 0", "regression")
+            gate[gate.rule.str.contains(text)].iloc[0] for text in ("drop ≤ 0", "regression")
         )
         pair = found("compare", pd.concat([new, base]), metrics="pass@1", baseline=second)
         row = pair.frame.iloc[0]
