@@ -16,10 +16,10 @@ KNOWN = {
 
 
 def errors(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[str]:
-    """What of a value is not as a schema has it.
+    """Faults of a value by a schema.
 
     >>> list(errors({"a": 1}, {"properties": {"a": {"type": "string"}}}, {}))
-    ["1 is no ['string']"]
+    ["a: 1 is no ['string']"]
     """
     assert set(schema) <= KNOWN, schema
     if "$ref" in schema:

@@ -20,11 +20,7 @@ def dirichlet_quantile(
     totals: ArrayLike, weights: ArrayLike, p: float, sizes: ArrayLike | None = None
 ) -> float:
     """The quantile of one law."""
-    a = np.atleast_2d(np.asarray(totals, dtype=float))
-    alpha, b = (
-        np.broadcast_to(np.asarray(x, dtype=float), a.shape)
-        for x in (weights, 1.0 if sizes is None else sizes)
-    )
+    a, alpha, b = (part[None] for part in exact._atoms(totals, weights, sizes))
     return float(dirichlet_quantiles(a, alpha, p, b)[0])
 
 
