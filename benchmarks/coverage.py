@@ -20,8 +20,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from measure import keep, machine, table
-from passk_cli.inference.saddlepoint import upper_tails
 
+from passk_cli.inference import exact
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.exact import dirichlet_cdf, dirichlet_quantiles
 from passk_cli.inference.hull import Passes, hull
@@ -793,11 +793,11 @@ def lower_law(x: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.ndarray]:
 
 
 def missed(values: np.ndarray, true: float, reach: Reach) -> np.ndarray:
-    """Rows whose limits leave the true value out, by a saddle-point approximation."""
+    """Rows whose limits leave the true value out, by the exact law."""
     out = np.zeros(len(values), dtype=bool)
     for x, at in ((values, true), (1 - values, 1 - true)):
         atoms, weights = lower_law(x, reach)
-        out |= upper_tails(at - atoms, weights) < TAIL
+        out |= exact._tails(at - atoms, weights)[1] < TAIL
     return out
 
 

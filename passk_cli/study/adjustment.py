@@ -71,7 +71,8 @@ class Adjustment:
         secondary = any(c.family == SECONDARY for c in self.comparisons)
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
         if adjust == UNADJUSTED:
-            return "unadjusted" + f"; {primary} is primary, other metrics secondary" * secondary
+            order = f"; {primary} is primary, other metrics secondary" if secondary else ""
+            return f"unadjusted{order}"
         of = f" of {primary}" if secondary else ""
         if adjust in (MAX_T, BONFERRONI) and tests < 2:
             words = f"one test{of}" if tests else "no test"
@@ -157,7 +158,9 @@ class Adjustment:
         more = [c.first.metric for c in comparisons if c.first.metric.kind.needs]
         names = ", ".join(dict.fromkeys(metric.name for metric in more))
         needs = ", ".join(dict.fromkeys(metric.kind.needs for metric in more))
-        return words + f" ({names}: equal models give every {needs} equally often)" * bool(more)
+        if not more:
+            return words
+        return f"{words} ({names}: equal models give every {needs} equally often)"
 
 
 def tests_shown(tests: Iterable[str]) -> str:

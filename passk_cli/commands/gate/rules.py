@@ -704,8 +704,8 @@ def _lower_limit(n: Ints, trial: Trial) -> str:
 
     fewest = int(n.min())
     least = float(lower_limits(fewest, fewest, trial.study.confidence.level))
-    verb = "es" * (fewest > 1), "s" * (fewest == 1)
-    return f"{fewest:,} pass{verb[0]} of {fewest:,} show{verb[1]} a rate ≥ {least:.3f}"
+    shown = "1 pass of 1 shows" if fewest == 1 else f"{fewest:,} passes of {fewest:,} show"
+    return f"{shown} a rate ≥ {least:.3f}"
 
 
 def _tasks_needed(fact: Fact, limit: float, noun: str) -> str:

@@ -188,7 +188,7 @@ class Choices(Section[Choice]):
             return
         needed, wanted = designs.needed(outlook, n), (aims.detect, _POINTS)
         pair = listed(outlook.pair) if outlook.pair else f"models similar to {outlook.name}"
-        between = f" between {pair}" * designs.several
+        between = f" between {pair}" if designs.several else ""
         of = f" in {name}{between} (power {aims.power:g})"
         if own is not None and (designs.asked.tasks or designs.asked.budget is not None):
             difference = own.more["difference"]
