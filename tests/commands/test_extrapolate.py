@@ -321,9 +321,11 @@ def test_the_answer_of_several_models() -> None:
 
 def test_a_law_that_counts_contradict_is_not_assumed_in_silence() -> None:
     report = report_of(lumps(), (1_000,))
-    assert "(the counts contradict it; its interval holds a second fit); assumption" in (
-        style.answer(report, style.Style())
-    )
+    (row,) = report.tables[0].rows
+    assert "weighed" in row
+    assert " by the weighed fits; assumption-free bound: " in style.answer(report, style.Style())
+    (warning,) = (said for said in report.warnings if said.name == "contradicted-law")
+    assert warning.fields["weighed"]
 
 
 def test_no_word_that_the_list_forbids(passk: Passk) -> None:

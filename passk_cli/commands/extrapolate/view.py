@@ -210,7 +210,7 @@ class Predictions(Section[Prediction | Refusal]):
             words = (*words, ": ", *ks, f" for all {len(models)} models")
         else:
             tied = sum(each.target == best.target for each in models) - 1
-            whom = best.rates.name + f" and {tied} more" * bool(tied)
+            whom = f"{best.rates.name} and {tied} more" if tied else best.rates.name
             words = (*words, f" is {'lowest' if rising else 'highest'} for {whom}: ", *_k(best))
         return (*words, "; at k = 1 it is less already." if best.target[0] == 0 else ".")
 
@@ -229,8 +229,8 @@ class Predictions(Section[Prediction | Refusal]):
         law = {EX_GAUSSIAN: "under the ex-Gaussian model", WEIGHED: "by the weighed fits"}
         rest = law.get(self.fit, f"by the {self.fit} fit")
         if best.contradicted:
-            also = "; its interval holds a second fit" if best.ahead.law else ""
-            rest += f" (the counts contradict it{also})"
+            # The number is that of the other fit, where there is one.
+            rest = law[WEIGHED] if best.ahead.law else f"{rest} (the counts contradict it)"
         return (*words, f" {rest}; {_FREE}: {best.sign}", best.limit, ".")
 
     def context(self) -> Iterator[str]:
