@@ -14,11 +14,11 @@ import numpy as np
 
 from passk_cli.activity import steps
 from passk_cli.errors import DataError
-from passk_cli.files.connection import hold_the_right
-from passk_cli.files.records import fetched
+from passk_cli.files.database import hold_the_right
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES, words_sql
 from passk_cli.files.solutions import by_cell, near_duplicates, register, solution_sql, unparsed
+from passk_cli.files.source import fetched
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering
 

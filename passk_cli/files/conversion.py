@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts import VALUES, policy
-from passk_cli.files.connection import hold_the_right
+from passk_cli.files.database import hold_the_right, models_kept, quote_name, quote_text
 from passk_cli.files.export import copy
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
+from passk_cli.files.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, find
-from passk_cli.files.sql import models_kept, quote_name, quote_text
-from passk_cli.files.statement import Batch, Statement, Tally
+from passk_cli.files.statement import Statement, Tally
 
 if TYPE_CHECKING:
     import duckdb

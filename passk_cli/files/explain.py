@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import no_room
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.columns import CONDITION
+from passk_cli.files.condition import CONDITION
+from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.export import os_error
-from passk_cli.files.layout import Layout
-from passk_cli.files.records import (
+from passk_cli.files.layout import Batch, Layout, in_order
+from passk_cli.files.request import Request
+from passk_cli.files.roles import ENDED_WORDS, SETTINGS, find, judge
+from passk_cli.files.source import (
     OBJECTS,
+    Source,
     csv_rows,
     fetched,
     kind_of,
     lines,
     object_bytes,
     of_objects,
+    open_bytes,
     parsed,
 )
-from passk_cli.files.request import Request
-from passk_cli.files.roles import ENDED_WORDS, SETTINGS, find, judge
-from passk_cli.files.source import Source, open_bytes
-from passk_cli.files.sql import FILE_COLUMN, PLACE_COLUMN, quote_name
-from passk_cli.files.statement import Batch, Repeats, Tally, in_order
+from passk_cli.files.statement import Repeats, Tally
 from passk_cli.limits import MORE_MEMORY, MOST_ATTEMPTS
 from passk_cli.outcomes.counts import TOO_MANY
 from passk_cli.text import plural
@@ -414,7 +415,7 @@ def _matching(
 
 def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
     """Records of what has no lines (documents, Parquet), numbered from 1."""
-    from passk_cli.files.connection import connect
+    from passk_cli.files.database import connect
 
     if batch.layout.kind == "frame":
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import whole
 from passk_cli.errors import ParameterError
-from passk_cli.files.sql import quote_text
+from passk_cli.files.database import quote_text
 from passk_cli.text import decoded
 
 if TYPE_CHECKING:

@@ -1,21 +1,27 @@
-"""How the rows of a file are laid out, and the SQL that makes a flat table of them."""
+"""How the rows of files are laid out, and the SQL that makes a flat table of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
-from passk_cli.files.records import (
-    OBJECT_BYTES,
-    PACKINGS,
-    text_kind,
+from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, quote_name, quote_text, struct_sql
+from passk_cli.files.roles import Roles, find
+from passk_cli.files.source import OBJECT_BYTES, PACKINGS, Source, text_kind
+
+# A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
+# Where one of the first two would not be exact it ends with an error, and the next is tried.
+NUMBERS = (
+    "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
+    " ELSE {name} END AS DOUBLE)",
+    "CAST(CASE WHEN NOT regexp_full_match({name}, '[+-]?[0-9]+') THEN error('not a whole number')"
+    " ELSE {name} END AS HUGEINT)",
+    "CAST({name} AS DOUBLE)",
 )
-from passk_cli.files.sql import AS_IT_IS, FILE_COLUMN, quote_name, quote_text, struct_sql
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -144,3 +150,72 @@ class Layout:
         lenient = ", ignore_errors=true" if options.get("skip_bad") and self.kind == "jsonl" else ""
         columns = struct_sql(types or {self.columns[0][0]: "VARCHAR"})
         return f"read_json({files}, columns={columns}, format='{shape}'{size}{lenient}{packing})"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Files of one layout, whose columns play the same roles."""
+
+    layout: Layout
+    roles: Roles
+    sources: tuple[Source, ...]
+
+    @property
+    def suited(self) -> bool:
+        """Whether files are of suites, without which task ids mean nothing."""
+        return "suite" in self.layout.constants and self.roles.task != "suite"
+
+
+def in_order(batches: Sequence[Batch]) -> list[Batch]:
+    """Batches in the order of the arguments: one ends where a file of another comes.
+
+    What was spooled is one file.
+    """
+    files = sorted(
+        (
+            (source, i)
+            for i, batch in enumerate(batches)
+            for source in (batch.sources[:1] if batch.layout.spool else batch.sources)
+        ),
+        key=lambda file: file[0].position,
+    )
+    return [
+        replace(batches[i], sources=tuple(source for source, _ in run))
+        for i, run in groupby(files, key=itemgetter(1))
+    ]
+
+
+def _path(keys: Sequence[str]) -> str:
+    return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
+
+
+def text_sql(layout: Layout, column: str, nested: set[str]) -> str:
+    """A column, or what a dotted path finds in one, as text; nested ones are read as JSON."""
+    name, keys = find(column, layout.kinds) or (column, [])
+    if layout.typed:
+        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR)"
+    return f"({quote_name(name)} ->> {_path(keys)})" if name in nested else quote_name(name)
+
+
+def list_sql(layout: Layout, column: str, nested: set[str]) -> str:
+    """A column of lists, or what a dotted path finds in one, as a list of texts."""
+    name, keys = find(column, layout.kinds) or (column, [])
+    if layout.typed:
+        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR[])"
+    if name in nested:
+        return f"CAST(json_extract({quote_name(name)}, {_path(keys)}) AS VARCHAR[])"
+    return quote_name(name)
+
+
+def where_sql(layout: Layout, column: str, nested: set[str], numbers: str = NUMBERS[0]) -> str:
+    """A column as an expression compares it: numbers as numbers, truth as truth.
+
+    numbers : SQL of the number in {name}, one of NUMBERS.
+    """
+    name = quote_name(column)
+    kinds = layout.kinds.get(column, set()) - {"null"}
+    if layout.typed or column in nested or kinds not in ({"number"}, {"bool"}):
+        return name
+    if kinds == {"bool"}:
+        return f"CAST({name} AS BOOLEAN)"
+    return numbers.format(name=name)

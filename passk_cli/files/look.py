@@ -13,23 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.arguments import UNNAMED, model_names
-from passk_cli.files.columns import names_in
-from passk_cli.files.folders import require_no_copies, strayed, strays
-from passk_cli.files.layout import Layout
+from passk_cli.files.checks import require_no_copies, strayed, strays
+from passk_cli.files.condition import names_in
+from passk_cli.files.database import AS_IT_IS
+from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.memory import column_names, register
-from passk_cli.files.records import (
-    OBJECTS,
-    delimited_rows,
-    kind_of_type,
-    of_objects,
-    parsed,
-    text_kind,
-)
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, candidates, find
-from passk_cli.files.source import HEAD_BYTES, Source, first_bytes, mentions, refuse_binary
-from passk_cli.files.sql import AS_IT_IS
-from passk_cli.files.statement import Batch
+from passk_cli.files.source import (
+    HEAD_BYTES,
+    OBJECTS,
+    Source,
+    delimited_rows,
+    first_bytes,
+    kind_of_type,
+    mentions,
+    of_objects,
+    parsed,
+    refuse_binary,
+    text_kind,
+)
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.text import first_few
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import ROWS, comes_once
-from passk_cli.files.connection import connect
+from passk_cli.files.database import connect, quote_text
 from passk_cli.files.source import Source
-from passk_cli.files.sql import quote_text
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from passk_cli.errors import DataError
-from passk_cli.files.folders import copy_of_a_file, equal_models, mixed_tasks
+from passk_cli.files.checks import copy_of_a_file, equal_models, mixed_tasks
+from passk_cli.files.layout import Batch
 from passk_cli.files.look import Spooled
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import OF_ATTEMPTS, candidates, find
-from passk_cli.files.statement import Batch, Tally
+from passk_cli.files.statement import Tally
 from passk_cli.message import refused
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts

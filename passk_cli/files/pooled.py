@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError
 from passk_cli.files.arguments import ROWS
+from passk_cli.files.database import quote_text
 from passk_cli.files.explain import records
+from passk_cli.files.layout import Batch
 from passk_cli.files.roles import candidates
-from passk_cli.files.sql import quote_text
-from passk_cli.files.statement import Batch, Statement, Tally
+from passk_cli.files.statement import Statement, Tally
 from passk_cli.report.words import first_few
 
 if TYPE_CHECKING:

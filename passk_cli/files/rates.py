@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from passk_cli.files.layout import Layout
+    from passk_cli.files.layout import Batch, Layout
     from passk_cli.files.source import Source
-    from passk_cli.files.statement import Batch
 
 COLUMN = "rate"
 _FAMILY = ("family", *ROLES["model"].names[0])
@@ -93,7 +92,7 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
     ParameterError for reading options that are for outcomes.
     """
     from passk_cli.files.arguments import model_names
-    from passk_cli.files.connection import connect
+    from passk_cli.files.database import connect
 
     with temporary_folder("passk-") as spool:
         sources = _sources(data, spool)
@@ -142,9 +141,9 @@ def _sources(data: Any, spool: Path) -> list[Source]:
 
 def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
     """The file as something to read rates from; None when it holds outcomes."""
+    from passk_cli.files.layout import Batch
     from passk_cli.files.look import sniff
     from passk_cli.files.roles import Roles
-    from passk_cli.files.statement import Batch
 
     layout = sniff(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}

@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import expand
-from passk_cli.files.checks import require_one_header, require_sound, require_spelling
-from passk_cli.files.columns import columns_in, ordered
-from passk_cli.files.connection import connect
-from passk_cli.files.folders import is_empty, require_results
+from passk_cli.files.checks import (
+    is_empty,
+    require_one_header,
+    require_results,
+    require_sound,
+    require_spelling,
+)
+from passk_cli.files.condition import columns_in, ordered
+from passk_cli.files.database import connect
+from passk_cli.files.layout import Batch
 from passk_cli.files.look import Inputs, Spooled, look, unshared
 from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import reached
 from passk_cli.files.source import Source
-from passk_cli.files.statement import Batch, LateColumn, Statement, Tally, run
+from passk_cli.files.statement import LateColumn, Statement, Tally, run
 from passk_cli.message import NOTE, Message, refused
 from passk_cli.text import decoded
 

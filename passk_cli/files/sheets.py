@@ -16,15 +16,13 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from passk_cli.errors import DataError, NoResults
+from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN
 from passk_cli.files.formats.format import Contents, Format, Record, Wanted
-from passk_cli.files.layout import Layout
+from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.paths import path_columns
-from passk_cli.files.records import kind_of, line_of
 from passk_cli.files.request import Request
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES, SETTINGS, Roles, candidates, find
-from passk_cli.files.source import Source
-from passk_cli.files.sql import FILE_COLUMN, PLACE_COLUMN
-from passk_cli.files.statement import Batch
+from passk_cli.files.source import Source, kind_of, line_of
 from passk_cli.message import Said
 
 _IN_MEMORY = 1 << 20

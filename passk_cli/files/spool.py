@@ -15,18 +15,16 @@ from typing import IO, cast
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files import formats
+from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN
 from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, one_of, quoted
 from passk_cli.files.formats.head import Head, look
-from passk_cli.files.layout import Layout
+from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.look import Spooled
 from passk_cli.files.paths import from_folders, template_columns
-from passk_cli.files.records import kind_of, kind_of_type, line_of
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, assign
 from passk_cli.files.sheets import Sheets
-from passk_cli.files.source import Source
-from passk_cli.files.sql import FILE_COLUMN, PLACE_COLUMN
-from passk_cli.files.statement import Batch
+from passk_cli.files.source import Source, kind_of, kind_of_type, line_of
 
 # Attempts of a model's runs go on: the first number of the next run.
 _RUN = 1_000_000

@@ -13,29 +13,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self
 
 from passk_cli.errors import DataError
-from passk_cli.files.columns import NUMBERS, list_sql, text_sql, where_sql
-from passk_cli.files.connection import execute
-from passk_cli.files.layout import Layout
-from passk_cli.files.records import object_bytes
+from passk_cli.files.database import (
+    FILE_COLUMN,
+    coded,
+    execute,
+    models_kept,
+    quote_name,
+    quote_text,
+)
+from passk_cli.files.layout import NUMBERS, Batch, in_order, list_sql, text_sql, where_sql
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     ENDED_WORDS,
     ROLES,
     SETTINGS,
-    Roles,
     find,
     reaches,
     verdict_sql,
     words_sql,
 )
-from passk_cli.files.source import Source
-from passk_cli.files.sql import FILE_COLUMN, models_kept, quote_name, quote_text
-from passk_cli.files.texts import coded
+from passk_cli.files.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.message import Said
 
@@ -71,39 +71,6 @@ class Care:
     def attempts_as(self) -> str:
         """The SQL type of an attempt's number."""
         return "DOUBLE" if self.numeric else "VARCHAR"
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Files of one layout, whose columns play the same roles."""
-
-    layout: Layout
-    roles: Roles
-    sources: tuple[Source, ...]
-
-    @property
-    def suited(self) -> bool:
-        """Whether files are of suites, without which task ids mean nothing."""
-        return "suite" in self.layout.constants and self.roles.task != "suite"
-
-
-def in_order(batches: Sequence[Batch]) -> list[Batch]:
-    """Batches in the order of the arguments: one ends where a file of another comes.
-
-    What was spooled is one file.
-    """
-    files = sorted(
-        (
-            (source, i)
-            for i, batch in enumerate(batches)
-            for source in (batch.sources[:1] if batch.layout.spool else batch.sources)
-        ),
-        key=lambda file: file[0].position,
-    )
-    return [
-        replace(batches[i], sources=tuple(source for source, _ in run))
-        for i, run in groupby(files, key=itemgetter(1))
-    ]
 
 
 @dataclass(frozen=True)

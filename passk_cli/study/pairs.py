@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.sql import quote_text
+from passk_cli.files.database import quote_text
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.study.comparison import (

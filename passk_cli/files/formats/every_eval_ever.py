@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.formats.format import (
     Contents,
     Folder,
@@ -25,7 +26,6 @@ from passk_cli.files.formats.format import (
     unscored,
 )
 from passk_cli.files.formats.head import Head
-from passk_cli.files.sql import quote_name, quote_text
 
 _ONLY = "is_correct"
 _UNNAMED = "unnamed"

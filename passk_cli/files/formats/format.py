@@ -178,7 +178,7 @@ def lines(head: Head, wanted: Wanted) -> Iterator[tuple[int, dict[str, Any]]]:
 
     Errors: DataError for another line, unless such are left out.
     """
-    from passk_cli.files.records import lines as texts
+    from passk_cli.files.source import lines as texts
 
     for number, text in texts(head.source):
         try:

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 from passk_cli.errors import DataError
 from passk_cli.files import documents
 from passk_cli.files.archive import Archive
-from passk_cli.files.records import parsed
-from passk_cli.files.source import MOST_LEVELS, Source, open_bytes
+from passk_cli.files.source import MOST_LEVELS, Source, open_bytes, parsed
 
 Item = TypeVar("Item")
 _BYTES, _FURTHER, _LITTLE = 1 << 16, 1 << 23, 1 << 14

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.checks import require_sound
-from passk_cli.files.records import object_bytes
+from passk_cli.files.database import quote_text
+from passk_cli.files.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.resume.ledger import Ledger
-from passk_cli.files.source import Source
-from passk_cli.files.sql import quote_text
-from passk_cli.files.statement import Batch, Care, Statement
+from passk_cli.files.source import Source, object_bytes
+from passk_cli.files.statement import Care, Statement
 from passk_cli.message import NOTE, Message, Said
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.checks import require_even_rows
+from passk_cli.files.database import FILE_COLUMN
 from passk_cli.files.explain import QUOTE, SKIP, first_fault, mixed_ends
-from passk_cli.files.records import csv_rows, lines
-from passk_cli.files.source import Source
+from passk_cli.files.source import Source, csv_rows, lines
 from passk_cli.files.spark.paths import paths_by
 from passk_cli.files.spark.rows import DOUBTS, WEIGHT, Rows, span
-from passk_cli.files.sql import FILE_COLUMN
 from passk_cli.files.statement import LateColumn
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from passk_cli.files.database import FILE_COLUMN
+from passk_cli.files.layout import Batch
 from passk_cli.files.roles import SLACK
-from passk_cli.files.sql import FILE_COLUMN
-from passk_cli.files.statement import Batch
 
 
 def name(column: str) -> str:

@@ -18,7 +18,8 @@ import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import ROWS
-from passk_cli.files.layout import Layout
+from passk_cli.files.database import FILE_COLUMN, models_kept, quote_name
+from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.request import Request
 from passk_cli.files.spark.errors import explained
 from passk_cli.files.spark.faults import require_sound
@@ -38,8 +39,7 @@ from passk_cli.files.spark.rows import (
     text,
 )  # fmt: skip
 from passk_cli.files.spark.session import session, silent_warnings
-from passk_cli.files.sql import FILE_COLUMN, models_kept, quote_name
-from passk_cli.files.statement import Batch, Care, Statement
+from passk_cli.files.statement import Care, Statement
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,4 +1,4 @@
-"""Columns in SQL: as text, as a list, as an expression compares them."""
+"""The condition of --where: the columns it names, and that it is one expression on them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.layout import Layout
-from passk_cli.files.roles import find
-from passk_cli.files.sql import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb
 
-
-# A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
-# Where one of the first two would not be exact it ends with an error, and the next is tried.
-NUMBERS = (
-    "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
-    " ELSE {name} END AS DOUBLE)",
-    "CAST(CASE WHEN NOT regexp_full_match({name}, '[+-]?[0-9]+') THEN error('not a whole number')"
-    " ELSE {name} END AS HUGEINT)",
-    "CAST({name} AS DOUBLE)",
-)
 _QUOTES = " (text goes between single quotes)"
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
@@ -132,39 +120,3 @@ def _nodes(tree: object, kind: str) -> Iterator[dict[str, Any]]:
     if isinstance(tree, list):
         for child in tree:
             yield from _nodes(child, kind)
-
-
-def _path(keys: Sequence[str]) -> str:
-    return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
-
-
-def text_sql(layout: Layout, column: str, nested: set[str]) -> str:
-    """A column, or what a dotted path finds in one, as text; nested ones are read as JSON."""
-    name, keys = find(column, layout.kinds) or (column, [])
-    if layout.typed:
-        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR)"
-    return f"({quote_name(name)} ->> {_path(keys)})" if name in nested else quote_name(name)
-
-
-def list_sql(layout: Layout, column: str, nested: set[str]) -> str:
-    """A column of lists, or what a dotted path finds in one, as a list of texts."""
-    name, keys = find(column, layout.kinds) or (column, [])
-    if layout.typed:
-        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR[])"
-    if name in nested:
-        return f"CAST(json_extract({quote_name(name)}, {_path(keys)}) AS VARCHAR[])"
-    return quote_name(name)
-
-
-def where_sql(layout: Layout, column: str, nested: set[str], numbers: str = NUMBERS[0]) -> str:
-    """A column as an expression compares it: numbers as numbers, truth as truth.
-
-    numbers : SQL of the number in {name}, one of NUMBERS.
-    """
-    name = quote_name(column)
-    kinds = layout.kinds.get(column, set()) - {"null"}
-    if layout.typed or column in nested or kinds not in ({"number"}, {"bool"}):
-        return name
-    if kinds == {"bool"}:
-        return f"CAST({name} AS BOOLEAN)"
-    return numbers.format(name=name)

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from passk_cli.files.connection import connect, execute
+from passk_cli.files.database import connect, execute
 
 
 def test_only_the_given_files_are_read(tmp_path: Path) -> None:

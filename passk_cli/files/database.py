@@ -1,0 +1,259 @@
+"""DuckDB as it reads: the SQL of names and texts, the connection, an answer as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from glob import has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    from numpy.typing import NDArray
+
+# The column that says which file a row is from: a name that no file's own column has.
+FILE_COLUMN = "#source"
+# The column that says where in its file a row of a spool stands.
+PLACE_COLUMN = "#place"
+# Folders named key=value must not become columns, which would take the place of those in the file.
+AS_IT_IS = ", hive_partitioning=false"
+
+
+def quote_name(name: str) -> str:
+    """A column name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
+    """The condition that a model, as SQL names it, is to be kept; "" where all are.
+
+    models, exclude_models : names and patterns, as a request has them.
+    """
+
+    def fits(patterns: Sequence[str]) -> str:
+        return " OR ".join(
+            f"{model} = {quote_text(pattern)}"
+            + f" OR {model} GLOB {quote_text(pattern)}" * has_magic(pattern)
+            for pattern in patterns
+        )
+
+    kept, out = fits(models), fits(exclude_models)
+    # A row without a model stays, to be refused as what it is.
+    others = f"NOT coalesce({out}, false)"
+    return " AND ".join([f"({kept})"] * bool(kept) + [others] * bool(out))
+
+
+def quote_text(text: str) -> str:
+    """A string for SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def struct_sql(columns: Mapping[str, str]) -> str:
+    """Column → type, for SQL."""
+    return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
+
+
+# What a statement of ours sets as it goes; everything else is locked.
+_SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
+# Bytes that a thread may take before what does not fit goes to a file, and all of them at least.
+_OF_A_THREAD, _LEAST = 1 << 27, 1 << 28
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def connect(
+    paths: Iterable[str], spool: Path | None = None, folders: Iterable[Path] = ()
+) -> duckdb.DuckDBPyConnection:
+    """A connection to an empty database that can read these files and do nothing else outside.
+
+    An expression of the user's (--where) becomes part of a statement: it must not read other files,
+    load extensions or reach the network, whatever it says.  Times are read and shown in UTC, so
+    that a result does not depend on the machine.
+
+    paths : absolute paths without wildcards.  spool : a folder for what does not fit in memory.
+    folders : what is in them can be read and written as well.
+
+    >>> noon = "SELECT TIMESTAMPTZ '2026-01-31 12:00:00+02:00' :: VARCHAR"
+    >>> connect([]).execute(noon).fetchall()
+    [('2026-01-31 10:00:00+00',)]
+    """
+    import duckdb
+
+    con = duckdb.connect()
+    settings = {
+        "TimeZone": "'UTC'",
+        "allowed_paths": _list_sql(paths),
+        "allowed_directories": _list_sql(map(str, folders)),
+        "allowed_configs": _list_sql(_SETTABLE),
+        "python_enable_replacements": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        # A long list of words must not become a join with every row, when few rows need it.
+        "disabled_optimizers": "'in_clause'",
+    }
+    if spool is not None:
+        settings["temp_directory"] = quote_text(str(spool / "memory"))
+        ((threads, most),) = con.execute(
+            "SELECT current_setting('threads'), current_setting('memory_limit')"
+        ).fetchall()
+        number, unit = most.split()
+        # Grouping is not slower with so much memory, where there is more.
+        little = max(int(threads) * _OF_A_THREAD, _LEAST)
+        if little < float(number) * _UNITS[unit]:
+            settings["memory_limit"] = f"'{little} bytes'"
+    # These two forbid what comes after them.
+    settings |= {"enable_external_access": "false", "lock_configuration": "true"}
+    for name, value in settings.items():
+        con.execute(f"SET {name} = {value}")
+    return con
+
+
+def hold_the_right(con: duckdb.DuckDBPyConnection) -> None:
+    """Let every join hold the table on its right from now on.
+
+    How many rows a text file has is guessed far too low, and joins would hold its rows instead of
+    the cells.
+    """
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
+
+
+def execute(con: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Execute a statement that makes a table: with little memory, and where that does not suffice,
+    as for a record of many megabytes, with all there is.
+
+    Errors: duckdb.Error.
+    """
+    import duckdb
+
+    try:
+        con.execute(sql)
+    except duckdb.OutOfMemoryException:
+        con.execute("RESET memory_limit")
+        con.execute(sql)
+
+
+def give_back(con: duckdb.DuckDBPyConnection) -> None:
+    """Give the memory of what has been dropped back to the system, as setting a limit does."""
+    ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
+    con.execute(f"SET memory_limit = '{limit}'")
+
+
+def _list_sql(texts: Iterable[str]) -> str:
+    return "[" + ", ".join(map(quote_text, texts)) + "]"
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A text per row, or none.
+
+    codes : int32, one per row, indices into the names; −1 where there is no text.
+    names : the texts that appear, each once, sorted.
+
+    >>> import numpy as np
+    >>> column = Texts(np.array([1, -1, 0]), ("a", "b"))
+    >>> column.at(0), column.at(1), column.absent.tolist()
+    ('b', None, [False, True, False])
+    """
+
+    codes: NDArray[np.int32]
+    names: tuple[str, ...]
+
+    def __getitem__(self, rows: NDArray[Any]) -> Texts:
+        """The column of some of its rows: a mask, or indices."""
+        return replace(self, codes=self.codes[rows])
+
+    def at(self, row: int) -> str | None:
+        """The text of a row."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.names[code]
+
+    @property
+    def absent(self) -> NDArray[np.bool_]:
+        """Where there is no text."""
+        missing: NDArray[np.bool_] = self.codes < 0
+        return missing
+
+    @property
+    def filled(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """Names and codes of the same where no text is the empty one; names may repeat."""
+        codes = self.codes.astype("int64")
+        codes[codes < 0] = len(self.names)
+        return (*self.names, ""), codes
+
+    @property
+    def present(self) -> list[str]:
+        """The texts that appear among the rows, sorted."""
+        return [self.names[code] for code in sorted({*self.codes[~self.absent].tolist()})]
+
+
+def coded(
+    con: duckdb.DuckDBPyConnection, table: str, texts: Sequence[str], keys: Sequence[str]
+) -> dict[str, Any]:
+    """The columns of a table, which is dropped: those of texts as Texts, the others as arrays.
+
+    The engine makes the codes, so that Python never holds a text per row, and a column of one value
+    is that value, shown many times: such arrays cannot be written to.
+    keys : the columns of texts that rows are sorted by; no text comes last.
+    """
+    import numpy as np
+
+    names = _names(con, table, texts)
+    columns = [name for name, *_ in con.execute(f"SELECT * FROM {table} LIMIT 0").description]
+    numbers = [column for column in columns if column not in texts]
+    ends = ", ".join(f"min({column}), max({column})" for column in numbers)
+    ((rows, *values),) = con.execute(f"SELECT count(*), {ends} FROM {table}").fetchall()
+    cells: dict[str, Any] = {
+        column: np.broadcast_to(low, rows)
+        for column, low, high in zip(numbers, values[::2], values[1::2], strict=True)
+        if low == high
+    }
+    columns = [column for column in columns if column not in cells]
+    shown, joins = [], ""
+    for place, column in enumerate(columns):
+        if column not in texts:
+            shown.append(column)
+        elif not names[column]:
+            cells[column] = np.broadcast_to(np.int32(-1), rows)
+        else:
+            shown.append(f"coalesce(t{place}.code, -1) AS {column}")
+            joins += (
+                f" LEFT JOIN (SELECT text, code FROM texts_ WHERE place = {texts.index(column)})"
+                f" AS t{place} ON t{place}.text = {table}.{column}"
+            )
+    varying: dict[str, Any] = {}
+    if shown:
+        varying = con.execute(f"SELECT {', '.join(shown)} FROM {table}{joins}").fetchnumpy()
+    con.execute(f"DROP TABLE {table}")
+    con.execute("DROP TABLE texts_")
+    give_back(con)
+    codes = [np.ma.getdata(varying[key]) for key in reversed(keys) if key in varying]
+    order = np.lexsort([np.where(each < 0, rows, each) for each in codes]) if codes else slice(None)
+    del codes
+    for name in varying:
+        # In place: no more than one of them is there twice.
+        varying[name] = np.ma.getdata(varying[name])[order]
+    cells |= varying
+    return cells | {column: Texts(cells[column], names[column]) for column in texts}
+
+
+def _names(
+    con: duckdb.DuckDBPyConnection, table: str, texts: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """The distinct texts of each column, sorted; the table `texts_` has their codes."""
+    import numpy as np
+
+    distinct = " UNION ALL ".join(
+        f"SELECT {place} AS place, {column} AS text FROM"
+        f" (SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL)"
+        for place, column in enumerate(texts)
+    )
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE texts_ AS SELECT place, text,"
+        " (row_number() OVER (PARTITION BY place ORDER BY text))::INTEGER - 1 AS code"
+        f" FROM ({distinct})"
+    )
+    rows = con.execute("SELECT place, text FROM texts_ ORDER BY place, code").fetchnumpy()
+    ends = np.searchsorted(np.ma.getdata(rows["place"]), np.arange(len(texts) + 1))
+    words = np.ma.getdata(rows["text"]).tolist()
+    return {c: tuple(words[ends[i] : ends[i + 1]]) for i, c in enumerate(texts)}
