@@ -1,8 +1,8 @@
 """The only place that knows files: paths, frames and arguments in, Counts out.
 
-From the ground up, nothing imports what stands after it: `sql`, `connection`; where bytes come from
-(`source`, and `arguments`, which finds the files); `records`, `formats/` (one file per harness);
-`roles`, `layout`, `columns` and the one SQL `statement`; `explain`, only on failure; `look`, which
-says how a file is read; `checks` after it, `policies` for what is missing or repeated; `reading`.
-The `request` says what is asked of them.  DuckDB lives here and nowhere else.  No statistics.
+`reading` is the way of a row.  `arguments` finds files, `source` has the bytes and records of one,
+`formats/` recognise those of harnesses, `look` says how a table is laid out (`layout`) and what its
+columns mean (`roles`), `statement` is the one SQL statement that counts, `policies` decide what is
+missing or repeated, `checks` see what no statement does, and `explain` replays a file on failure.
+The `request` says what is asked.  DuckDB lives here (`database`) and nowhere else.  No statistics.
 """
