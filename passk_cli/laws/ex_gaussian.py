@@ -20,10 +20,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
 
+from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.laws.hardness import (
     CELL,
     CENTRES,
@@ -35,17 +37,16 @@ from passk_cli.laws.hardness import (
     likelihood,
 )
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import ArrayLike, NDArray
-
 # Coordinates of a law: μ; log σ and log τ in standard deviations of their priors from their means;
 # the prior probability that ν is smaller.  The box at its widest, and points of the grid in it.
 _LOWEST, _HIGHEST = np.array([-4.0, -3.0, -3.0, 0.0]), np.array([15.0, 3.0, 3.0, 1.0])
 _POINTS = (16, 12, 12, 32)
 _SD, _NEVER, _BELL_SD = 0.8, 0.25, 0.5
-# The coordinate of log τ in a bell without a tail: τ = 0.26.
-_TAILLESS = -3.0
+# The box by whether it is of bells without a tail, which have one τ, 0.26.
+_ENDS = {
+    False: (_LOWEST, _HIGHEST),
+    True: (_LOWEST, np.array([15.0, 3.0, -3.0, 1.0])),
+}
 # The box is laid so many times, each time around the points whose log posterior is at most so far
 # below the highest; in the end points are dropped that hold this much of the posterior together.
 _LOOKS, _DEPTH, _DROPPED = 3, 12.0, 1e-4
@@ -100,28 +101,28 @@ class ExGaussian:
         term that a law and a bell share.
     """
 
-    points: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    steps: NDArray[np.float64]
+    points: Floats
+    shares: Floats
+    steps: Floats
     evidence: float
 
     @cached_property
-    def never(self) -> NDArray[np.float64]:
+    def never(self) -> Floats:
         """ν, the share of tasks never solved: (laws,)."""
         return _never(self.points[:, 3])
 
     @cached_property
-    def mass(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def mass(self) -> tuple[Floats, Ints]:
         """Mass of each distinct (μ, σ, τ) in each cell, and which of them each law has."""
         shapes, law = np.unique(self.points[:, :3], axis=0, return_inverse=True)
         return _masses(shapes), law.ravel()
 
-    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+    def failure(self, ks: ArrayLike) -> Floats:
         """E (1 − p)^k, the chance that all of k attempts at a random task fail: (laws × k)."""
         mass, law = self.mass
         solvable = (mass @ failure(ks))[law]
         never = self.never[:, None]
-        failing: NDArray[np.float64] = never + (1 - never) * solvable
+        failing: Floats = never + (1 - never) * solvable
         return failing
 
     def draws(self, count: int, rng: Generator) -> ExGaussian:
@@ -133,9 +134,9 @@ class ExGaussian:
 
 
 def posterior(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    tasks: NDArray[np.float64],
+    n: Ints,
+    c: Ints,
+    tasks: Floats,
     *,
     most: int | None = None,
     bell: bool = False,
@@ -157,18 +158,23 @@ def posterior(
     there = tasks > 0
     n, c, tasks = n[there], c[there], tasks[there]
     if most is not None:
-        n, c, tasks = _merged(n, np.minimum(c, most + 1), tasks)
+        pairs, tasks = _merged(np.stack([n, np.minimum(c, most + 1)], axis=1), tasks)
+        n, c = pairs[:, 0], pairs[:, 1]
     chance = likelihood(n, c)
     if most is not None and np.any(more := c > most):
         ends = np.stack([c[more], n[more]], axis=1)
         chance[more] = bin_likelihood(n[more], ends)
     points = (*_POINTS[:2], 1, _POINTS[3]) if bell else _POINTS
-    low, high = _ends(bell)
+    low, high = lowest, highest = _ENDS[bell]
     for look in range(_LOOKS):
         axes, steps = _grid(low, high, points)
         mass = _widest(points, bell, PRIOR) if look == 0 else _masses(_shapes(axes))
         height = _heights(axes, mass, chance, c == 0, tasks, bell)
-        low, high = _box(axes, height > height.max() - _DEPTH, steps, bell)
+        # The next box holds the points that are not far below the highest, and a step around them.
+        inside = np.argwhere(height > height.max() - _DEPTH)
+        low = np.array([axis[at] for axis, at in zip(axes, inside.min(axis=0), strict=True)])
+        high = np.array([axis[at] for axis, at in zip(axes, inside.max(axis=0), strict=True)])
+        low, high = np.maximum(low - steps, lowest), np.minimum(high + steps, highest)
     shares = np.exp(height - height.max()).ravel()
     volume = float(np.log(steps[steps > 0]).sum())
     evidence = float(height.max()) + math.log(shares.sum()) + volume
@@ -189,9 +195,9 @@ def either(law: ExGaussian, bell: ExGaussian, count: int, rng: Generator) -> ExG
 
 def misfit(
     law: ExGaussian,
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    tasks: NDArray[np.float64],
+    n: Ints,
+    c: Ints,
+    tasks: Floats,
     worth: float = 1.0,
 ) -> Misfit:
     """How much likelier the counts, in `hardness.bins`, are under the best spread of any shape.
@@ -202,38 +208,26 @@ def misfit(
     """
     from scipy.special import chdtri
 
-    size = np.concatenate([n[:, None], bins(n, c)], axis=1)
-    distinct, index = np.unique(size, axis=0, return_inverse=True)
+    there = tasks > 0
+    size = np.concatenate([n[there, None], bins(n[there], c[there])], axis=1)
+    distinct, counts = _merged(size, tasks[there])
     chance = bin_likelihood(distinct[:, 0], distinct[:, 1:])
-    counts = np.bincount(index.ravel(), tasks).astype(np.float64)
-    free = free_likelihood(chance[counts > 0], counts[counts > 0])
+    free = free_likelihood(chance, counts)
     mass, place = law.mass
-    own = (mass @ chance[counts > 0].T)[place]
-    never, unsolved = law.never[:, None], distinct[counts > 0, 2] == 0
-    own = (1 - never) * own + never * unsolved
-    log_likelihood = float((np.log(np.maximum(own, _TINY)) @ counts[counts > 0]).max())
+    never, unsolved = law.never[:, None], distinct[:, 2] == 0
+    own = (1 - never) * (mass @ chance.T)[place] + never * unsolved
+    log_likelihood = float((np.log(np.maximum(own, _TINY)) @ counts).max())
     freedom = max(1, len(np.unique(bins(int(n.max()), np.arange(n.max() + 1)), axis=0)) - _FIXED)
     return Misfit(worth * max(0.0, 2 * (free - log_likelihood)), float(chdtri(freedom, 0.05)))
 
 
-def _merged(
-    n: NDArray[np.int64], c: NDArray[np.int64], tasks: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The distinct pairs, and how many tasks have them."""
-    pairs, index = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
-    counts = np.bincount(index.ravel(), tasks).astype(np.float64)
-    return pairs[:, 0], pairs[:, 1], counts
+def _merged(rows: Ints, tasks: Floats) -> tuple[Ints, Floats]:
+    """The distinct rows, and how many tasks have them."""
+    distinct, index = np.unique(rows, axis=0, return_inverse=True)
+    return distinct, np.bincount(index.ravel(), tasks).astype(np.float64)
 
 
-def _ends(bell: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends of the box at its widest; of a bell, one τ."""
-    tail = np.array([0.0, 0.0, 1.0, 0.0])
-    return _LOWEST, np.where(bell * tail, _TAILLESS, _HIGHEST)
-
-
-def _grid(
-    low: NDArray[np.float64], high: NDArray[np.float64], points: tuple[int, ...]
-) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+def _grid(low: Floats, high: Floats, points: tuple[int, ...]) -> tuple[list[Floats], Floats]:
     """The axes of the grid in this box, and its steps."""
     steps = (high - low) / points
     axes = [
@@ -243,28 +237,28 @@ def _grid(
     return axes, steps
 
 
-def _shapes(axes: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _shapes(axes: list[Floats]) -> Floats:
     """(μ, σ, τ) in coordinates, of every shape on the axes: (shapes × 3)."""
     return np.stack(np.meshgrid(*axes[:3], indexing="ij"), axis=-1).reshape(-1, 3)
 
 
 @lru_cache(maxsize=2)
-def _widest(points: tuple[int, ...], bell: bool, prior: PriorCentres) -> NDArray[np.float64]:
+def _widest(points: tuple[int, ...], bell: bool, prior: PriorCentres) -> Floats:
     """The masses of the box at its widest, which every posterior starts from.
 
     points : of its grid.  prior : the one in force, PRIOR.
     """
-    return _masses(_shapes(_grid(*_ends(bell), points)[0]))
+    return _masses(_shapes(_grid(*_ENDS[bell], points)[0]))
 
 
 def _heights(
-    axes: list[NDArray[np.float64]],
-    mass: NDArray[np.float64],
-    chance: NDArray[np.float64],
-    unsolved: NDArray[np.bool_],
-    tasks: NDArray[np.float64],
+    axes: list[Floats],
+    mass: Floats,
+    chance: Floats,
+    unsolved: Bools,
+    tasks: Floats,
     bell: bool,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Log-likelihood and log of the prior's density together, over the grid of these axes."""
     own = np.maximum(mass @ chance.T, _TINY)  # shapes × pairs
     never, solved = _never(axes[3]), ~unsolved
@@ -277,44 +271,25 @@ def _heights(
     if bell:
         wider = math.log(PRIOR.bell / PRIOR.sigma) / _SD
         prior = _log_normal(sigma, wider, _BELL_SD / _SD)
-    height: NDArray[np.float64] = log_likelihood.reshape([len(axis) for axis in axes]) + prior
+    height: Floats = log_likelihood.reshape([len(axis) for axis in axes]) + prior
     return height
 
 
-def _log_normal(z: NDArray[np.float64], mean: float, sd: float) -> NDArray[np.float64]:
+def _log_normal(z: Floats, mean: float, sd: float) -> Floats:
     """The logarithm of the normal density."""
-    density: NDArray[np.float64] = -(((z - mean) / sd) ** 2) / 2 - math.log(
-        sd * math.sqrt(math.tau)
-    )
+    density: Floats = -(((z - mean) / sd) ** 2) / 2 - math.log(sd * math.sqrt(math.tau))
     return density
 
 
-def _box(
-    axes: list[NDArray[np.float64]],
-    inside: NDArray[np.bool_],
-    steps: NDArray[np.float64],
-    bell: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends of a box around the points inside and a step beyond them."""
-    ends = []
-    for place, axis in enumerate(axes):
-        others = tuple(other for other in range(len(axes)) if other != place)
-        used = axis[inside.any(axis=others)]
-        ends.append((used[0], used[-1]))
-    low, high = np.array(ends).T
-    lowest, highest = _ends(bell)
-    return np.maximum(low - steps, lowest), np.minimum(high + steps, highest)
-
-
-def _never(below: NDArray[np.float64]) -> NDArray[np.float64]:
+def _never(below: Floats) -> Floats:
     """ν from the prior probability that it is smaller."""
     from scipy.special import betaincinv
 
-    share: NDArray[np.float64] = betaincinv(_NEVER, PRIOR.never, below)
+    share: Floats = betaincinv(_NEVER, PRIOR.never, below)
     return np.minimum(share, 1 - 1e-12)
 
 
-def _masses(shapes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _masses(shapes: Floats) -> Floats:
     """Mass of each shape in each cell: (shapes × (cells + 1)).
 
     shapes : (shapes × 3) coordinates.  What lies below the cells counts in the first one, what lies
@@ -326,11 +301,11 @@ def _masses(shapes: NDArray[np.float64]) -> NDArray[np.float64]:
     sigma = PRIOR.sigma * np.exp(_SD * shapes[:, 1:2])
     tau = PRIOR.tau * np.exp(_SD * shapes[:, 2:])
 
-    def density(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def density(x: Floats) -> Floats:
         z = (x - mu) / sigma - sigma / tau
         bell, near = np.zeros_like(z), z < _FAR
         bell[near] = log_ndtr(z[near])
-        at: NDArray[np.float64] = np.exp(bell + (sigma / tau) ** 2 / 2 - (x - mu) / tau) / tau
+        at: Floats = np.exp(bell + (sigma / tau) ** 2 / 2 - (x - mu) / tau) / tau
         return at
 
     mass = CELL * density(CENTRES)
@@ -338,5 +313,5 @@ def _masses(shapes: NDArray[np.float64]) -> NDArray[np.float64]:
     mass[:, :1] += np.maximum(ndtr((first - mu) / sigma) - tau * density(first), 0.0)
     beyond = ndtr((mu - last) / sigma) + tau * density(last)
     whole = np.concatenate([mass, beyond], axis=1)
-    probability: NDArray[np.float64] = whole / whole.sum(axis=1, keepdims=True)
+    probability: Floats = whole / whole.sum(axis=1, keepdims=True)
     return probability

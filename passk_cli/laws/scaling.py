@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Transform = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+from passk_cli.arrays import Floats, Ints
 
 # How many k's a line is laid through, evenly in log k.
 _KS = 24
-
-
-def _logit(share: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.log(share) - np.log1p(-share)
-
-
-def _fail_by_logit(height: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.special import expit
-
-    failing: NDArray[np.float64] = expit(-height)
-    return failing
-
-
-def _log_log(share: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.log(-np.log(share))
-
-
-def _fail_by_log_log(height: NDArray[np.float64]) -> NDArray[np.float64]:
-    return -np.expm1(-np.exp(np.minimum(height, 700.0)))
-
-
-# Kind → (what is straight in log k, 1 − pass@k from it).
-KINDS: dict[str, tuple[Transform, Transform]] = {
-    "log-logit": (_logit, _fail_by_logit),
-    "power": (_log_log, _fail_by_log_log),
-}
+KINDS = ("log-logit", "power")
 
 
 @dataclass(frozen=True)
@@ -49,19 +19,25 @@ class LogLine:
     """height = intercept + slope · log k, for each fit; see `fit`."""
 
     kind: str
-    intercept: NDArray[np.float64]
-    slope: NDArray[np.float64]
+    intercept: Floats
+    slope: Floats
 
-    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+    def failure(self, ks: ArrayLike) -> Floats:
         """1 − pass@k at any k ≥ 1: (fits × k); NaN where no line could be laid.
 
         log-logit: 1 / (1 + e^height).  power: 1 − exp(−e^height), so −log pass@k = e^a k^slope.
         """
         logs = np.log(np.asarray(ks, dtype=np.float64))
-        return KINDS[self.kind][1](self.intercept[:, None] + self.slope[:, None] * logs)
+        height = self.intercept[:, None] + self.slope[:, None] * logs
+        if self.kind == "power":
+            return -np.expm1(-np.exp(np.minimum(height, 700.0)))
+        from scipy.special import expit
+
+        failing: Floats = expit(-height)
+        return failing
 
 
-def spaced(k_max: int) -> NDArray[np.int64]:
+def spaced(k_max: int) -> Ints:
     """k's from 1 to k_max that are about even in log k, at most 24.
 
     >>> spaced(10).tolist()
@@ -70,7 +46,7 @@ def spaced(k_max: int) -> NDArray[np.int64]:
     return np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
 
 
-def fit(kind: str, ks: ArrayLike, pass_at: NDArray[np.float64]) -> LogLine:
+def fit(kind: str, ks: ArrayLike, pass_at: Floats) -> LogLine:
     """The least-squares line through pass@k for each row of pass_at.
 
     kind : "log-logit" (the logit of pass@k is straight in log k) or "power" (−log pass@k is a
@@ -85,7 +61,9 @@ def fit(kind: str, ks: ArrayLike, pass_at: NDArray[np.float64]) -> LogLine:
     """
     logs = np.log(np.asarray(ks, dtype=np.float64))
     inside = (pass_at > 0) & (pass_at < 1)
-    heights = np.where(inside, KINDS[kind][0](np.where(inside, pass_at, 0.5)), 0.0)
+    share = np.where(inside, pass_at, 0.5)
+    straight = np.log(-np.log(share)) if kind == "power" else np.log(share) - np.log1p(-share)
+    heights = np.where(inside, straight, 0.0)
     count = inside.sum(axis=1)
     points = np.where(count >= 2, count, np.nan)
     middle = (inside @ logs) / points

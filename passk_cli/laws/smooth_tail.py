@@ -15,16 +15,17 @@ Source: Schaeffer et al. 2025 (power laws in k come from power-law tails in p); 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import ArrayLike, NDArray
+from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.laws.likelihood import Likelihood
 
 CELL = 0.5
 # Hardness below which tasks are alike (p = 0.95), how far beyond 1/n cells are fitted, and where
@@ -42,9 +43,7 @@ _LEVEL, _LEVEL_SD, _STEP_SD = float(np.log(0.3)), 1.5, 2.0
 _HIGHEST_LOG = 3.0
 # The part of the fits that doubt, and the shares of the unsolved tasks the estimate's doubt takes.
 DOUBT, _DOUBTED = 0.1, (0.1, 0.3, 0.5, 0.7, 0.9)
-_STEPS, _LONGEST_STEP = 60, 2.0
-# A fit is done when a step gains less than this in log-likelihood.
-_SMALL_GAIN = 1e-3
+_LONGEST_STEP = 2.0
 _BLOCK = 1 << 21  # numbers that a block of fits holds per array
 
 
@@ -56,12 +55,12 @@ class Tails:
     never : (fits,) share of tasks with p = 0.
     """
 
-    edges: NDArray[np.float64]
-    log_hazard: NDArray[np.float64]
-    beyond: NDArray[np.float64]
-    never: NDArray[np.float64]
+    edges: Floats
+    log_hazard: Floats
+    beyond: Floats
+    never: Floats
 
-    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+    def failure(self, ks: ArrayLike) -> Floats:
         """E (1 − p)^k, the probability that all of k attempts at a random task fail: (fits × k)."""
         edges = np.append(self.edges[:-1], _further(self.edges))
         points = edges[:-1, None] + CELL * (np.arange(_POINTS) + 0.5) / _POINTS
@@ -70,7 +69,7 @@ class Tails:
         mass = _masses(np.concatenate([self.log_hazard, self.beyond], axis=1))
         solvable = mass[:, :-1] @ fails + mass[:, -1:]
         never = self.never[:, None]
-        failures: NDArray[np.float64] = never + (1 - never) * solvable
+        failures: Floats = never + (1 - never) * solvable
         return failures
 
 
@@ -79,22 +78,22 @@ class Average:
     """Several fits in one, each with its share."""
 
     tails: Tails
-    shares: NDArray[np.float64]
+    shares: Floats
 
-    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+    def failure(self, ks: ArrayLike) -> Floats:
         """E (1 − p)^k: (1 × k)."""
-        failures: NDArray[np.float64] = self.shares[None] @ self.tails.failure(ks)
+        failures: Floats = self.shares[None] @ self.tails.failure(ks)
         return failures
 
 
-def _further(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def _further(edges: Floats) -> Floats:
     """Edges from where the fitted cells end to where tasks count as never solved."""
     start = float(edges[-1])
     count = int(np.ceil((_HARDEST - start) / CELL))
     return np.asarray(start + CELL * np.arange(count + 1), dtype=np.float64)
 
 
-def _masses(log_hazard: NDArray[np.float64]) -> NDArray[np.float64]:
+def _masses(log_hazard: Floats) -> Floats:
     """Probability of each cell, and of what lies beyond the last: (fits × (cells + 1))."""
     hazard = np.exp(log_hazard) * CELL
     survival = np.exp(-np.cumsum(hazard, axis=1))
@@ -112,18 +111,18 @@ class SmoothTail:
     [[0.31, 0.1]]
     """
 
-    n: NDArray[np.int64]
-    c: NDArray[np.int64]
+    n: Ints
+    c: Ints
 
     @cached_property
-    def edges(self) -> NDArray[np.float64]:
+    def edges(self) -> Floats:
         """Where the cells of hardness begin, and where the last one ends."""
         reach = np.log(self.n.max()) + _BEYOND
         count = int(np.ceil((reach - _EASIEST) / CELL))
         return np.asarray(_EASIEST + CELL * np.arange(count + 1), dtype=np.float64)
 
     @cached_property
-    def likelihood(self) -> NDArray[np.float64]:
+    def likelihood(self) -> Floats:
         """(pairs × (cells + 1)): of the counts in each cell, and with p = 0; scaled by row."""
         n, c = self.n[:, None], self.c[:, None]
         logs = np.full((len(self.n), len(self.edges) - 1), -np.inf)
@@ -133,42 +132,48 @@ class SmoothTail:
             logs = np.logaddexp(logs, one - np.log(_POINTS))
         never = np.where(self.c == 0, 0.0, -np.inf)
         logs = np.column_stack([logs, never])
-        scaled: NDArray[np.float64] = np.exp(logs - logs.max(axis=1, keepdims=True))
+        scaled: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
         return scaled
 
     @cached_property
-    def priors(self) -> tuple[_Prior, ...]:
-        """One for each spread and onset."""
+    def priors(self) -> Priors:
+        """One for each onset and spread."""
         top = float(np.log(self.n.max()))
-        return tuple(
-            _Prior(self.edges, s, share * top, seen=s >= calmest)
-            for (share, calmest), s in product(zip(ONSETS, _CALMEST, strict=True), SPREADS)
+        each = list(product(zip(ONSETS, _CALMEST, strict=True), SPREADS))
+        roots = [_root(self.edges, spread, share * top) for (share, _), spread in each]
+        return Priors(
+            np.array([spread for _, spread in each]),
+            np.array([spread >= calmest for (_, calmest), spread in each]),
+            np.stack([root.T @ root for root in roots]),
+            np.stack([np.linalg.inv(root) for root in roots]),
+            np.array([np.log(np.abs(np.diag(root))).sum() for root in roots]),
         )
 
-    def settle(self, weights: NDArray[np.float64]) -> Settled:
+    def settle(self, weights: Floats) -> Settled:
         """The fit under each prior to one weighting (1 × pairs), and how much each is worth."""
-        which = np.arange(len(self.priors))
-        start = np.full((len(which), len(self.edges) - 1), _LEVEL)
-        fits = self.fit(np.repeat(weights, len(which), axis=0), which, start)
+        priors = self.priors
+        which = np.arange(len(priors.spread))
+        every = np.repeat(weights, len(which), axis=0)
+        fits = self.fit(every, which, np.full((len(which), len(self.edges) - 1), _LEVEL))
         law = _HazardLikelihood(
+            every,
             self.likelihood,
-            np.repeat(weights, len(which), axis=0),
-            np.stack([p.precision for p in self.priors]),
+            priors.precision,
             np.full_like(fits, _LEVEL),
-            np.zeros(len(which)),
+            np.zeros((len(fits), 1)),
         )
         # Laplace's approximation of the probability of the data under each prior.
-        volume = np.maximum(np.linalg.eigvalsh(law.slopes(fits)[1]), 1e-6)
-        logs = law.height(fits) - np.log(volume).sum(axis=1) / 2
-        logs += np.array([p.log_root for p in self.priors])
+        height, *seen = law.look(fits)
+        volume = np.maximum(np.linalg.eigvalsh(law.slopes(fits, *seen)[1]), 1e-6)
+        logs = height - np.log(volume).sum(axis=1) / 2
+        logs += priors.log_root
         evidence = np.exp(logs - logs.max())
-        calm = evidence / np.array([p.spread for p in self.priors])
-        wary = evidence * [p.seen for p in self.priors]
+        calm, wary = evidence / priors.spread, evidence * priors.seen
         return Settled(fits, calm / calm.sum(), wary / wary.sum())
 
-    def mean(self, weights: NDArray[np.float64], settled: Settled) -> Average:
+    def mean(self, weights: Floats, settled: Settled) -> Average:
         """The estimate: the average over priors and doubts, every hazard going on as it went."""
-        priors = len(self.priors)
+        priors = len(self.priors.spread)
         unsolved = float(weights[0] @ (self.c == 0) / weights.sum())
         never = np.repeat([0.0, *_DOUBTED], priors) * unsolved
         which = np.tile(np.arange(priors), 1 + len(_DOUBTED))
@@ -179,7 +184,7 @@ class SmoothTail:
         shares = np.outer(parts, settled.calm).ravel()
         return Average(Tails(self.edges, fits, beyond, never), shares)
 
-    def draws(self, weights: NDArray[np.float64], settled: Settled, rng: Generator) -> Tails:
+    def draws(self, weights: Floats, settled: Settled, rng: Generator) -> Tails:
         """A fit for each weighting (fits × pairs) that differs as the prior lets it.
 
         Every fit is drawn towards a curve taken from its prior, so that where the data says
@@ -188,112 +193,86 @@ class SmoothTail:
         count, cells = len(weights), len(self.edges) - 1
         unsolved = weights @ (self.c == 0) / weights.sum(axis=1)
         never = np.where(rng.random(count) < DOUBT, rng.random(count), 0.0) * unsolved
-        which = rng.choice(len(self.priors), size=count, p=settled.wary)
+        which = rng.choice(len(settled.wary), size=count, p=settled.wary)
         noise = rng.standard_normal((count, cells))
         offsets = np.empty_like(noise)
         for i in np.unique(which):
-            offsets[which == i] = noise[which == i] @ self.priors[i].spread_root.T
+            offsets[which == i] = noise[which == i] @ self.priors.spread_root[i].T
         fits = self.fit(weights, which, settled.log_hazard[which], offsets, never)
-        spread = np.array([p.spread for p in self.priors])[which]
+        spread = self.priors.spread[which]
         beyond = _wander(fits[:, -2:], spread, len(_further(self.edges)) - 1, rng)
         return Tails(self.edges, fits, beyond, never)
 
     def fit(
         self,
-        weights: NDArray[np.float64],
-        which: NDArray[np.int64],
-        start: NDArray[np.float64],
-        offsets: NDArray[np.float64] | float = 0.0,
-        never: NDArray[np.float64] | float = 0.0,
-    ) -> NDArray[np.float64]:
+        weights: Floats,
+        which: Ints,
+        start: Floats,
+        offsets: Floats | float = 0.0,
+        never: Floats | float = 0.0,
+    ) -> Floats:
         """Logarithms of the hazard (fits × cells) of highest penalised likelihood.
 
         which : the prior of each fit.  offsets : what the curves are drawn towards.
         """
-        fits, cells = start.shape
-        centre = np.broadcast_to(_LEVEL + np.asarray(offsets, float), start.shape)
-        zero = np.broadcast_to(np.asarray(never, float), (fits,))
-        curves = np.empty_like(start)
-        rows = max(1, _BLOCK // (len(self.n) * cells))
-        for first in range(0, fits, rows):
+        curves, rows = start.copy(), max(1, _BLOCK // (len(self.n) * start.shape[1]))
+        centre = np.broadcast_to(_LEVEL + np.asarray(offsets), start.shape)
+        zero = np.broadcast_to(np.asarray(never)[..., None], (len(start), 1))
+        for first in range(0, len(start), rows):
             here = slice(first, first + rows)
-            precision = np.stack([p.precision for p in self.priors])[which[here]]
+            precision = self.priors.precision[which[here]]
             law = _HazardLikelihood(
-                self.likelihood, weights[here], precision, centre[here], zero[here]
+                weights[here], self.likelihood, precision, centre[here], zero[here]
             )
-            curves[here] = law.climb(start[here])
+            law.climb(curves[here])
         return curves
 
 
-class _HazardLikelihood:
+@dataclass(frozen=True)
+class _HazardLikelihood(Likelihood):
     """The penalised log-likelihood of hazards under several weightings and priors at once."""
 
-    def __init__(
-        self,
-        likelihood: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        precision: NDArray[np.float64],
-        centre: NDArray[np.float64],
-        never: NDArray[np.float64],
-    ) -> None:
-        self.likelihood, self.weights = likelihood, weights
-        self.precision, self.centre, self.never = precision, centre, never[:, None]
+    steps: ClassVar[int] = 60
+    small_gain: ClassVar[float] = 1e-3
+    damping: ClassVar[tuple[float, float]] = (0.0, 1e6)
 
-    def only(self, rows: NDArray[np.int64]) -> _HazardLikelihood:
+    likelihood: Floats
+    precision: Floats
+    centre: Floats
+    never: Floats
+
+    def only(self, fits: Bools) -> Self:
         """Some of the fits."""
-        parts = (self.weights, self.precision, self.centre, self.never[:, 0])
-        return _HazardLikelihood(self.likelihood, *(part[rows] for part in parts))
+        names = ("weights", "precision", "centre", "never")
+        return replace(self, **{name: getattr(self, name)[fits] for name in names})
 
-    def climb(self, start: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Newton steps from `start` (fits × cells), damped where they do not climb."""
-        curve, open_, law = start.copy(), np.arange(len(start)), self
-        height, damping = law.height(curve), np.zeros(len(start))
-        for _ in range(_STEPS):
-            here = curve[open_]
-            slope, bends, usual = law.slopes(here)
-            at = np.arange(here.shape[1])
-            bends[:, at, at] += damping[open_, None] * usual
-            step = np.linalg.solve(bends, slope[..., None])[..., 0]
-            step *= np.minimum(1.0, _LONGEST_STEP / np.abs(step).max(axis=1, keepdims=True))
-            curve_next = np.minimum(here + step, _HIGHEST_LOG)
-            height_next = law.height(curve_next)
-            gain = height_next - height[open_]
-            up = gain > 0
-            curve[open_[up]], height[open_[up]] = curve_next[up], height_next[up]
-            damping[open_] = np.where(up, damping[open_] / 10, np.maximum(4 * damping[open_], 1.0))
-            stuck = ~up & (damping[open_] > 1e6)
-            stay = ~(stuck | (up & (gain < _SMALL_GAIN)))
-            if not stay.any():
-                break
-            if not stay.all():
-                open_ = open_[stay]
-                law = self.only(open_)
-        return curve
+    def look(self, place: Floats) -> tuple[Floats, Floats, Floats]:
+        """Penalised log-likelihood, mass of each cell, chance of each pair's counts."""
+        mass = (1 - self.never) * _masses(place)
+        chance = mass @ self.likelihood.T + self.never * self.likelihood[:, -1]
+        away = place - self.centre
+        fitted = (self.weights * np.log(chance)).sum(axis=1)
+        penalty = np.einsum("fi,fij,fj->f", away, self.precision, away) / 2
+        return fitted - penalty, mass, chance
 
-    def _chances(
-        self, curve: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mass of each cell among all tasks, and the chance of each pair's counts."""
-        mass = (1 - self.never) * _masses(curve)
-        return mass, mass @ self.likelihood.T + self.never * self.likelihood[:, -1]
+    def step(self, place: Floats, damping: Floats, *seen: Floats) -> Floats:
+        """A step that is not too long; damped where it did not climb."""
+        slope, bends, usual = self.slopes(place, *seen)
+        at = np.arange(place.shape[1])
+        bends[:, at, at] += damping[:, None] * usual
+        step = np.linalg.solve(bends, slope[..., None])[..., 0]
+        step *= np.minimum(1.0, _LONGEST_STEP / np.abs(step).max(axis=1, keepdims=True))
+        return np.minimum(place + step, _HIGHEST_LOG)
 
-    def height(self, curve: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(fits,) penalised log-likelihood."""
-        away = curve - self.centre
-        fitted = (self.weights * np.log(self._chances(curve)[1])).sum(axis=1)
-        penalised: NDArray[np.float64] = (
-            fitted - np.einsum("fi,fij,fj->f", away, self.precision, away) / 2
-        )
-        return penalised
+    def damped(self, damping: Floats, up: Bools) -> Floats:
+        """Ten times less after a step up; after another four times more, or 1."""
+        return np.where(up, damping / 10, np.maximum(4 * damping, 1.0))
 
-    def slopes(
-        self, curve: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def slopes(self, curve: Floats, mass: Floats, chance: Floats) -> tuple[Floats, Floats, Floats]:
         """Gradient, minus the Hessian, and the diagonal of its part that is never negative.
 
         The last is the curvature there would be, were each task's cell known.
         """
-        mass, chance = self._chances(curve)
         own = mass[:, None] * self.likelihood / chance[..., None]  # fits × pairs × cells
         harder = own[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
         hazard = np.exp(curve) * CELL
@@ -321,42 +300,48 @@ class Settled:
     wary : for draws; only priors whose calm can be seen before 1/n, all alike from the start.
     """
 
-    log_hazard: NDArray[np.float64]
-    calm: NDArray[np.float64]
-    wary: NDArray[np.float64]
+    log_hazard: Floats
+    calm: Floats
+    wary: Floats
 
 
-class _Prior:
-    """A Gaussian law of log h: independent steps up to the onset, remembered ones beyond."""
+class Priors(NamedTuple):
+    """Gaussian laws of log h: independent steps up to the onset, remembered ones beyond.
 
-    def __init__(
-        self, edges: NDArray[np.float64], spread: float, onset: float, *, seen: bool
-    ) -> None:
-        self.spread, self.seen = spread, seen
-        cells = len(edges) - 1
-        root = np.zeros((cells, cells))  # each row a standard normal combination of the cells
-        root[0, 0] = 1 / _LEVEL_SD
-        memory, before = np.exp(-CELL / MEMORY), False
-        for j in range(1, cells):
-            step = np.zeros(cells)
-            step[j - 1 : j + 1] = -1, 1
-            if edges[j] < onset:
-                root[j] = step / (_STEP_SD * np.sqrt(CELL))
-                continue
-            root[j] = step / (spread * CELL)
-            if before:
-                last = np.zeros(cells)
-                last[j - 2 : j] = -1, 1
-                root[j] = (step - memory * last) / (spread * CELL * np.sqrt(1 - memory**2))
-            before = True
-        self.precision = root.T @ root
-        self.spread_root = np.linalg.inv(root)
-        self.log_root = float(np.log(np.abs(np.diag(root))).sum())
+    spread : of the slope.  seen : whether so calm a curve can be seen before 1/n.
+    precision, spread_root : (priors × cells × cells), inverse of the covariance, and its root.
+    log_root : half the log of the determinant of the precision.
+    """
+
+    spread: Floats
+    seen: Bools
+    precision: Floats
+    spread_root: Floats
+    log_root: Floats
 
 
-def _wander(
-    last: NDArray[np.float64], spread: NDArray[np.float64], cells: int, rng: Generator | None
-) -> NDArray[np.float64]:
+def _root(edges: Floats, spread: float, onset: float) -> Floats:
+    """(cells × cells): each row a combination of the cells that is standard normal."""
+    cells = len(edges) - 1
+    root = np.zeros((cells, cells))
+    root[0, 0] = 1 / _LEVEL_SD
+    memory, before = np.exp(-CELL / MEMORY), False
+    for j in range(1, cells):
+        step = np.zeros(cells)
+        step[j - 1 : j + 1] = -1, 1
+        if edges[j] < onset:
+            root[j] = step / (_STEP_SD * np.sqrt(CELL))
+            continue
+        root[j] = step / (spread * CELL)
+        if before:
+            last = np.zeros(cells)
+            last[j - 2 : j] = -1, 1
+            root[j] = (step - memory * last) / (spread * CELL * np.sqrt(1 - memory**2))
+        before = True
+    return root
+
+
+def _wander(last: Floats, spread: Floats, cells: int, rng: Generator | None) -> Floats:
     """log h beyond the fitted cells, from its last two values: (fits × cells).
 
     Without a generator it goes on as it went.

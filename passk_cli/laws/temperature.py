@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from passk_cli.arrays import Floats, Ints
 
 #: A line needs two switches from one best temperature to the next, so three temperatures.
 FEWEST_TEMPERATURES = 3
 
 
-def best_by_k(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def best_by_k(values: Floats) -> Ints:
     """The place of the best temperature at each k, the lowest of those that tie.
 
     values : (… × temperatures × k's), temperatures increasing.  Returns ints (… × k's).
@@ -23,13 +21,11 @@ def best_by_k(values: NDArray[np.float64]) -> NDArray[np.int64]:
     [0, 0, 1]
     """
     highest = values.max(axis=-2, keepdims=True)
-    places: NDArray[np.int64] = (values >= highest - 1e-12).argmax(axis=-2)
+    places: Ints = (values >= highest - 1e-12).argmax(axis=-2)
     return places
 
 
-def power_laws(
-    temperatures: NDArray[np.float64], ks: NDArray[np.int64], values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def power_laws(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
     """The power law T* = factor · k^exponent behind the switches of the best temperature.
 
     Measured at a few temperatures only, T*(k) is a staircase, and its first and last step say no

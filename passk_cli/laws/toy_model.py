@@ -12,16 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from passk_cli.arrays import Floats
 from passk_cli.errors import ParameterError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 FAMILIES = ("gaussian", "exponential", "power-law")
 #: The article's grid of scales and k's, and the pass@k between which it sees a power law.
@@ -248,7 +244,7 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
     """Ordinary least squares of log T* on log k and log s.
 
     k, s, temperature : (points,), all > 0.
-    Errors: ValueError with fewer than 4 points, or when k and s do not vary on their own.
+    Errors: ParameterError with fewer than 4 points, or when k and s do not vary on their own.
 
     >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
     >>> fit = scaling_fit(k, s, 0.5 * k**0.7 * s**1.3)
@@ -258,7 +254,10 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
     logs = [np.log(np.asarray(v, dtype=np.float64)) for v in (k, s, temperature)]
     design = np.stack([np.ones_like(logs[0]), *logs[:2]], axis=1)
     if len(design) < 4 or np.linalg.matrix_rank(design) < 3:
-        raise ValueError("too few different points for a fit")
+        raise ParameterError(
+            f"{len(design)} points of the grid have 0.03 < pass@k < 0.98: too few for a"
+            " fit; choose another gamma"
+        )
     coefficients = np.linalg.lstsq(design, logs[2], rcond=None)[0]
     residuals = logs[2] - design @ coefficients
     r2 = 1 - float(residuals @ residuals) / float(((logs[2] - logs[2].mean()) ** 2).sum())
@@ -309,18 +308,6 @@ def grid(family: str, gamma: float) -> list[Tasks]:
             if spread == GRID_SCALES[0]:
                 raise
     return sets
-
-
-def fit_of(kept: Sequence[Point]) -> Fit:
-    """The regression over points.  Errors: ParameterError where they are too few."""
-    values = [(p.k, p.spread, p.best.temperature) for p in kept]
-    try:
-        return scaling_fit(*zip(*values, strict=True))
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"{len(values)} points of the grid have 0.03 < pass@k < 0.98: too few for a"
-            " fit; choose another gamma"
-        ) from None
 
 
 def _positive(value: float) -> float:

@@ -51,11 +51,11 @@ def test_failure_is_a_product_of_fractions() -> None:
 def test_slopes_are_those_of_the_likelihood(masses: int) -> None:
     """Gradient and Hessian against central differences."""
     c, weights, h = np.arange(4), np.array([[3.0, 2.0, 1.0, 4.0]]), 1e-5
-    likelihood = _BetaLikelihood(np.full(4, 3), c, [c == 0, c == 3][:masses])
+    likelihood = _BetaLikelihood(weights, np.full(4, 3), c, [c == 0, c == 3][:masses])
 
     def at(place: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        own, value = likelihood.parts(place[None], weights)
-        gradient, hessian = likelihood.slopes(place[None], weights, own)
+        value, own = likelihood.look(place[None])
+        gradient, hessian = likelihood.slopes(place[None], own)
         return value[0], gradient[0], hessian[0]
 
     place = np.array([0.3, -0.2, -1.0, -2.0])[: 2 + masses]

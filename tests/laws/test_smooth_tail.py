@@ -41,20 +41,25 @@ def test_slopes_are_the_derivatives() -> None:
     rng = np.random.default_rng(0)
     tail = model(20)
     cells = len(tail.edges) - 1
-    prior = tail.priors[4]
     weights = rng.gamma(1.0, 5.0, (1, 21))
-    law = _HazardLikelihood(tail.likelihood, weights, prior.precision[None], np.zeros((1, cells)),
-               np.array([0.05]))  # fmt: skip
+    law = _HazardLikelihood(
+        weights, tail.likelihood, tail.priors.precision[4:5], np.zeros((1, cells)),
+        np.array([[0.05]]),
+    )  # fmt: skip
+
+    def slopes(curve: np.ndarray) -> tuple[np.ndarray, ...]:
+        return law.slopes(curve, *law.look(curve)[1:])
+
     curve = rng.normal(-1.0, 0.5, (1, cells))
-    slope, bends, _ = law.slopes(curve)
+    slope, bends, _ = slopes(curve)
     step = 1e-5
     for i in (0, 5, cells - 1):
         up, down = curve.copy(), curve.copy()
         up[0, i] += step
         down[0, i] -= step
-        rise = (law.height(up) - law.height(down))[0] / (2 * step)
+        rise = (law.look(up)[0] - law.look(down)[0])[0] / (2 * step)
         assert slope[0, i] == pytest.approx(rise, rel=1e-5, abs=1e-4)
-        column = (law.slopes(down)[0] - law.slopes(up)[0])[0] / (2 * step)
+        column = (slopes(down)[0] - slopes(up)[0])[0] / (2 * step)
         np.testing.assert_allclose(bends[0, i], column, rtol=1e-4, atol=1e-3)
 
 

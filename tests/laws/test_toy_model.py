@@ -216,6 +216,6 @@ def test_bad_numbers() -> None:
             log_probability(1, bad)
     with pytest.raises(ParameterError, match="goes up to"):
         best_temperatures(gaussian(1.0), [10**10])
-    with pytest.raises(ValueError, match="too few"):
+    with pytest.raises(ParameterError, match="too few"):
         scaling_fit([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 3, 4])
     assert set(FAMILIES) == {"gaussian", "exponential", "power-law"}

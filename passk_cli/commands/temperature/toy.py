@@ -13,9 +13,9 @@ from passk_cli.laws.toy_model import (
     Fit,
     Point,
     family_of_spread,
-    fit_of,
     grid,
     points,
+    scaling_fit,
 )
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.report.model import FULL, Cell, Column, Report, Sentence, Table
@@ -272,7 +272,10 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     kept = [p for p in every if p.kept]
     lines = []
     for family in families:
-        fit = fit_of([p for p in kept if p.family == family])
+        own = [p for p in kept if p.family == family]
+        fit = scaling_fit(
+            [p.k for p in own], [p.spread for p in own], [p.best.temperature for p in own]
+        )
         lines.append(Regression(family, "exact sums", fit))
         if family in _ARTICLE:
             lines.append(Regression(family, "article", _ARTICLE[family]))

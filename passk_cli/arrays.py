@@ -1,0 +1,8 @@
+"""Kinds of arrays, by what they hold."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
