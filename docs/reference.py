@@ -89,7 +89,7 @@ def line(declared: DeclaredOption) -> str:
 def _columns(name: str) -> str:
     """The columns of each table of a command's answer, and what they mean."""
     lines: list[str] = []
-    for title, columns in command_of(name).columns():
+    for title, columns in command_of(name).question.answer_columns():
         lines += [
             "",
             *([f"**{title}**", ""] if title else ()),
@@ -208,7 +208,7 @@ def _json(name: str) -> str:
         for key, value in record.items():
             types.setdefault(key, set()).add(_type(value))
     keys = ", ".join(f"`{key}`" for key in document)
-    meanings = command_of(name).fields()
+    meanings = command_of(name).question.answer_fields()
     lines = [f"Keys of the document: {keys}.", "", "| field of a row | type | meaning |"]
     lines += ["| --- | --- | --- |"]
     lines += [

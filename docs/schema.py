@@ -67,7 +67,8 @@ def schema() -> dict[str, Any]:
 def _row(name: str) -> dict[str, Any]:
     """A row of a command; further properties are the columns of --by."""
     fields = {
-        field: _said(_type(field), meaning) for field, meaning in command_of(name).fields().items()
+        field: _said(_type(field), meaning)
+        for field, meaning in command_of(name).question.answer_fields().items()
     }
     return {"type": "object", "properties": fields}
 

@@ -16,7 +16,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS, command_of
-from passk_cli.commands.command import Command, Question, answer
+from passk_cli.commands.command import Command
+from passk_cli.commands.question import Question, Read, answer
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.option import DATA, Option, base_type, declared, filled, repeatable
@@ -24,7 +25,6 @@ from passk_cli.python.findings import Findings
 from passk_cli.python.spelling import Options, call_of, in_python, python_spelling
 
 if TYPE_CHECKING:
-    from passk_cli.commands.command import Read
     from passk_cli.outcomes.counts import Counts
 
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
@@ -157,7 +157,7 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
     if isinstance(data, Counts):
         _refuse_reading(data, given)
         given = {**given, "cluster": data.cluster}
-    question, shared = declaration.ask(given, data)
+    question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
     with fetched_once():
         report = answer(question, shared, _reader(data, question))
     options = {field: (option, kind) for field, option, kind, _ in declaration.options()}

@@ -18,6 +18,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeVar
 
 from passk_cli.errors import ParameterError
@@ -25,6 +26,12 @@ from passk_cli.errors import ParameterError
 Group = TypeVar("Group")
 # The type of an option that takes a name or, from Python, data of any kind.
 DATA = Any
+
+
+def loaded(place: str) -> Any:
+    """The object at "module:name"; what declarations name so is imported when it is needed."""
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,24 +42,26 @@ class Option:
     metavar : what stands for its value in the help; the choices where there are some.
     help : one short sentence, a line of `--help`; choices and default are added to it.
     detail : what else there is to know, for `passk help COMMAND`, Python and the reference.
-    choices : the values there are, or a function that lists them.
+    choices : the values there are, or the place of them.
     low, high : the range of a number.
     parse : what is given (text; from Python other things too) → the field's value; it gets a list
         where the option can be given several times, which `several` says of a field that is no
-        tuple.
+        tuple.  Or the place of such a function.
     file : "read" or "written" where its value can name a file.
     of_models : whether its value names models of the data, which a shell can complete.
-    complete : "module:function" of what a shell offers for what was typed so far, where that is
-        more than its choices.
+    complete : the place of a function that lists what a shell offers for what was typed so far,
+        where that is more than its choices.
+
+    A place is "module:name", of what costs more to import than the help may: see `loaded`.
     """
 
     flags: str
     metavar: str = ""
     help: str = ""
-    choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
+    choices: tuple[str, ...] | str = ()
     low: float | None = None
     high: float | None = None
-    parse: Callable[[Any], Any] | None = None
+    parse: Callable[[Any], Any] | str | None = None
     several: bool = False
     file: str = ""
     detail: str = ""
@@ -72,7 +81,7 @@ class Option:
     @property
     def values(self) -> tuple[str, ...]:
         """The values there are, where there are only some."""
-        return self.choices() if callable(self.choices) else self.choices
+        return loaded(self.choices) if isinstance(self.choices, str) else self.choices
 
 
 # A field, its Option, its type, its default.
@@ -83,6 +92,7 @@ _DECLARED: dict[type, dict[str, tuple[Option, Any]]] = {}
 
 def declared(group: type) -> dict[str, tuple[Option, Any]]:
     """Field → (its Option, its type), for the fields of a group that are options."""
+    group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
     if group in _DECLARED:
         return _DECLARED[group]
     hints = typing.get_type_hints(group, include_extras=True)
@@ -172,7 +182,8 @@ def checked(option: Option, kind: Any, value: Any) -> Any:
     shown = f"{option.name} {', '.join(texts)}"
     if option.choices and not all(part in option.values for part in parts):
         raise ParameterError(f"{shown}: choose one of {', '.join(option.values)}")
-    parse = option.parse or _PARSE.get(base_type(kind), _texts if several else _text)
+    parse = loaded(option.parse) if isinstance(option.parse, str) else option.parse
+    parse = parse or _PARSE.get(base_type(kind), _texts if several else _text)
     try:
         value = parse(value)
     except (TypeError, ValueError, AttributeError):

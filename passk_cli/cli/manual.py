@@ -131,11 +131,11 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
 
     if any(field == "metrics" for _, (field, *_) in _declared(declaration)):
         yield "Metrics by name", list(patterns().items())
-    for title, columns in declaration.columns():
+    for title, columns in declaration.question.answer_columns():
         yield f'Columns of "{title}"' if title else "Columns", columns
-    if fields := declaration.fields():
+    if fields := declaration.question.answer_fields():
         yield "Fields of csv, json and Python", list(fields.items())
-    if messages := declaration.said():
+    if messages := declaration.question.answer_messages():
         names = [(name, message.pattern) for name, message in messages.items()]
         yield "Messages (passk help messages lists all)", names
 

@@ -460,7 +460,7 @@ class Output:
 def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of where results go; what the question has itself is not among them."""
     edge = (Charting, Output) if declaration.charts else (Output,)
-    without = [*declared(declaration.question), *declaration.without]
+    without = [*declared(declaration.own), *declaration.without]
     without += [] if declaration.methods else ["methods"]
     for group, options in sections_of(edge, without):
         if not declaration.judges:

@@ -14,7 +14,8 @@ from passk_cli.cleanup import temporary_folder
 from passk_cli.cli.output import Charting, Output
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
-from passk_cli.commands.command import Command, answer
+from passk_cli.commands.command import Command
+from passk_cli.commands.question import answer
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.arguments import is_file_argument
 from passk_cli.files.remote import fetched_once, without_secrets
@@ -33,8 +34,8 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
     with fetched_once():
         if not declaration.streams or given["output"] not in (None, "-"):
             return _run(declaration, files, given)
-        for field in filter(given.get, declaration.question.beside_output):
-            flag = declared(declaration.question)[field][0].name
+        for field in filter(given.get, declaration.beside_output):
+            flag = declared(declaration.own)[field][0].name
             raise ParameterError(
                 f"{flag} goes with a file; name it with --output FILE", name="bad-output"
             )
@@ -57,14 +58,16 @@ def _run(
     messages_only: bool = False,
 ) -> int:
     """Run a command; messages_only : the report itself is not printed."""
-    edge = {name: v for name, v in given.items() if name not in declared(declaration.question)}
+    edge = {name: v for name, v in given.items() if name not in declared(declaration.own)}
     output, charting = filled(Output, edge), filled(Charting, edge)
     with _visible_failure(declaration, output, file=False):
-        named, written = (named_files(declaration.question, given, f) for f in ("read", "written"))
+        named, written = (named_files(declaration.own, given, f) for f in ("read", "written"))
         inputs = [*files, *filter(is_file_argument, named)]
         output.check(inputs, written, charting, declaration)
     with _visible_failure(declaration, output, file=True):
-        question, options = declaration.ask(given, files or None)
+        question, options = declaration.question.ask(
+            given, files or None, needed=declaration.files == "needed"
+        )
 
         def read(request: Request, source: Any = None) -> Counts:
             from passk_cli.files.reading import load

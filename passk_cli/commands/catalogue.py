@@ -23,8 +23,7 @@ def messages() -> dict[str, Message]:
     for module in _BELOW:
         import_module(module)
     for name in COMMANDS:
-        if view := command_of(name).view:
-            import_module(view)
+        _ = command_of(name).question
     return dict(sorted(DECLARED.items()))
 
 

@@ -76,13 +76,6 @@ def fits(model: str, pattern: str) -> bool:
     return model == pattern or fnmatchcase(model, pattern)
 
 
-def formats() -> tuple[str, ...]:
-    """The formats that can be forced."""
-    from passk_cli.files.formats import FORMATS
-
-    return (*FORMATS, *TABLES)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Conversion:
     """The attempts as a table.
@@ -200,7 +193,12 @@ class Request:
     ] = None
     format: Annotated[
         str | None,
-        Option("--from", "NAME", "Read the files as this format (passk formats).", choices=formats),
+        Option(
+            "--from",
+            "NAME",
+            "Read the files as this format (passk formats).",
+            choices="passk_cli.files.formats:NAMES",
+        ),
     ] = None
     records: Annotated[
         str | None,

@@ -736,5 +736,7 @@ METHODS: dict[str, Method] = {
     "hull": Method(_each(_hull), (THESE_TASKS,), counted=True, instead="jackknife"),
     "jackknife": Method(_each(_jackknife), (THESE_TASKS,), steady=False),
 }
+# The methods that can be chosen.
+NAMES = (*METHODS, "none")
 # Methods that put atoms on the bounds, and so have to know them.
 GUARDED = tuple(name for name, method in METHODS.items() if method.bounded)

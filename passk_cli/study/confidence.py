@@ -33,13 +33,6 @@ def parse_bounds(value: Any) -> tuple[float, float]:
     return low, high
 
 
-def methods() -> tuple[str, ...]:
-    """The names of the methods of intervals, and "none"."""
-    from passk_cli.inference.intervals import METHODS
-
-    return (*METHODS, "none")
-
-
 @dataclass(frozen=True, eq=False)
 class Confidence:
     """Method, level and population of intervals and tests.
@@ -58,7 +51,7 @@ class Confidence:
             "--interval",
             "METHOD",
             "Method, e.g. guard, jeffreys; none: standard errors.",
-            choices=methods,
+            choices="passk_cli.inference.intervals:NAMES",
             detail="One of guard, gaffke, jeffreys, guarded-t, percentile, basic, bca, t, wilson,"
             " clopper-pearson, tango, hull, jackknife. Default: guard for new tasks, hull for these"
             " tasks; for differences guarded-t, or tango where values are 0 or 1.",

@@ -16,8 +16,8 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.cli.output import Charting, edge_options
 from passk_cli.commands import COMMANDS, command_of
 from passk_cli.commands.catalogue import messages
+from passk_cli.inference.intervals import NAMES
 from passk_cli.option import declared
-from passk_cli.study.confidence import methods
 from passk_cli.study.fact import FIELDS
 from tests.conftest import ROOT, SAMPLES, Golden, Passk
 
@@ -98,7 +98,7 @@ def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str) -> None:
     fields = {column.name for column in FIELDS}
-    for section in command_of(name).shown():
+    for section in command_of(name).question.sections:
         for column in section.columns:
             if (column.header or column.name) not in fields:
                 assert column.stated.meaning, column
@@ -126,7 +126,7 @@ def test_only_what_means_something_is_listed(passk: Passk) -> None:
     assert "--chart" not in passk("help", "formats").out
     assert "--bounds" not in passk("help", "order").out
     shown = passk("help", "estimate").out
-    assert all(method in shown for method in methods())
+    assert all(method in shown for method in NAMES)
     assert declared(Charting)["chart_theme"][0].values == tuple(THEMES)
 
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
-from passk_cli.commands.command import SharedOptions
-from passk_cli.commands.curve import Curve
-from passk_cli.commands.estimate import Estimation
+from passk_cli.commands.curve.view import Curve
+from passk_cli.commands.estimate.view import Estimation
+from passk_cli.commands.question import SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family
 from passk_cli.files.request import Request

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from passk_cli.api import read
-from passk_cli.commands.command import SharedOptions
-from passk_cli.commands.diversity import Diversity, diversity_ks
-from passk_cli.commands.estimate import Estimation
+from passk_cli.commands.diversity.view import Diversity, diversity_ks
+from passk_cli.commands.estimate.view import Estimation
+from passk_cli.commands.question import SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import Sample, interval

@@ -24,7 +24,7 @@ from passk_cli.api import in_python
 from passk_cli.cli.output import edge_options
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands import command_of
-from passk_cli.commands.command import answer
+from passk_cli.commands.question import answer
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import Option, base_type, declared
 from passk_cli.render import FORMATS, renderer
@@ -354,7 +354,7 @@ def test_help_says_what_is_declared(
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
-    own = declared(command_of(name).question)
+    own = declared(command_of(name).own)
     for field, option, _, default in options:
         for words in (every_word, *[few] * (field in own)):
             assert "".join(option.help.removesuffix(".").split()) in words
@@ -425,7 +425,7 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     assert taken - {"cluster"} >= set(READING) - {"cluster"} == set(declared(Request))
     expected = {field: READING[field] for field in READING if field in taken}
     given = needed(name) | {field: value for field, (value, _) in expected.items()}
-    question, options = command_of(name).ask(given, results)
+    question, options = command_of(name).question.ask(given, results, needed=True)
     requests: list[Request] = []
 
     def read(request: Request, source: object = None) -> NoReturn:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.extrapolate import Extrapolate
+from passk_cli.commands.extrapolate.view import Extrapolate
 from passk_cli.errors import DataError
 from passk_cli.inference.futures import MODELS
 from passk_cli.metrics.pass_k import hat_pairs

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
-from passk_cli.commands.command import SharedOptions
-from passk_cli.commands.order import Order
-from passk_cli.commands.order.view import order_view
+from passk_cli.commands.order.view import Order, order_view
+from passk_cli.commands.question import SharedOptions
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.outcomes.attempts import Attempts

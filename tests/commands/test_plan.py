@@ -17,8 +17,7 @@ import pytest
 import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
-from passk_cli.commands.plan import Plan
-from passk_cli.commands.plan.view import assumed_report, pilot_report
+from passk_cli.commands.plan.view import Plan, assumed_report, pilot_report
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.intervals import Sample, interval

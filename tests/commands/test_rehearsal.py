@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.gate import Gate
 from passk_cli.commands.gate.rehearsal import stage
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
+from passk_cli.commands.gate.view import Gate
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.alarms import Odds, false_alarm

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.commands.bootstrap import Bootstrap
-from passk_cli.commands.compare import Compare
+from passk_cli.commands.bootstrap.view import Bootstrap
+from passk_cli.commands.compare.view import Compare
 from passk_cli.files.reading import load
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list

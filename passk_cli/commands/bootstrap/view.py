@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from passk_cli.commands.bootstrap import BootstrapOptions
+from passk_cli.commands.question import Question
 from passk_cli.inference.intervals import GUARDED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Limits, Sentence, Table
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import numbers_of_models, plural, series_name
-from passk_cli.study.distribution import Distribution, applicable, rivals_of
+from passk_cli.study.distribution import (
+    Distribution,
+    applicable,
+    choose_methods,
+    distributions,
+    draw_columns,
+    rivals_of,
+)
 from passk_cli.study.extremes import bare, range_of
 from passk_cli.study.fact import Fact
-from passk_cli.study.section import GROUPS, MODEL, Section
+from passk_cli.study.section import GROUPS, MODEL, Section, view
+from passk_cli.study.study import Study
 
 WITHOUT_BOUNDS = Message(
     "methods-without-bounds", NOTE, "{metrics} without {methods}, which need the range of scores",
@@ -234,9 +245,6 @@ class Distributions(Section[Distribution]):
         return (chart,)
 
 
-SECTIONS = (Distributions,)
-
-
 def _drawn(population: str) -> str:
     return "tasks" if population == NEW_TASKS else "attempts"
 
@@ -254,3 +262,35 @@ def _gaps(d: Distribution) -> Iterator[tuple[float, Distribution, Fact, Fact]]:
 def _limits(fact: Fact) -> tuple[Cell, Column]:
     unit = "share" if fact.estimate.share else "score"
     return Limits(fact.estimate.low, fact.estimate.high), Column("", unit)
+
+
+class Bootstrap(Question, BootstrapOptions):
+    """The question of `passk bootstrap`."""
+
+    sections = (Distributions,)
+
+    unbounded: ClassVar[str] = (
+        "it resamples one number, and here are two, with all missing outcomes failing and"
+        " with all passing; passk estimate has the interval of both, --interval names its"
+        " method"
+    )
+
+    def report(self, study: Study) -> Report:
+        """Estimates with intervals side by side, bias, standard error, and first in resamples."""
+        confidence = study.confidence
+        methods = choose_methods(study.counts, self.interval, confidence)
+        # The signature names all methods; a number by itself has none yet.
+        plain = replace(study, confidence=replace(confidence, interval="none"))
+        values = plain.values()
+        lines = [plain.fact(each) for each in values]
+        records = distributions(study, values, methods, self.weights)
+        used = dict.fromkeys(fact.method for d in records for fact in d.estimates)
+        report = view(
+            plain, [Distributions(study, records, lines, methods, self.weights)],
+            messages=plain.messages(lines), interval=None, intervals=",".join(used),
+            level=confidence.level, population=confidence.population, weights=self.weights,
+            cluster=confidence.cluster, bounds=confidence.bounds_text,
+            resamples=confidence.resamples, seed=confidence.seed,
+        )  # fmt: skip
+        columns = {} if self.draws is None else {self.draws: draw_columns(study.counts, records)}
+        return replace(report, exports=columns)

@@ -5,28 +5,57 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
+from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.band import Bands
-from passk_cli.commands.compare.crossings import Crossings
-from passk_cli.commands.compare.pairs import Pair, Standing, at_first, first_metric
-from passk_cli.commands.compare.sensitivity import Sensitivity
+from passk_cli.commands.compare.crossings import Crossings, find_crossings
+from passk_cli.commands.compare.pairs import (
+    Pair,
+    Standing,
+    at_first,
+    change_values,
+    first_metric,
+    paired,
+    sides,
+    standings,
+)
+from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
+from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
 from passk_cli.inference.intervals import TANGO
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import Change, Metric
-from passk_cli.report.model import ALWAYS, DATA, FULL, Cell, Column, Estimate, Sentence, Table
+from passk_cli.metrics.registry import Change, Metric, parse_change
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import (
+    ALWAYS,
+    DATA,
+    FULL,
+    Cell,
+    Column,
+    Estimate,
+    Report,
+    Sentence,
+    Table,
+)
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import p_text, plural, series_name, span
 from passk_cli.study.adjustment import Adjustment
+from passk_cli.study.bands import find_bands
+from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.fact import Fact
+from passk_cli.study.flips import find_flips
 from passk_cli.study.influence import decided_by_few
-from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL
-from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, reading_notes
+from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.pivot import Number
-from passk_cli.study.ranks import Rank
+from passk_cli.study.ranks import Rank, find_ranks
 from passk_cli.study.rules import UNADJUSTED
-from passk_cli.study.section import AGAINST, GROUPS, MODEL, Record, Section, data_field
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Record, Section, data_field, view
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
 # A metric, where a reference describes columns without data.
@@ -735,14 +764,134 @@ class Changes(Compared):
             yield (f"The change {self._where}: {_counted(tested)}{also}.",)
 
 
-SECTIONS = (
-    Ranking,
-    Baseline,
-    AllPairs,
-    Changes,
-    Crossings,
-    Bands,
-    FlippedPairs,
-    FlippedTasks,
-    Sensitivity,
-)
+def parse_change_name(value: Any) -> str:
+    """A change as one writes it, "pass@1:pass@100"; refused unless it is one."""
+    try:
+        parse_change(value)
+    except ParameterError as error:
+        raise ParameterError(f"--change {value}: {error}") from None
+    return str(value)
+
+
+class Compare(Question, CompareOptions):
+    """The question of `passk compare`."""
+
+    sections = (
+        Ranking,
+        Baseline,
+        AllPairs,
+        Changes,
+        Crossings,
+        Bands,
+        FlippedPairs,
+        FlippedTasks,
+        Sensitivity,
+    )
+
+    unbounded_options: ClassVar[Mapping[str, str]] = {
+        "--change": "a change may be largest with some missing outcomes passing and others failing;"
+        " use --missing fail or drop",
+        "--crossings": "curves are ranges, which cross at no one k; leave --crossings out",
+        "--band": "curves are ranges, and no band holds for what lies between their ends; use"
+        " --missing fail or drop",
+        "--flips": "a task may flip with each missing outcome; use --missing fail or drop",
+    }
+
+    def request(self, options: SharedOptions) -> Request:
+        """The request: the baseline as well, and the groups that are left out in turn."""
+        request = super().request(self._asked(options))
+        groups = (self.sensitivity,) if self.sensitivity else ()
+        return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """The metrics, of those that the data as a whole supports."""
+        whole = self._whole(counts)
+        if self._change is None:
+            return super().metrics(options, whole)
+        every = super().metrics(self._asked(options), whole)  # refuses a k that no task supports
+        given = options.metrics.k or options.metrics.metrics
+        return super().metrics(options, whole) if given else every
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data and what is asked of it; the intervals are those of differences."""
+        confidence = options.confidence.required().for_differences()
+        options = replace(options, confidence=confidence)
+        runs = Runs.apart(options.files, self.baseline)
+        if runs.baseline is None:
+            named = self.baseline if isinstance(self.baseline, str) else None
+            return super().study(
+                options, lambda request, source=None: read(request.keeping(named), source)
+            )
+        label = label_of(runs.baseline)
+        other = read(self.request(options).of_all_models(), runs.baseline)
+        counts, counts_of_baseline = joined(read(self.request(options), runs.files), other, label)
+        study = super().study(options, lambda request, source=None: counts)
+        notes = (note.about(f"baseline {label}") for note in reading_notes(other))
+        return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
+
+    def report(self, study: Study) -> Report:
+        """The ranking or the baseline's table, the pairs, and what was asked for besides."""
+        baseline, change = self._baseline(study), self._change
+        kept = []
+        if self.sensitivity:
+            kept = list(sensitivities(study, self.sensitivity, baseline))
+        study = replace(study, counts=self._whole(study.counts))
+        confidence, rules = study.confidence, study.rules
+        changes = list(change_values(study, change)) if change else []
+        chosen = choose_pairs(study, baseline, changes)
+        compared = compare_pairs(chosen, confidence, rules)
+        comparisons = [c for c in compared if c.first.metric != change]
+        crossings = find_crossings(comparisons, confidence) if self.crossings else {}
+        bands = find_bands(comparisons, study) if self.band else []
+        ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
+        every = paired(compared, ranks, crossings, confidence)
+        own = [pair for pair in every if pair.metric != change]
+        changed = [pair for pair in every if pair.metric == change]
+        adjustment = Adjustment(compared, confidence.level, rules)
+        study = replace(study, confidence=confidence.as_used(adjustment.methods))
+        alone = not study.counts.group_names and len({pair.models for pair in own}) == 1
+        sections: list[Section[Any]] = [
+            AllPairs(study, own, adjustment, baseline or "", alone, not bands)
+        ]
+        if baseline is None:
+            sections.insert(0, Ranking(study, standings(ranks, own), own, alone))
+        elif not alone:
+            sections.insert(0, Baseline(study, lines(own, baseline), own, baseline))
+        if change:
+            sections.append(Changes(study, changed, change))
+        if self.crossings:
+            sections.append(Crossings(study, list(crossings.values())))
+        if bands:
+            sections.append(Bands(study, bands, comparisons))
+        if self.flips:
+            flipped = find_flips(sides(study, comparisons), confidence.level)
+            sections.append(FlippedPairs(study, flipped))
+            sections.append(FlippedTasks.of(study, flipped))
+        if self.sensitivity:
+            sections.append(Sensitivity(study, kept, self.sensitivity))
+        return view(
+            study, sections, messages=study.messages(()),
+            resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
+            family=rules.family, margin=rules.margin or None,
+            change=f"{change.start.name}:{change.end.name}" if change else None,
+            baseline=baseline, unpaired=rules.unpaired, band="simultaneous" if bands else None,
+        )  # fmt: skip
+
+    @property
+    def _change(self) -> Change | None:
+        return None if self.change is None else parse_change(self.change)
+
+    def _asked(self, options: SharedOptions) -> SharedOptions:
+        """The options with the metrics of the change among those asked for."""
+        if (change := self._change) is None:
+            return options
+        metrics = (*options.metrics.metrics, change.start, change.end)
+        return replace(options, metrics=replace(options.metrics, metrics=metrics))
+
+    def _baseline(self, study: Study) -> str | None:
+        """The name of the baseline's model."""
+        return self.baseline if study.baseline is None else study.baseline.series[0][0]
+
+    def _whole(self, counts: Counts) -> Counts:
+        """The counts not split by the groups that are left out in turn."""
+        return counts.without_group(self.sensitivity) if self.sensitivity else counts

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.errors import ParameterError
+from passk_cli.files.rates import Family, exact_rates, parse_rates
+from passk_cli.files.request import Request
 from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import Metric, needs, parse
+from passk_cli.option import changed
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name, span
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.curves import (
     AT,
     CURVES,
@@ -28,12 +37,16 @@ from passk_cli.study.curves import (
     Climb,
     Curves,
     Grid,
+    Measurement,
+    exact_curves,
     telling,
 )
 from passk_cli.study.extremes import bare, named, range_of
-from passk_cli.study.fact import Fact
+from passk_cli.study.fact import Fact, tidy
 from passk_cli.study.pivot import Number, Numbers, SeriesRow
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
+from passk_cli.version import __version__
 
 if TYPE_CHECKING:
     from passk_cli.study.study import Study
@@ -428,9 +441,6 @@ class RateMoments(Section[Curves]):
     )  # fmt: skip
 
 
-SECTIONS = (AcrossK, EveryK, Climbs, UnevenTasks, RateMoments)
-
-
 def details(study: Study, every: Sequence[Curves]) -> list[Section[Any]]:
     """The sections of these curves besides their overview."""
     return [
@@ -500,3 +510,163 @@ def _chart_rows(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str,
         for point in model.points.get(name, ())
         if point.k in chart_ks
     ]
+
+
+# The families of the two curves that are there anyway.
+_BOTH = ("pass@", "pass^")
+
+
+def parse_families(value: Any) -> tuple[Any, ...]:
+    """Families of tasks from ["mixed=0,1"] or {"mixed": [0, 1]}."""
+    if isinstance(value, Mapping):
+        value = [f"{name}={','.join(map(str, rates))}" for name, rates in value.items()]
+    return parse_rates(value)
+
+
+def parse_curves(value: Any) -> tuple[Metric, ...]:
+    """Metrics at k = 1 from names with k for the number.
+
+    >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
+    ['maj@1', 'gpass@1:0.5', 'pass@1']
+    """
+    text = value if isinstance(value, str) else ",".join(value)
+    metrics = []
+    for part in filter(None, (name.strip() for name in text.split(","))):
+        match = re.fullmatch(r"([a-z-]+[@^])k(:.*)?", part.lower())
+        if match is None:
+            raise ParameterError(
+                f"-m {part}: a curve is named as pass@k, best@k or gpass@k:0.5",
+                name="unknown-metric",
+            )
+        metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
+    return tuple(dict.fromkeys(metrics))
+
+
+# The last k of exact rates.
+_USUAL_MAX_K = 10
+
+
+class Curve(Question, CurveOptions):
+    """The question of `passk curve`."""
+
+    sections = (AcrossK, EveryK, Climbs, UnevenTasks, RateMoments)
+
+    unbounded_options: ClassVar[Mapping[str, str]] = {
+        option: f"{quantity} does not lie between its values at all failing and at all passing;"
+        f" leave {option} out, or use --missing fail or drop"
+        for option, quantity in (
+            ("--delta", "how uneven tasks are"),
+            (f"--band {SIMULTANEOUS}", "the level of a band"),
+        )
+    }
+
+    @property
+    def grid(self) -> Grid:
+        """The k's that are computed."""
+        points = None if self.points == "all" else int(self.points)
+        return Grid(points, max(self.k, default=self.max_k), self.k)
+
+    @property
+    def points_text(self) -> str:
+        """The k's, for the signature."""
+        return ",".join(map(str, sorted(self.k))) or self.points
+
+    @property
+    def further(self) -> tuple[Any, ...]:
+        """The curves of other metrics."""
+        return tuple(metric for metric in self.curves if metric.family not in _BOTH)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Those of pass@k and pass^k that are shown: both, unless one is named."""
+        named = {metric.family for metric in self.curves}
+        return tuple(f"{family}k" for family in _BOTH if family in named or not named & set(_BOTH))
+
+    def request(self, options: SharedOptions) -> Request:
+        """The request, with what the further curves need to know of the attempts."""
+        cluster = options.confidence.cluster
+        return replace(options.request, cluster=cluster, attempts=needs(self.further))
+
+    def alone(self, options: SharedOptions) -> Report | None:
+        """The curves of exact rates, given as such or as data that holds them."""
+        self._check(options)
+        families = exact_rates(self.rates, options.source, self.request(options))
+        if not families:
+            return None
+        if self.further:
+            raise ParameterError(
+                "-m: exact rates say nothing of what attempts are; leave it out",
+                name="contradicting-options",
+            )
+        if self.band != POINTWISE or options.metrics.short_tasks != "empty":
+            option = "--band" if self.band != POINTWISE else "--short-tasks"
+            raise ParameterError(
+                f"{option} is for outcomes; exact rates have no sampling error",
+                name="contradicting-options",
+            )
+        return self.of_rates(families)
+
+    def of_rates(self, families: Sequence[Family]) -> Report:
+        """The curves of tasks whose success rates are known."""
+        grid = self.grid
+        last = grid.max_k or _USUAL_MAX_K
+        every = [exact_curves(f, grid, last, self.shown, delta=self.delta) for f in families]
+        counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
+        study = Study(counts, confidence=Confidence("none"))
+        overview = AcrossK(study, every, grid)
+        report = view(study, [overview, *details(study, every)])
+        signature = {
+            "passk": __version__, "curves": ",".join(self.shown), "max-k": last,
+            "points": self.points_text, "rates": ", ".join(family.name for family in families),
+        }  # fmt: skip
+        data = tidy(overview.facts(), (), "")
+        return replace(report, data=data, signature=signature, methods=None)
+
+    def _check(self, options: SharedOptions) -> None:
+        """ParameterError for what no data can give."""
+        if self.k and (self.max_k is not None or "--points" in changed(self)):
+            other = "--points" if self.max_k is None else "--max-k"
+            raise ParameterError(
+                f"-k names every k; leave {other} out", name="contradicting-options"
+            )
+        method, population = options.confidence.method, options.confidence.population
+        refusal = ""
+        if method == "none":
+            refusal = "needs an interval; leave --interval none out"
+        elif population == THESE_TASKS and method == "percentile":
+            refusal = (
+                "for these tasks is made of hull or jackknife intervals, not percentile; leave"
+                " --interval out"
+            )
+        elif options.metrics.short_tasks == "drop":
+            refusal = "needs the same tasks at every k; leave --short-tasks drop out"
+        elif self.further:
+            refusal = "is for pass@k and pass^k; leave -m out"
+        if refusal and self.band == SIMULTANEOUS:
+            raise ParameterError(f"--band simultaneous {refusal}", name="invalid-method")
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """None at one k: all are curves."""
+        return ()
+
+    def report(self, study: Study) -> Report:
+        """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""
+        together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
+        measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
+        every, drawn, levels = measurement.curves()
+        overview = AcrossK(study, every, grid, levels, drawn)
+        ends = [model.ks[-1] for model in every]
+        decided: dict[str, Any] = {
+            "curves": ",".join(every[0].measured),
+            "max_k": span(min(ends), max(ends)).replace("–", "-"),
+            "points": self.points_text,
+            **confidence.signature(),
+        }
+        if confidence.method != "none":
+            decided["band"] = self.band
+            if together or (self.delta and confidence.population != THESE_TASKS):
+                decided |= {"resamples": confidence.resamples, "seed": confidence.seed}
+        if self.delta:
+            decided["delta"] = EVEN_FROM[confidence.population]
+        messages = study.messages(overview.points, short=())
+        return view(study, [overview, *details(study, every)], messages=messages, **decided)

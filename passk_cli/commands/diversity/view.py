@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from passk_cli.commands.diversity import DiversityOptions
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Sentence
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.extremes import bare, named, range_of
-from passk_cli.study.metrics import supported_k
+from passk_cli.study.metrics import choose_metrics, supported_k
 from passk_cli.study.pivot import NUMBER, Number, Numbers, SeriesRow
-from passk_cli.study.section import GROUPS, MODEL, Section
+from passk_cli.study.section import GROUPS, MODEL, Section, view
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series
-from passk_cli.study.variety import CORRECT, DISTINCT, FLAG
+from passk_cli.study.variety import CORRECT, DISTINCT, FLAG, metrics_at, variety
 
 _CURVE_POINTS = 16
 
@@ -197,4 +203,58 @@ class VarietyOfGains(Section[Gain]):
     )  # fmt: skip
 
 
-SECTIONS = (Solutions, VarietyOfGains)
+# distinct@1 is 1 for everyone.
+USUAL_K = (2, 10, 100)
+
+
+_FORMS = {"none": "as text", "space": "with single spaces", "python": "as Python"}
+
+
+class Diversity(Question, DiversityOptions):
+    """The question of `passk diversity`."""
+
+    sections = (Solutions, VarietyOfGains)
+
+    unbounded: ClassVar[str] = (
+        "how many solutions differ does not lie between what it is with all missing outcomes"
+        " failing and with all passing"
+    )
+
+    def request(self, options: SharedOptions) -> Request:
+        """The request, with the solutions and when two are one."""
+        return replace(
+            options.request, cluster=options.confidence.cluster, attempts=("solution",),
+            normalise=self.normalise, similarity=self.similarity,
+        )  # fmt: skip
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
+        return choose_metrics(counts, (), metrics_at(diversity_ks(counts, self.k)))
+
+    def report(self, study: Study) -> Report:
+        """Different solutions, different correct ones, and the gain that comes with them."""
+        study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})
+        near = "" if self.similarity is None else f", similarity {self.similarity:g}"
+        rows = [variety(study, place) for place in study.best_first]
+        ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
+        gains = [Gain(row.series, k, row) for row in rows for k in ks]
+        solutions = Solutions(study, rows, compared=_FORMS[self.normalise] + near)
+        return view(study, [solutions, VarietyOfGains(study, gains)])
+
+
+def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:
+    """The k's asked for; else those of 2, 10, 100 that every task of some model supports; where
+    these are fewer than three, half and all of its attempts as well.
+
+    Errors: ParameterError where no model has two attempts at every task.
+    """
+    if asked:
+        return tuple(asked)
+    most = supported_k(counts)
+    if most < 2:
+        raise ParameterError(
+            "no model has two attempts at every task, and diversity needs them; make more attempts",
+            name="too-few-attempts",
+        )
+    usual = {k for k in USUAL_K if k <= most}
+    return tuple(sorted(usual if len(usual) == len(USUAL_K) else usual | {max(most // 2, 2), most}))

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from passk_cli.commands.command import Command, Question
+from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 
-if TYPE_CHECKING:
-    from passk_cli.report.model import Report
-    from passk_cli.study.study import Study
-
 
 @dataclass(frozen=True)
-class Estimation(Question):
+class EstimateOptions:
     """pass@k and pass^k of every model, with intervals.
 
     pass@k is the probability that at least one of k attempts passes; pass^k, that all k pass. The
@@ -39,23 +35,11 @@ class Estimation(Question):
         ),
     ] = ""
 
-    def report(self, study: Study) -> Report:
-        """A row per model, a column per metric."""
-        from passk_cli.commands.estimate.view import Estimates, series_order
-        from passk_cli.study.pivot import rows_of
-        from passk_cli.study.section import view
-
-        facts = study.facts()
-        place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
-        facts.sort(key=lambda fact: place[fact.series])
-        estimates = Estimates(study, rows_of(facts))
-        return view(study, [estimates], messages=study.messages(facts))
-
 
 COMMAND = Command(
-    Estimation,
+    EstimateOptions,
     (Request, Metrics, Confidence),
     charts=True,
     methods=True,
-    view="passk_cli.commands.estimate.view",
+    view="passk_cli.commands.estimate.view:Estimation",
 )

@@ -6,15 +6,18 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from passk_cli.commands.estimate import EstimateOptions
+from passk_cli.commands.question import Question
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
-from passk_cli.report.model import Estimate, Sentence
+from passk_cli.report.model import Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.extremes import bare, highest, named
 from passk_cli.study.fact import Fact
-from passk_cli.study.pivot import Numbers
+from passk_cli.study.pivot import Numbers, rows_of
+from passk_cli.study.section import view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
@@ -98,9 +101,6 @@ class Estimates(Numbers):
         return tuple(pictures)
 
 
-SECTIONS = (Estimates,)
-
-
 def _farthest(facts: Sequence[Fact], family: str) -> Fact | None:
     """The number of a family at its largest k, above 1."""
     ks = [fact for fact in facts if (fact.k or 0) > 1 and fact.name == f"{family}{fact.k}"]
@@ -137,3 +137,17 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
     sign = 1 if back else -1
     numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}
     return sorted(series, key=numbers.__getitem__)
+
+
+class Estimation(Question, EstimateOptions):
+    """The question of `passk estimate`."""
+
+    sections = (Estimates,)
+
+    def report(self, study: Study) -> Report:
+        """A row per model, a column per metric."""
+        facts = study.facts()
+        place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
+        facts.sort(key=lambda fact: place[fact.series])
+        estimates = Estimates(study, rows_of(facts))
+        return view(study, [estimates], messages=study.messages(facts))

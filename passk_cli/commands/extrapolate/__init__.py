@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from passk_cli.commands.command import Command, Question, SharedOptions
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.commands.command import Command
+from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_REFITS, whole_number
 from passk_cli.option import Option, split
 from passk_cli.study.confidence import Confidence
 
-if TYPE_CHECKING:
-    from passk_cli.commands.command import Read
-    from passk_cli.metrics.registry import Metric
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.report.model import Report
-    from passk_cli.study.study import Study
-
 CURVES = ("pass@k", "pass^k")
-# By how much a prediction goes beyond the attempts when no k is named.
-_TIMES = 10
 
 
 def parse_to(given: Any) -> tuple[int, ...]:
@@ -53,15 +44,8 @@ def parse_curves(given: Any) -> tuple[str, ...]:
     return names or CURVES[:1]
 
 
-def models() -> tuple[str, ...]:
-    """The laws that can be fitted to the attempts."""
-    from passk_cli.inference.futures import FITS
-
-    return FITS
-
-
 @dataclass(frozen=True)
-class Extrapolate(Question):
+class ExtrapolateOptions:
     """pass@k beyond the attempts made; the k for a target.
 
     Fits a distribution of task difficulty to the counts and predicts pass@k at larger k, with an
@@ -71,11 +55,6 @@ class Extrapolate(Question):
 
     Example: passk extrapolate sample_data/counts.csv --to 100 --fit beta -m pass@k,pass^k
     """
-
-    unbounded: ClassVar[str] = (
-        "pass@k beyond the attempts made need not lie between the fits with all missing"
-        " outcomes failing and with all passing"
-    )
 
     # fmt: off
     to: Annotated[tuple[int, ...], Option(
@@ -93,7 +72,7 @@ class Extrapolate(Question):
         "--fit", "NAME",
         "Law to fit: ex-gaussian (default), smooth, beta, beta+0, beta+0+1, power, log-logit;"
         " weighed (default for pass^k): all but the first.",
-        choices=models,
+        choices="passk_cli.inference.futures:FITS",
         detail="ex-gaussian has priors from published data sets, and its interval allows for a"
         " lighter tail of hard tasks; where the counts contradict it, the estimate is that of"
         " weighed, and the interval holds both fits. weighed: smooth has two thirds of the weight"
@@ -105,61 +84,8 @@ class Extrapolate(Question):
     )] = 400
     # fmt: on
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None at one k: predictions lie beyond those that the data supports."""
-        return ()
-
-    def study(self, options: SharedOptions, read: Read) -> Study:
-        """The data and what is asked of it, with as many resamples as every model has refits."""
-        confidence = replace(options.confidence, resamples=self.resamples)
-        return super().study(replace(options, confidence=confidence), read)
-
-    def report(self, study: Study) -> Report:
-        """Predictions of every model at larger k, with what they rest on.
-
-        Errors: DataError when no series' counts allow a prediction; ParameterError for attempts
-        that are too many.
-        """
-        from concurrent.futures import ThreadPoolExecutor
-
-        from passk_cli.activity import steps
-        from passk_cli.commands.extrapolate.view import Fits, Predictions
-        from passk_cli.inference.extrapolation import FARTHEST, largest_known
-        from passk_cli.limits import refuse_many_steps
-        from passk_cli.metrics.registry import Metric
-        from passk_cli.study.prediction import Aim, Prediction, predict
-        from passk_cli.study.section import view
-
-        most, confidence = int(study.counts.n.max()), study.confidence
-        refuse_many_steps("extrapolation", most, "thin out the attempts")
-        families = [curve.removesuffix("k") for curve in self.curves]
-        every = [rates for family in families for rates in study.values([Metric(family, 1)])]
-        attempts = max(largest_known(rates.n) for rates in every)
-        to = self.to or (min(_TIMES * attempts, FARTHEST),)
-        aim = Aim(self.curves, to, self.target, self.fit)
-        # Each has streams of its own, so threads change no number.
-        with ThreadPoolExecutor() as pool:
-            computed = pool.map(lambda rates: predict(study, rates, aim), every)
-            results = list(steps(computed, "computing", "models", len(every)))
-        predictions = [each for each in results if isinstance(each, Prediction)]
-        if not predictions:
-            first = results[0]
-            raise DataError(first.rates.name, getattr(first, "reason", ""))
-        sections = [
-            Predictions(study, [r for r in results if r.family == family], aim, predictions)
-            for family in families
-        ]
-        parts = [fact for each in predictions for k in aim.ks for fact in each.parts(k)]
-        return view(
-            study, [*sections, Fits(study, parts)], messages=study.messages(()),
-            extrapolate=",".join(self.curves), to=",".join(map(str, aim.ks)), target=self.target,
-            fit=",".join(dict.fromkeys(map(aim.fit_of, families))), interval=None,
-            level=confidence.level, population=confidence.population,
-            cluster=confidence.cluster, resamples=confidence.resamples, seed=confidence.seed,
-        )  # fmt: skip
-
 
 COMMAND = Command(
-    Extrapolate, (Request, Confidence), without=("interval", "bounds"), charts=True, methods=True,
-    view="passk_cli.commands.extrapolate.view",
+    ExtrapolateOptions, (Request, Confidence), without=("interval", "bounds"), charts=True,
+    methods=True, view="passk_cli.commands.extrapolate.view:Extrapolate",
 )  # fmt: skip

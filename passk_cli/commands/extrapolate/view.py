@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from passk_cli.activity import steps
+from passk_cli.commands.extrapolate import ExtrapolateOptions
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.errors import DataError
+from passk_cli.inference.extrapolation import FARTHEST, largest_known
 from passk_cli.inference.futures import DOUBT as LAW_DOUBT
 from passk_cli.inference.futures import EX_GAUSSIAN, HARD, WEIGHED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.laws.smooth_tail import DOUBT
+from passk_cli.limits import refuse_many_steps
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Limits, Phrase, Sentence, Table
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import (
+    FULL,
+    Cell,
+    Column,
+    Estimate,
+    Limits,
+    Phrase,
+    Report,
+    Sentence,
+    Table,
+)
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import span
 from passk_cli.study.fact import Fact
-from passk_cli.study.prediction import SOUGHT_WORDS, Aim, Prediction, Refusal
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field
+from passk_cli.study.prediction import SOUGHT_WORDS, Aim, Prediction, Refusal, predict
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
 
 _FREE = "assumption-free bound"
 # So few tasks with a pass say little of the law; beyond so many times the attempts, predictions
@@ -348,9 +369,6 @@ class Fits(Section[Fact]):
     )  # fmt: skip
 
 
-SECTIONS = (Predictions, Fits)
-
-
 def _names(series: Iterable[Prediction | Refusal]) -> list[str]:
     """Whose they are, each once."""
     return list(dict.fromkeys(each.rates.name for each in series))
@@ -385,3 +403,61 @@ def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, str
             if law.weight >= _DRAWN_WEIGHT and ahead.known <= k <= end
         ]
     return rows
+
+
+# By how much a prediction goes beyond the attempts when no k is named.
+_TIMES = 10
+
+
+class Extrapolate(Question, ExtrapolateOptions):
+    """The question of `passk extrapolate`."""
+
+    sections = (Predictions, Fits)
+
+    unbounded: ClassVar[str] = (
+        "pass@k beyond the attempts made need not lie between the fits with all missing"
+        " outcomes failing and with all passing"
+    )
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """None at one k: predictions lie beyond those that the data supports."""
+        return ()
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data and what is asked of it, with as many resamples as every model has refits."""
+        confidence = replace(options.confidence, resamples=self.resamples)
+        return super().study(replace(options, confidence=confidence), read)
+
+    def report(self, study: Study) -> Report:
+        """Predictions of every model at larger k, with what they rest on.
+
+        Errors: DataError when no series' counts allow a prediction; ParameterError for attempts
+        that are too many.
+        """
+        most, confidence = int(study.counts.n.max()), study.confidence
+        refuse_many_steps("extrapolation", most, "thin out the attempts")
+        families = [curve.removesuffix("k") for curve in self.curves]
+        every = [rates for family in families for rates in study.values([Metric(family, 1)])]
+        attempts = max(largest_known(rates.n) for rates in every)
+        to = self.to or (min(_TIMES * attempts, FARTHEST),)
+        aim = Aim(self.curves, to, self.target, self.fit)
+        # Each has streams of its own, so threads change no number.
+        with ThreadPoolExecutor() as pool:
+            computed = pool.map(lambda rates: predict(study, rates, aim), every)
+            results = list(steps(computed, "computing", "models", len(every)))
+        predictions = [each for each in results if isinstance(each, Prediction)]
+        if not predictions:
+            first = results[0]
+            raise DataError(first.rates.name, getattr(first, "reason", ""))
+        sections = [
+            Predictions(study, [r for r in results if r.family == family], aim, predictions)
+            for family in families
+        ]
+        parts = [fact for each in predictions for k in aim.ks for fact in each.parts(k)]
+        return view(
+            study, [*sections, Fits(study, parts)], messages=study.messages(()),
+            extrapolate=",".join(self.curves), to=",".join(map(str, aim.ks)), target=self.target,
+            fit=",".join(dict.fromkeys(map(aim.fit_of, families))), interval=None,
+            level=confidence.level, population=confidence.population,
+            cluster=confidence.cluster, resamples=confidence.resamples, seed=confidence.seed,
+        )  # fmt: skip

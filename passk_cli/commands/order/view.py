@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from passk_cli.commands.order import OrderOptions
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
 from passk_cli.inference.exchangeability import MOST_POSITIONS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.order import attempts_needed
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import first_few, plural, span
@@ -417,9 +423,6 @@ class FirstSuccess(Section[Evidence]):
     )  # fmt: skip
 
 
-SECTIONS = (Verdicts, AgreeingPairs, Rates, FirstAndAny, FirstSuccess)
-
-
 def order_view(study: Study, *, by_lines: bool) -> Report:
     """The verdicts and the numbers behind them.  by_lines : the order is that of the lines."""
     evidence, confidence = examine(study), study.confidence
@@ -485,3 +488,35 @@ def _survival(model: Evidence) -> Iterator[Fact]:
     for name, k, value in numbers:
         reason = f"more than {len(shares) - 1}" if value is None else ""
         yield Fact(model.series, name, k, Estimate(value, reason=reason), size=size)
+
+
+class Order(Question, OrderOptions):
+    """The question of `passk order`."""
+
+    sections = (Verdicts, AgreeingPairs, Rates, FirstAndAny, FirstSuccess)
+
+    unbounded: ClassVar[str] = (
+        "a trend is not at its largest when all missing outcomes fail or all pass, but when"
+        " the early ones fail and the late ones pass"
+    )
+
+    def request(self, options: SharedOptions) -> Request:
+        """The request, with the order of the attempts."""
+        role = "line" if self.order_from_lines else "attempt"
+        return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """first@k and pass@k at each k; ParameterError for a k that no task has attempts for."""
+        most = int(counts.n.max())
+        if short := [k for k in self.k if k > most]:
+            raise ParameterError(
+                f"first@{short[0]} needs {short[0]} attempts; the most any task has is {most}",
+                name="too-few-attempts",
+            )
+        top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
+        ks = self.k or (*(1 << i for i in range((top - 1).bit_length())), top)
+        return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
+
+    def report(self, study: Study) -> Report:
+        """Verdicts for every model, and the numbers behind them."""
+        return order_view(study, by_lines=self.order_from_lines)

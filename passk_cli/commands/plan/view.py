@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from passk_cli.commands.plan import PlanOptions
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
 from passk_cli.inference.design import Assumed, BetaRates
+from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.registry import Metric, standard_metrics
+from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, plural, span
-from passk_cli.study.aims import Aims
+from passk_cli.study.aims import PILOT, Aims
 from passk_cli.study.designs import Choice, Designs, goals
 from passk_cli.study.fact import Fact
 from passk_cli.study.outlook import Outlook, alike
@@ -25,7 +31,7 @@ from passk_cli.study.signature import short_names, stated
 from passk_cli.study.study import Study
 from passk_cli.version import __version__
 
-__all__ = ["CLUSTERED", "LEFT_OUT", "SECTIONS", "UNMEASURED", "assumed_report", "pilot_report"]
+__all__ = ["CLUSTERED", "LEFT_OUT", "UNMEASURED", "assumed_report", "pilot_report"]
 
 # Predicted powers are rough with fewer tasks: benchmarks/plan.md.
 _FEW_TASKS = 50
@@ -344,9 +350,6 @@ class Outlooks(Section[Outlook]):
         return [(first.metric.name, n, variance)] * (len(self.records) > 1 and variance > 0)
 
 
-SECTIONS = (Choices, Outlooks)
-
-
 def assumed_report(metrics: Sequence[Metric], plan: Aims) -> Report:
     """The plan for a model, and a second one similar to it, with Beta success rates."""
     rates = BetaRates(plan.mean or 0.0, plan.spread or 0.0)
@@ -407,3 +410,77 @@ def _rates(rates: BetaRates | Aims) -> str:
 def _words(fact: Fact) -> str:
     """A design in a sentence."""
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
+
+
+class Plan(Question, PlanOptions):
+    """The question of `passk plan`."""
+
+    sections = (Choices, Outlooks)
+
+    unbounded: ClassVar[str] = "a plan needs one success rate of each task"
+
+    def request(self, options: SharedOptions) -> Request:
+        """The pilot to read, with the clusters of its tasks."""
+        return replace(super().request(options), cluster=self.cluster)
+
+    def alone(self, options: SharedOptions) -> Report | None:
+        """The plan without a pilot, from assumed success rates."""
+        self.check()
+        metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
+        _check_metrics(metrics)
+        if options.data:
+            if self.mean is not None or self.spread is not None:
+                raise ParameterError(
+                    "--mean and --spread are for planning without a pilot",
+                    name="contradicting-options",
+                )
+            return None
+        if self.mean is None or self.spread is None:
+            raise ParameterError(
+                "nothing to plan from; give the FILE of a pilot, or --mean and --spread, as"
+                " --mean 0.6 --spread 0.3",
+                name="no-pilot",
+            )
+        if self.max_tasks == PILOT:
+            raise ParameterError(
+                "--max-tasks pilot: there is no pilot; name its FILE, or give a number",
+                name="no-pilot",
+            )
+        read = self.cluster or options.metrics.short_tasks != "empty"
+        if read or changed(options.request):
+            raise ParameterError(
+                "without a pilot there is nothing to read or leave out; name its FILE",
+                name="no-pilot",
+            )
+        return assumed_report(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)), self)
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The pilot; of the usual k's only the smallest and the largest are planned for."""
+        pilot = super().study(options, read)
+        ks = sorted({metric.k for metric in pilot.metrics})
+        if options.metrics.k or options.metrics.metrics or len(ks) < 3:
+            return pilot
+        ends = tuple(metric for metric in pilot.metrics if metric.k in (ks[0], ks[-1]))
+        hint = f"planned for k = {ks[0]} and {ks[-1]} of {', '.join(map(str, ks))}"
+        return replace(pilot, metrics=ends, hint=hint)
+
+    def report(self, study: Study) -> Report:
+        """The plan for the model and the pair of models that vary most in a pilot."""
+        return pilot_report(study, self)
+
+
+def _check_metrics(metrics: Iterable[Metric]) -> None:
+    """ParameterError for metrics that need more than passes and failures, and for k's whose designs
+    would take more than seconds: the cost grows by k²."""
+    for metric in metrics:
+        if metric.kind.needs:
+            raise ParameterError(
+                f"{metric.name}: designs are known for metrics of passes and failures,"
+                " as pass@10, pass^4 and gpass@8:0.5",
+                name="unknown-metric",
+            )
+        if metric.k > MOST_PLANNED_K:
+            raise ParameterError(
+                f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k",
+                name="too-large",
+            )

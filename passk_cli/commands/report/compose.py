@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from typing import Any
 
 from passk_cli.commands import command_of
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.gathered import Gathered
 from passk_cli.commands.report.parts import (
@@ -20,12 +23,15 @@ from passk_cli.commands.report.parts import (
     TEMPERATURE,
     Part,
 )
-from passk_cli.errors import PasskError
+from passk_cli.errors import DataError, ParameterError, PasskError
+from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.extremes import groups_named
+from passk_cli.study.study import Study
+from passk_cli.study.temperature_names import COLUMNS
 
 _LEADERBOARD = (
     "Each number is an estimate with its confidence interval. A narrow interval means that another"
@@ -201,3 +207,57 @@ def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Said]:
     for said, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
         some = bool(named) and where.keys() < named
         yield said.about(first_few(list(where))) if some else said
+
+
+class OnePage(Question, ReportOptions):
+    """The question of `passk report`."""
+
+    def request(self, options: SharedOptions) -> Request:
+        """The columns to read, and the order of the attempts where the data has one."""
+        request = super().request(options)
+        return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
+
+    def study(self, options: SharedOptions, read: Read) -> Gathered:
+        """The data, and what else has to be read of it."""
+        options = replace(options, confidence=options.confidence.required())
+        study = super().study(options, read)
+        whole = {field.name: getattr(study, field.name) for field in fields(study)}
+        further = _further(options, study.counts, read)
+        return Gathered(**whole, options=options, further=further, baseline_name=self.baseline)
+
+    def report(self, study: Study) -> Report:
+        """The finding and the leaderboard; the rest is its page."""
+        if not isinstance(study, Gathered):
+            raise TypeError("a page is made of what `study` gathers")
+        if self.baseline is not None:
+            models = list(dict.fromkeys(model for model, *_ in study.counts.series))
+            if self.baseline not in models:
+                raise ParameterError(
+                    f"--baseline {self.baseline}: no such model; there are {', '.join(models)}",
+                    name="no-such-model",
+                )
+        return page_report(study, self.headline)
+
+
+def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
+    """Command → counts that it needs apart, or why there are none; only of commands that need
+    some."""
+    inputs = counts.facts.inputs
+    apart: dict[str, Any] = {}
+    offered = bool(inputs) and all("solution" in each.offered for each in inputs)
+    if offered and "solution" not in counts.attempts:
+        apart["diversity"] = replace(options.request, attempts=("solution",))
+    settings = [name for name in COLUMNS if name in counts.facts.varying]
+    if settings:
+        by = tuple(dict.fromkeys((*options.request.by, settings[0])))
+        apart["temperature"] = replace(options.request, by=by)
+    further: dict[str, Counts | str] = {}
+    for name, request in apart.items():
+        if options.once:
+            further[name] = "the data can be read only once"
+            continue
+        try:
+            further[name] = read(replace(request, cluster=options.confidence.cluster))
+        except (DataError, ParameterError) as error:
+            further[name] = str(error)
+    return further

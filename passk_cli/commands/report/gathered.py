@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.commands import command_of
-from passk_cli.commands.command import SharedOptions, answer
+from passk_cli.commands.question import SharedOptions, answer
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.study.confidence import Confidence
@@ -48,7 +48,6 @@ class Gathered(Study):
         given : its own options; `metrics` stands for the shared one.
         Errors: PasskError where it finds nothing.
         """
-        declaration = command_of(command)
         metrics = given.pop("metrics", None)
         options = replace(self.options, source=counts)
         if metrics is not None:
@@ -65,7 +64,7 @@ class Gathered(Study):
                     )
             return counts
 
-        return answer(declaration.question(**given), options, read)
+        return answer(command_of(command).question(**given), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts | None = None) -> Counts:
         """The counts of one group, no longer split by it; the whole where there are no groups."""

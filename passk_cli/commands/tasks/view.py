@@ -10,20 +10,25 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.commands.tasks import ROWS
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.tasks import ROWS, TasksOptions
 from passk_cli.commands.tasks.flips import (
     NO_TASK_SIGNIFICANT,
     SIGNIFICANT_TOGETHER,
     TASKS_OF_ONE_SIDE,
     ComparedTasks,
     FlippedPairs,
+    flips_report,
     strip_cell,
 )
 from passk_cli.errors import ParameterError
+from passk_cli.files.arguments import name_beside, paths_of
+from passk_cli.files.request import Request
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.single import MOST_NEEDED, passes_needed
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     ALWAYS,
@@ -37,6 +42,7 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot, heat
 from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
+from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -599,6 +605,59 @@ def suspects_report(study: Study, rows: int) -> Report:
     return replace(report, data=tasks.data())
 
 
-SECTIONS = (
+class EachTask(Question, TasksOptions):
+    """The question of `passk tasks`."""
+
+    sections = (
     PassesOfTasks, FlakyModels, TaskList, FlippedPairs, ComparedTasks, MatrixOfModels, SuspectTasks,
 )  # fmt: skip
+
+    unbounded: ClassVar[str] = (
+        "whether a task is flaky changes with each missing outcome that passes or fails"
+    )
+
+    def request(self, options: SharedOptions) -> Request:
+        """The columns to read, and the order of the attempts where the data has one."""
+        if self.order_from_lines:
+            return replace(options.request, attempts=("line",))
+        return replace(options.request, order=options.request.missing != "bounds")
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """None: it is about each task."""
+        return ()
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data, and what it is compared with, where that is another file."""
+        views = {"--against": self.against is not None, "--suspects": self.suspects,
+                 "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
+        asked = [name for name, given in views.items() if given]
+        if len(asked) > 1:
+            raise ParameterError(
+                f"{' and '.join(asked)} are views of their own; give one of them",
+                name="contradicting-options",
+            )
+        if self.against is None:
+            return super().study(options, read)
+        runs = Runs.apart(options.files, self.against)
+        if runs.baseline is None:
+            named = self.against if isinstance(self.against, str) else None
+            study = super().study(
+                options, lambda request, source=None: read(request.keeping(named), source)
+            )
+            return replace(study, decided={"against": named})
+        study = super().study(options, lambda request, source=None: read(request, runs.files))
+        request = self.request(options)
+        other = only_models(read(request.of_all_models(), runs.baseline), request)
+        names = [name_beside(path, options.files) for path in paths_of(self.against)]
+        label = ", ".join(names) or label_of(self.against)
+        return replace(study, baseline=other, reading=runs.notes, decided={"against": label})
+
+    def report(self, study: Study) -> Report:
+        """The view that was asked for."""
+        if self.against is not None:
+            return flips_report(study, self.rows or ROWS)
+        if self.suspects:
+            return suspects_report(study, self.rows or ROWS)
+        if self.matrix:
+            return matrix_report(study, self.rows or ROWS)
+        return classes_report(study, self.rows or 0, self.always)

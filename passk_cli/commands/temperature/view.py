@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from passk_cli.commands.temperature import toy
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.temperature import TemperatureOptions, toy
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.request import Request
+from passk_cli.laws.toy_model import FAMILIES
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
+from passk_cli.option import changed, split
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name
@@ -19,8 +25,10 @@ from passk_cli.study.fact import Fact
 from passk_cli.study.lead import on_shared_tasks
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.pivot import NUMBER, Number, Numbers, rows_of
+from passk_cli.study.rules import ALL
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
+from passk_cli.study.temperature_names import COLUMNS, TEMPERATURE, by_temperature
 from passk_cli.study.temperatures import Law, Lead, Verdict, heat, model_of, temperatures_of
 from passk_cli.study.values import Series
 
@@ -349,9 +357,6 @@ class ModelPairs(Section[Superiority]):
             yield MODELS_LACK_TASKS(comparisons=partial_)
 
 
-SECTIONS = (BestTemperatures, ByTemperature, Margins, PowerLaws, ModelPairs, *toy.SECTIONS)
-
-
 def temperature_view(study: Study) -> Report:
     """The report on temperatures.  Errors: ParameterError where there are no two to compare."""
     facts, compared, verdicts, leads, laws = temperatures_of(study)
@@ -410,3 +415,97 @@ def _all_pass(metrics: Sequence[Metric]) -> bool:
 
 def _short(metric: Metric, plain: bool) -> str:
     return str(metric.k) if plain else metric.name
+
+
+def parse_families(value: Any) -> tuple[str, ...]:
+    """Families of tasks from "gaussian,power-law"; ParameterError says which there are."""
+    families = split(value)
+    for family in families:
+        if family not in FAMILIES:
+            raise ParameterError(
+                f"--toy {','.join(families)}: no family {family!r}; there are {', '.join(FAMILIES)}"
+            )
+    return families
+
+
+class Temperature(Question, TemperatureOptions):
+    """The question of `passk temperature`."""
+
+    sections = (BestTemperatures, ByTemperature, Margins, PowerLaws, ModelPairs, *toy.SECTIONS)
+
+    finds_temperatures: ClassVar[bool] = True
+
+    unbounded: ClassVar[str] = (
+        "the best temperature need not be among those with all missing outcomes failing or"
+        " all passing"
+    )
+
+    def alone(self, options: SharedOptions) -> Report | None:
+        """The toy model, which needs no data; ParameterError for options that contradict it."""
+        given = changed(self)
+        needless = ["[FILE...]"] * options.data + ["--temperature"] * ("--temperature" in given)
+        for group in (options.request, options.rules, options.confidence, options.metrics):
+            needless += changed(group)
+        own = [name for name in given if name not in ("-k", "--temperature")]
+        refusal = ""
+        if not self.toy:
+            refusal = f"{own[0]} is for the toy model; add --toy gaussian" if own else ""
+        elif needless:
+            refusal = (
+                f"--toy reads no data, needs no resamples, has pass@k only; leave out {needless[0]}"
+            )
+        elif self.gamma is not None and "power-law" not in self.toy:
+            refusal = "--gamma is for --toy power-law; leave it out"
+        elif self.fit and (self.spread or self.k):
+            refusal = "--fit uses the k and spreads of the article; leave out -k and --spread"
+        if refusal:
+            raise ParameterError(refusal, name="contradicting-options")
+        if not self.toy and not options.data:
+            raise ParameterError(
+                "no FILE; give result files, or --toy gaussian for the toy model", name="no-files"
+            )
+        if not self.toy:
+            return None
+        gamma = toy.DEFAULT_GAMMA if self.gamma is None else self.gamma
+        if self.fit:
+            return toy.fit_report(self.toy, gamma)
+        spreads, ks = self.spread or toy.DEFAULT_SPREADS, self.k or toy.DEFAULT_KS
+        return toy.toy_report(self.toy, spreads, gamma, ks)
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """pass@k, and what is named."""
+        metrics = options.metrics.of(counts)
+        return tuple(m for m in metrics if m.family == "pass@" or m in options.metrics.metrics)
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data by temperature; all pairs are one family of tests."""
+        confidence = options.confidence.required()
+        options = replace(options, metrics=replace(options.metrics, k=self.k))
+        counts, column = self._read(self.request(options), read, options.once)
+        counts = by_temperature(counts, column)
+        return Study(
+            counts,
+            self.metrics(options, counts),
+            confidence,
+            replace(options.rules, family=ALL),
+            options.metrics.short_tasks,
+            decided={} if column == TEMPERATURE else {"temperature": column or "names"},
+        )
+
+    def _read(self, request: Request, read: Read, once: bool) -> tuple[Counts, str | None]:
+        """The counts by the column of temperatures, and its name; None where there is none."""
+        columns = COLUMNS if self.temperature is None else (self.temperature,)
+        others = tuple(name for name in request.by if name not in columns)
+        for name in columns:
+            try:
+                return read(replace(request, by=(*others, name))), name
+            except DataError as error:
+                # What comes through a pipe cannot be read a second time.
+                last = self.temperature is not None or once
+                if last or error.problem != f"no column {name!r}":
+                    raise
+        return read(replace(request, by=others)), None
+
+    def report(self, study: Study) -> Report:
+        """Estimates by temperature, the best ones, which model is better where, the power law."""
+        return temperature_view(study)

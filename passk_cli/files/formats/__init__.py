@@ -36,6 +36,7 @@ from passk_cli.files.formats.tau_bench import TAU_BENCH
 from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
 from passk_cli.files.formats.verifiers import VERIFIERS, VERIFIERS_TRACES
 from passk_cli.files.formats.verl import VERL
+from passk_cli.files.request import TABLES
 
 # The generic ones come last, in this order, and only when a longer look shows no harness.
 FORMATS: dict[str, Format] = {
@@ -74,6 +75,8 @@ FORMATS: dict[str, Format] = {
         *generic.FORMATS,
     )
 }
+# The formats that can be forced.
+NAMES = (*FORMATS, *TABLES)
 
 
 def recognise(head: Head) -> tuple[Head, Format] | None:

@@ -1,4 +1,4 @@
-"""passk describe: how the files were read, before anything is computed."""
+"""How files were read: facts of all, of each file and of each model."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from posixpath import dirname
 from statistics import median
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from passk_cli.commands.command import Command, Question, SharedOptions
-from passk_cli.files.request import Request
+import numpy as np
+from numpy.typing import NDArray
+
+from passk_cli.commands.describe import DescribeOptions
+from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.message import NOTE, WARNING
+from passk_cli.metrics.registry import FAMILIES, Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import InputFacts
 from passk_cli.report.model import (
     ALWAYS,
     FULL,
@@ -23,64 +29,13 @@ from passk_cli.report.model import (
     ranged,
 )
 from passk_cli.report.words import names_cut, plural, span
+from passk_cli.study.losses import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from passk_cli.metrics.registry import Metric
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.outcomes.provenance import InputFacts
-    from passk_cli.study.study import Study
-    from passk_cli.study.values import Series
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
 
 # Groups of files that are read alike, models, and columns of names, that are shown without --full.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
-
-
-@dataclass(frozen=True)
-class Describe(Question):
-    """How the files are read, before anything is computed.
-
-    The format of each file, the column behind each role, models, tasks, attempts, missing outcomes,
-    duplicate attempts, and the largest k that the data supports.
-
-    Example: passk describe sample_data/agents.jsonl
-
-    Example: passk describe sample_data/cruxeval.jsonl.gz --by temperature
-    """
-
-    tolerant: ClassVar[bool] = True
-
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None: nothing is computed."""
-        return ()
-
-    def report(self, study: Study) -> Report:
-        """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
-        counts = study.counts
-        ends = [counts.filled(passing=passing).c for passing in (False, True)]
-        sizes = []
-        for s, series in enumerate(counts.series):
-            n = counts.n[counts.rows_of(s)]
-            low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
-            rate = None if counts.facts.not_understood else ranged(low, high)
-            sizes.append(Extent(series, n, rate))
-        models = EachModel(study, sizes, first=_MODELS)
-        inputs = counts.facts.inputs
-        short, every = list(_alike(inputs)), [fact for file in inputs for fact in _of(file)]
-        report = view(
-            study,
-            [
-                Facts(study, [*short, *_counted(counts)]),
-                EachFile(study, every if set(every) - set(short) else []),
-                models,
-            ],
-            messages=[said for said in study.messages(()) if said.severity == WARNING],
-            interval=None,
-        )
-        return replace(report, data=models.data())
 
 
 Fact = tuple[str, str]
@@ -130,10 +85,6 @@ class Extent(NamedTuple):
     series: Series
     n: NDArray[np.int64]
     rate: Cell
-
-
-def _end(size: Extent, at: int) -> Cell:
-    return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
 @dataclass(frozen=True)
@@ -194,8 +145,45 @@ class EachModel(Section[Extent]):
             yield replace(table, shown=ALWAYS if self.differ else FULL)
 
 
-SECTIONS = (Facts, EachModel)
-COMMAND = Command(Describe, (Request,), view="passk_cli.commands.describe")
+class Describe(Question, DescribeOptions):
+    """The question of `passk describe`."""
+
+    sections = (Facts, EachModel)
+
+    tolerant: ClassVar[bool] = True
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """None: nothing is computed."""
+        return ()
+
+    def report(self, study: Study) -> Report:
+        """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
+        counts = study.counts
+        ends = [counts.filled(passing=passing).c for passing in (False, True)]
+        sizes = []
+        for s, series in enumerate(counts.series):
+            n = counts.n[counts.rows_of(s)]
+            low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
+            rate = None if counts.facts.not_understood else ranged(low, high)
+            sizes.append(Extent(series, n, rate))
+        models = EachModel(study, sizes, first=_MODELS)
+        inputs = counts.facts.inputs
+        short, every = list(_alike(inputs)), [fact for file in inputs for fact in _of(file)]
+        report = view(
+            study,
+            [
+                Facts(study, [*short, *_counted(counts)]),
+                EachFile(study, every if set(every) - set(short) else []),
+                models,
+            ],
+            messages=[said for said in study.messages(()) if said.severity == WARNING],
+            interval=None,
+        )
+        return replace(report, data=models.data())
+
+
+def _end(size: Extent, at: int) -> Cell:
+    return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
 def _problems(counts: Counts) -> str:
@@ -252,8 +240,6 @@ def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
     if file.in_path:
         yield "from paths", names(file.in_path)
     if file.offered:
-        from passk_cli.metrics.registry import FAMILIES
-
         # Each with the metrics that need to know it of attempts.
         yield "when asked", names([
             f"{role} = {column} ("
@@ -274,8 +260,6 @@ def _roles(file: InputFacts) -> str:
 
 def _counted(counts: Counts) -> Iterator[Fact]:
     """Attempts, outcomes and duplicates, after remarks on what could have been read otherwise."""
-    from passk_cli.study.losses import kinds_missing
-
     facts = counts.facts
     yield from _first("read as", [said.text for said in facts.messages if said.severity == NOTE])
     yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_spread(counts.n)}"
@@ -304,8 +288,6 @@ def _first(name: str, texts: Sequence[str]) -> Iterator[Fact]:
 
 
 def _spread(n: NDArray[np.int64]) -> str:
-    import numpy as np
-
     low, high = int(n.min()), int(n.max())
     if low == high:
         return str(low)

@@ -1,4 +1,4 @@
-"""passk formats: which files are read, what passes in them, and where that was learnt."""
+"""The formats that are recognised, by kind and one by one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from passk_cli.commands.command import Command, Question, SharedOptions
+from passk_cli.commands.formats import FormatsOptions
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.files.formats import FORMATS
+from passk_cli.files.request import TABLES
+from passk_cli.files.roles import ENDED_WORDS
 from passk_cli.report.model import FULL, Column, Report, Sentence
 from passk_cli.study.section import VERSION, Section
 
 # Columns of a terminal for names of formats.
 _WIDE = 84
+
+
 _KINDS = (
     "harness: of an evaluation harness; general: records and tables; refused: recognised, but"
     " without the outcomes of independent attempts."
@@ -30,32 +36,6 @@ class KnownFormat(NamedTuple):
     kind: str
     rule: str
     source: str
-
-
-@dataclass(frozen=True)
-class Formats(Question):
-    """The formats and harnesses that are recognised.
-
-    For each format: what passes in it, and the source of its layout. A file is recognised by its
-    content, whatever its name.
-
-    Example: passk formats
-
-    Example: passk formats -f csv
-    """
-
-    def alone(self, asked: SharedOptions) -> Report:
-        """The formats, by their kinds and in the order in which a file is tried."""
-        no_study: Any = None
-        every = list(_formats())
-        sections = Kinds(no_study, list(_lines(every))), EachFormat(no_study, every)
-        return Report(
-            tuple(table for section in sections for table in section.tables()),
-            sections[1].data(),
-            " · ".join((*sections[0].context(), VERSION)),
-            " · ".join(sections[1].details()),
-            answer=tuple(sections[1].answer()),
-        )
 
 
 @dataclass(frozen=True)
@@ -98,18 +78,28 @@ class EachFormat(Section[KnownFormat]):
 
     def details(self) -> Iterator[str]:
         """The values that stand for a missing outcome."""
-        from passk_cli.files.roles import ENDED_WORDS
-
         yield (
             f"in an outcome column, what is empty is missing, and so is {', '.join(ENDED_WORDS)}"
         )
 
 
-SECTIONS = (Kinds, EachFormat)
-COMMAND = Command(
-    Formats, (), without=("digits", "percent", "no_signature"), files="none",
-    view="passk_cli.commands.formats",
-)  # fmt: skip
+class Formats(Question, FormatsOptions):
+    """The question of `passk formats`."""
+
+    sections = (Kinds, EachFormat)
+
+    def alone(self, asked: SharedOptions) -> Report:
+        """The formats, by their kinds and in the order in which a file is tried."""
+        no_study: Any = None
+        every = list(_formats())
+        sections = Kinds(no_study, list(_lines(every))), EachFormat(no_study, every)
+        return Report(
+            tuple(table for section in sections for table in section.tables()),
+            sections[1].data(),
+            " · ".join((*sections[0].context(), VERSION)),
+            " · ".join(sections[1].details()),
+            answer=tuple(sections[1].answer()),
+        )
 
 
 def _lines(every: Sequence[KnownFormat]) -> Iterator[tuple[str, str]]:
@@ -122,9 +112,6 @@ def _lines(every: Sequence[KnownFormat]) -> Iterator[tuple[str, str]]:
 
 def _formats() -> Iterator[KnownFormat]:
     """Harnesses first, tables last."""
-    from passk_cli.files.formats import FORMATS
-    from passk_cli.files.request import TABLES
-
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
         yield KnownFormat(name, form.kind, form.rule, source)

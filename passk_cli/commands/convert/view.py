@@ -1,4 +1,4 @@
-"""passk convert: any results as one table of attempts, or of counts."""
+"""The table that is written, and what it holds."""
 
 from __future__ import annotations
 
@@ -6,91 +6,70 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from passk_cli.commands.command import Command, Question, SharedOptions
+from passk_cli.cleanup import whole
+from passk_cli.commands.convert import KEEP, ConvertOptions
+from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.request import Conversion, Request
-from passk_cli.option import Option, split
+from passk_cli.files.arguments import is_result, paths_of, split_label
+from passk_cli.files.export import export_form, write_columns
+from passk_cli.files.request import Conversion
+from passk_cli.files.roles import HOLDS_COUNTS
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Report
 from passk_cli.report.words import plural
 from passk_cli.study.section import GROUPS, MODEL, Section, view
-
-if TYPE_CHECKING:
-    from passk_cli.commands.command import Read
-    from passk_cli.metrics.registry import Metric
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.study.study import Study
-    from passk_cli.study.values import Series
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
 
 # Of what --with can name, those that the reader finds under many names.
 _TEXTS = ("answer", "solution")
+
+
 _OF_COUNTS = ("model", "task", "n", "c")
+
+
 _OF_REPORT = ("tasks", "attempts", "passed")
-# What becomes of a missing outcome where attempts are written: it stays one.
-KEEP = "keep"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Convert(Question):
-    """Any harness's results as one table.
+class OfModel(NamedTuple):
+    """One model's tasks and attempts, and passes where each attempt passes or fails."""
 
-    A row per attempt in the order of the files, or with --counts a row per task; csv, jsonl or
-    parquet. It reads back as the same numbers.
+    series: Series
+    tasks: int
+    attempts: int
+    passed: int | None
 
-    Example: passk convert sample_data/answers.csv --with benchmark -o attempts.parquet
 
-    Example: passk convert sample_data/agents.jsonl --counts
-    """
+@dataclass(frozen=True)
+class Written(Section[OfModel]):
+    """The tasks and attempts that were written of each model."""
+
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
+               meaning="Tasks with attempts."),
+        Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
+               meaning="Attempts that were written."),
+        Column("passed", "count", name="passed", cell=lambda model: model.passed,
+               meaning="Attempts that passed; empty of scores, of which none passes or fails."),
+    )  # fmt: skip
+
+    def context(self) -> Iterator[str]:
+        """Why passes are missing."""
+        if self.study.counts.facts.not_understood:
+            yield "–: scores"
+
+
+class Convert(Question, ConvertOptions):
+    """The question of `passk convert`."""
+
+    sections = (Written,)
 
     unbounded: ClassVar[str] = "a table of counts holds one number of passes"
-    beside_output: ClassVar[tuple[str, ...]] = ("resume",)
-
-    output: Annotated[
-        str | None,
-        Option(
-            "-o --output", "FILE", "Write here: .csv, .jsonl or .parquet.", file="written",
-            detail="It is whole or not there. Default: csv to stdout.",
-        ),
-    ] = None  # fmt: skip
-    form: Annotated[
-        str | None,
-        Option(
-            "-f --format", help="Format of the table",
-            choices=("csv", "jsonl", "parquet", "every-eval-ever"),
-            detail="Default: by the output file's suffix.",
-        ),
-    ] = None  # fmt: skip
-    counts: Annotated[
-        bool,
-        Option(
-            "--counts", help="A row per model and task, with n and c.",
-            detail="n counts attempts, c passes.",
-        ),
-    ] = False  # fmt: skip
-    missing: Annotated[
-        str | None,
-        Option(
-            "--missing", help="A missing outcome.", choices=(KEEP, "error", "fail", "drop"),
-            detail="Default: keep, which leaves it empty; with --counts: error.",
-        ),
-    ] = None  # fmt: skip
-    columns: Annotated[
-        tuple[str, ...],
-        Option(
-            "--with", "NAME", "Further columns: answer, solution, any other.", parse=split,
-            detail="Any column of the data. Repeatable.",
-        ),
-    ] = ()  # fmt: skip
-    resume: Annotated[
-        bool,
-        Option(
-            "--resume", help="With --counts: read only what changed.",
-            detail="The counts of each file are kept in the folder OUTPUT.resume as soon as the"
-            " file is read, so that a run that was stopped goes on where it was. A file is read"
-            " again when its path, size, times or ends, or an option that changes counts, differs.",
-        ),
-    ] = False  # fmt: skip
 
     @property
     def exports(self) -> list[str]:
@@ -103,8 +82,6 @@ class Convert(Question):
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data that was read, when the table is written."""
-        from passk_cli.files.export import export_form
-
         if self.output is None:
             raise ParameterError("no file to write: name it with --output FILE", name="bad-output")
         _require_free(options.request.by, _OF_REPORT)
@@ -120,8 +97,6 @@ class Convert(Question):
         return self._with_attempts(path, form, options, read)
 
     def _with_counts(self, path: Path, form: str, options: SharedOptions, read: Read) -> Study:
-        from passk_cli.files.export import write_columns
-
         contradictions = {
             "--with is for attempts, and --counts adds them up; give one": self.columns,
             f"--format {form} is of attempts, and --counts adds them up; give one": form
@@ -140,11 +115,6 @@ class Convert(Question):
         return study
 
     def _with_attempts(self, path: Path, form: str, options: SharedOptions, read: Read) -> Study:
-        from passk_cli.cleanup import whole
-        from passk_cli.files.roles import HOLDS_COUNTS
-        from passk_cli.outcomes.counts import Counts
-        from passk_cli.study.study import Study
-
         if isinstance(options.source, Counts):
             raise ParameterError(
                 "these are counts, in which attempts are added up; add --counts",
@@ -193,48 +163,8 @@ class Convert(Question):
         return replace(report, data=written.data(), answer=((answer,),))
 
 
-class OfModel(NamedTuple):
-    """One model's tasks and attempts, and passes where each attempt passes or fails."""
-
-    series: Series
-    tasks: int
-    attempts: int
-    passed: int | None
-
-
-@dataclass(frozen=True)
-class Written(Section[OfModel]):
-    """The tasks and attempts that were written of each model."""
-
-    columns = (
-        MODEL,
-        GROUPS,
-        Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
-               meaning="Tasks with attempts."),
-        Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
-               meaning="Attempts that were written."),
-        Column("passed", "count", name="passed", cell=lambda model: model.passed,
-               meaning="Attempts that passed; empty of scores, of which none passes or fails."),
-    )  # fmt: skip
-
-    def context(self) -> Iterator[str]:
-        """Why passes are missing."""
-        if self.study.counts.facts.not_understood:
-            yield "–: scores"
-
-
-SECTIONS = (Written,)
-# Its table is read back as the same names, which no sign may stand before.
-_WITHOUT = ("digits", "percent", "no_signature", "safe_csv")
-COMMAND = Command(
-    Convert, (Request,), without=_WITHOUT, streams=True, view="passk_cli.commands.convert"
-)
-
-
 def _require_outside(source: Any, output: Path) -> None:
     """ParameterError for a table in a folder that is read: the next reading would count it too."""
-    from passk_cli.files.arguments import is_result, paths_of, split_label
-
     folder = output.resolve().parent
     for argument in paths_of(source):
         read = split_label(argument)[1]

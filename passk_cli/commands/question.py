@@ -1,0 +1,228 @@
+"""Questions: how a command reads, computes and answers what its options ask for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.arguments import comes_once, paths_of
+from passk_cli.files.export import export_form, write_columns
+from passk_cli.files.request import BOUNDS, Request
+from passk_cli.message import Message
+from passk_cli.option import changed, declared, filled, named_files
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import DATA, Report
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.fact import FIELDS
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import Rules
+from passk_cli.study.section import Section
+from passk_cli.study.study import Study
+from passk_cli.study.temperature_names import COLUMNS, by_names
+
+
+class Read(Protocol):
+    """Reads what a request asks for, from whatever the caller gave: files, a frame, counts."""
+
+    def __call__(self, request: Request, source: Any = None, /) -> Counts:
+        """source : data to read instead, as in `SharedOptions`."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SharedOptions:
+    """The shared options, by group, as the user set them.
+
+    source : what the data is given as: paths, rows, columns, a table, Counts; None for no data.
+    """
+
+    request: Request
+    metrics: Metrics
+    confidence: Confidence
+    rules: Rules
+    source: Any = None
+
+    @property
+    def data(self) -> bool:
+        """Whether there is data to read."""
+        return self.source is not None
+
+    @property
+    def once(self) -> bool:
+        """Whether it can be read only once, as a pipe can."""
+        return comes_once(self.source)
+
+    @property
+    def files(self) -> list[str]:
+        """Where it lies; none for data that lies in no files."""
+        return paths_of(self.source)
+
+
+class Question:
+    """Base of the questions: a subclass has the options of its command, and `report` answers.
+
+    sections : those of its answer, in reading order: what its columns and fields mean.
+    """
+
+    sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
+
+    # Whether outcomes that are neither pass nor fail are counted instead of refused.
+    tolerant: ClassVar[bool] = False
+    # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
+    unbounded: ClassVar[str] = ""
+    # Option → why it says nothing of them, and what to do.
+    unbounded_options: ClassVar[Mapping[str, str]] = {}
+    # Whether it looks itself for temperatures where there is no column of them.
+    finds_temperatures: ClassVar[bool] = False
+
+    @classmethod
+    def ask(
+        cls, given: Mapping[str, Any], source: Any, *, needed: bool
+    ) -> tuple[Self, SharedOptions]:
+        """The question and the shared options, from what was given for them.
+
+        given : field → value, as text from the command line or as Python has it.
+        source : the data, as in `SharedOptions`.  needed : whether it must be there.
+        Errors: ParameterError for a value that an option does not know, or files that are missing.
+        """
+        own = declared(cls)
+        question = filled(cls, {k: v for k, v in given.items() if k in own})
+        if needed and source is None:
+            raise ParameterError("no files given", name="no-files")
+        shared = {k: v for k, v in given.items() if k not in own}
+        request, metrics = filled(Request, shared), filled(Metrics, shared)
+        confidence, rules = filled(Confidence, shared), filled(Rules, shared)
+        if confidence.bounds is not None:
+            request = replace(request, lowest=confidence.bounds[0])
+        return question, SharedOptions(request, metrics, confidence, rules, source)
+
+    @classmethod
+    def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Title of each table, and the header and meaning of its columns; each column once."""
+        known: set[tuple[str, str]] = set()
+        for section in cls.sections:
+            columns = [column.stated for column in section.columns if column.shown != DATA]
+            rows = [(c.header, c.meaning) for c in columns if c.meaning]
+            if new := [row for row in dict.fromkeys(rows) if row not in known]:
+                yield section.title, new
+            known.update(rows)
+
+    @classmethod
+    def answer_fields(cls) -> dict[str, str]:
+        """Name → meaning, of the fields of its rows in csv, json and Python."""
+        common = {column.name: column.meaning for column in FIELDS}
+        columns = (column for section in cls.sections for column in section.columns)
+        every = {c.name: c.meaning or common.get(c.name, "") for c in columns if c.name}
+        # Rows of sections without facts are their records.
+        facts = not cls.sections or any(each.facts is not Section.facts for each in cls.sections)
+        return {**common, **every} if facts else every
+
+    @classmethod
+    def answer_messages(cls) -> dict[str, Message]:
+        """Name → message, of those that its answer may come with besides those of reading."""
+        names = vars(sys.modules[cls.__module__]).values()
+        return {message.name: message for message in names if isinstance(message, Message)}
+
+    @property
+    def exports(self) -> list[str]:
+        """Files of columns that are to be written beside the report."""
+        return named_files(type(self), vars(self), "written")
+
+    def request(self, options: SharedOptions) -> Request:
+        """The request to read."""
+        return replace(
+            options.request, cluster=options.confidence.cluster, **options.metrics.reading
+        )
+
+    def alone(self, options: SharedOptions) -> Report | None:
+        """The report where no data is needed; None where it is."""
+        return None
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
+        """The metrics it is about, of those the data supports."""
+        return options.metrics.of(counts)
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data and what is asked of it."""
+        _ = options.confidence.method  # refused before anything is read
+        counts = read(self.request(options))
+        metrics = self.metrics(options, counts)
+        confidence = options.confidence.for_metrics(metrics)
+        hint = options.metrics.hint(counts)
+        asked = bool(options.metrics.k or options.metrics.metrics)
+        short = options.metrics.short_tasks
+        return Study(counts, metrics, confidence, options.rules, short, hint, asked)
+
+    def report(self, study: Study) -> Report:
+        """The answer."""
+        raise NotImplementedError
+
+    def refuse_ranges(self) -> None:
+        """ParameterError where it, or an option that is given, has no answer for missing outcomes
+        that may pass or fail."""
+        if self.unbounded:
+            raise ParameterError(
+                f"--missing {BOUNDS}: {self.unbounded}; use --missing fail or --missing drop",
+                name="no-bounds",
+            )
+        given = changed(self)
+        for option, reason in self.unbounded_options.items():
+            if option.split()[0] in given:
+                raise ParameterError(
+                    f"{option}: with --missing {BOUNDS} {reason}", name="no-bounds"
+                )
+
+
+def answer(
+    question: Question,
+    options: SharedOptions,
+    read: Read,
+    judged: Callable[[Report], Report] = lambda report: report,
+) -> Report:
+    """The report of a question about what `read` finds; its exports are written.
+
+    judged : the report with the messages that are wanted, or an error, before anything is written.
+    """
+    if question.exports:
+        for path in question.exports:
+            export_form(Path(path))
+    report = question.alone(options)
+    if report is None:
+        report = question.report(question.study(options, _reader(question, options, read)))
+    report = judged(report)
+    if report.exports:
+        for path, columns in report.exports.items():
+            write_columns(Path(path), columns)
+    return report
+
+
+def _reader(question: Question, options: SharedOptions, read: Read) -> Read:
+    """`read` as a question needs it.
+
+    Outcomes that may pass or fail are refused where it, or one of its options, has no answer for
+    them.  Where there is no column of temperatures, they are those in the names of models.
+    """
+
+    def counts_of(request: Request, source: Any = None) -> Counts:
+        if request.missing == BOUNDS and question.unbounded:
+            question.refuse_ranges()
+        request = replace(request, ends=not question.unbounded)
+        try:
+            counts = read(request, source)
+        except DataError as error:
+            wanted = [name for name in request.by if name in COLUMNS]
+            absent = len(wanted) == 1 and error.problem == f"no column {wanted[0]!r}"
+            # What comes through a pipe cannot be read a second time; what is converted is rows.
+            lasting = not (question.finds_temperatures or options.once or request.conversion)
+            if not (absent and lasting):
+                raise
+            others = tuple(name for name in request.by if name not in COLUMNS)
+            counts = by_names(read(replace(request, by=others), source), request.by)
+        if counts.missing is not None:
+            question.refuse_ranges()
+        return counts
+
+    return counts_of
