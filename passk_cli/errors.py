@@ -86,6 +86,12 @@ class NoResults(DataError):
     name = "no-results"
 
 
+class BadRecord(DataError):
+    """A place in a file that is no record, or holds what a record cannot."""
+
+    name = "bad-record"
+
+
 class MessageError(PasskError):
     """A message that the user has made an error; name : of the message."""
 

@@ -1,4 +1,4 @@
-"""JSON of any size as a stream: the elements of an array, of a list inside, records one by one."""
+"""JSON documents: of any size as a stream, record by record, and the keys that are in them."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ from collections.abc import Callable, Iterator, Sequence
 from json import JSONDecodeError
 from typing import IO, Any, TypeVar
 
+from passk_cli.errors import BadRecord
+from passk_cli.files.source import MOST_LEVELS, parsed
+
 Item = TypeVar("Item")
 
 _BLOCK = 1 << 18
+# Keys of records inside records: "info.agent_info.llm" is the deepest that a format asks for.
+_DEPTH = 3
+# A string, a sign, or a bare word; a string that the text cuts off is no token.
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 # What an error says of a text that merely ends too early lies this near to its end.
 _END = 64
 _decode = json.JSONDecoder().raw_decode
 
 
-class Malformed(ValueError):
-    """Text that is no JSON: what is wrong, and the line where."""
-
-    def __init__(self, problem: str, line: int, *, cut: bool = False) -> None:
-        self.problem, self.line, self.cut = problem, line, cut
-        super().__init__(f"{problem} (line {line})")
-
-
 def elements(
-    stream: IO[bytes], keys: Sequence[str] = (), beside: dict[str, Any] | None = None
+    stream: IO[bytes],
+    keys: Sequence[str] = (),
+    beside: dict[str, Any] | None = None,
+    name: str = "",
 ) -> Iterator[Any]:
     """The elements of the list below these keys, one at a time: memory holds one of them.
 
     keys : the way from the top of the document; none for an array, or for documents one after
         another (JSON lines, or just joined), which are the elements themselves.
     beside : is given what stands beside the list: a plain value, or a list of the first element.
-    Nothing where the keys lead to no list.  Errors: Malformed, also for what follows the list.
+    name : of the file.  Nothing where the keys lead to no list.
+    Errors: BadRecord with the line for text that is no JSON, also for what follows the list.
 
     >>> import io
     >>> list(elements(io.BytesIO(b'[1, {"a": NaN}]'))), list(elements(io.BytesIO(b'{} {}')))
@@ -42,7 +45,7 @@ def elements(
     >>> list(elements(io.BytesIO(b'{"n": 2, "runs": {"all": [3, 4]}}'), ("runs", "all")))
     [3, 4]
     """
-    text = _Text(stream)
+    text = _Text(stream, name)
     if keys or text.peek() == "[":
         yield from _below(text, keys, "[", _listed, {} if beside is None else beside)
         text.end()
@@ -51,27 +54,30 @@ def elements(
             yield text.value()
 
 
-def members(stream: IO[bytes], keys: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+def members(
+    stream: IO[bytes], keys: Sequence[str] = (), name: str = ""
+) -> Iterator[tuple[str, Any]]:
     """(key, value) of the object below these keys, one at a time: memory holds one of them.
 
-    Nothing where the keys lead to no object.  Errors: Malformed, also for a key that comes twice.
+    Nothing where the keys lead to no object.
+    Errors: as of `elements`, also for a key that comes twice.
 
     >>> import io
     >>> list(members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
     [('a', True), ('b', None)]
     """
-    text = _Text(stream)
+    text = _Text(stream, name)
     yield from _below(text, keys, "{", _paired, {})
     text.end()
 
 
-def without(stream: IO[bytes], streamed: Sequence[str]) -> dict[str, Any]:
+def without(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
     """The top of a document that is an object, without the keys named, whose values are passed.
 
-    streamed : keys at the top.  Errors: Malformed, also where the document is no object, and for
-    what follows it.
+    streamed : keys at the top.
+    Errors: as of `elements`, also where the document is no object, and for what follows it.
     """
-    text, top = _Text(stream), {}
+    text, top = _Text(stream, name), {}
     for key in _keys(text):
         if key in streamed:
             _pass(text)
@@ -163,8 +169,9 @@ def _pass(text: _Text, depth: int = 2) -> Any:
 class _Text:
     """A window on a text: values are decoded from it, and it grows until they fit."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], name: str) -> None:
         self._stream, self._utf8 = stream, codecs.getincrementaldecoder("utf-8")()
+        self._name = name
         self._text, self._at, self._lines, self._ended = "", 0, 1, False
 
     def peek(self) -> str:
@@ -195,8 +202,7 @@ class _Text:
             except JSONDecodeError as error:
                 early = error.pos >= len(self._text) - _END or "Unterminated" in error.msg
                 if self._ended or not early:
-                    line = self._lines + self._text.count("\n", 0, error.pos)
-                    raise Malformed(error.msg, line, cut=early) from None
+                    raise self.malformed(error.msg, error.pos, cut=early) from None
             except RecursionError:
                 raise self.malformed("nested too deeply") from None
             else:
@@ -207,10 +213,15 @@ class _Text:
             self._grow(size)
             size *= 2
 
-    def malformed(self, problem: str) -> Malformed:
-        """An error at this place of the document."""
-        line = self._lines + self._text.count("\n", 0, self._at)
-        return Malformed(problem, line, cut=self._at >= len(self._text))
+    def malformed(
+        self, problem: str, place: int | None = None, *, cut: bool | None = None
+    ) -> BadRecord:
+        """An error at a place of the window, the present one unless given."""
+        place = self._at if place is None else place
+        line = self._lines + self._text.count("\n", 0, place)
+        cut = place >= len(self._text) if cut is None else cut
+        remedy = "is the file cut off?" if cut else "correct it"
+        return BadRecord(f"{self._name}:{line}", f"not JSON ({problem})", remedy)
 
     def _grow(self, size: int) -> None:
         """Let go of what has been decoded, and read on."""
@@ -220,5 +231,78 @@ class _Text:
         try:
             more = self._utf8.decode(block, final=self._ended)
         except UnicodeDecodeError:
-            raise Malformed("not UTF-8", self._lines) from None
+            raise self.malformed("not UTF-8", 0, cut=False) from None
         self._text, self._at = self._text[self._at :] + more, 0
+
+
+def parsed_once(text: str) -> Any:
+    """A document as a whole; None for what is none, or has a key twice in one object."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            raise ValueError
+        return value
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError):
+        return None
+
+
+def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str]:
+    """The keys of a record and of the records in it, dotted.
+
+    >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
+    ['a', 'b', 'b[].c', 'd', 'd.e']
+    """
+    # As deep as any harness writes lists in lists: a file may hold thousands.
+    for _ in range(_DEPTH):
+        if isinstance(value, list) and value:
+            value, prefix = value[0], prefix.rstrip(".") + "[]."
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield prefix + key
+            if depth > 1:
+                yield from key_names(inner, depth - 1, f"{prefix}{key}.")
+
+
+def scanned_keys(text: str) -> Iterator[str]:
+    """Keys from the beginning of a document, as `key_names`, as far as it goes."""
+    # The containers around the place: the prefix of keys in it, None where its keys do not count.
+    around: list[tuple[str, str | None]] = []
+    key: Any = None
+    expecting = False
+    for match in _TOKEN.finditer(text, text.find("{") if text.lstrip()[:1] == "{" else 0):
+        token = match.group()
+        if token in "{[":
+            # A prefix grows with each level.
+            if len(around) == MOST_LEVELS:
+                return
+            around.append((token, _prefix(around, key, token)))
+            key, expecting = None, token == "{"
+        elif token in "},]":
+            if token != "," and around:
+                around.pop()
+            expecting = token == "," and bool(around) and around[-1][0] == "{"
+            if around and around[-1][0] == "[":
+                # After the first element of a list its others count no more.
+                around[-1] = ("[", None)
+                if token != "," and len(around) == 1:
+                    return
+        elif expecting and token[0] == '"':
+            key, expecting = parsed(token), False
+            prefix = around[-1][1]
+            if prefix is not None and isinstance(key, str):
+                yield prefix + key
+
+
+def _prefix(around: list[tuple[str, str | None]], key: str | None, token: str) -> str | None:
+    """Prefix of the keys inside a container that opens here."""
+    if not around:
+        return "[]." if token == "[" else ""
+    outer, prefix = around[-1]
+    if prefix is None or prefix.count(".") + 1 >= _DEPTH + prefix.count("[]"):
+        return None
+    inside = prefix if outer == "[" else f"{prefix}{key}."
+    return inside.rstrip(".") + "[]." if token == "[" else inside

@@ -1,4 +1,9 @@
-"""Attempts that formats find → one file of rows for each format, which is read as any other."""
+"""What formats find in files → files of rows, one for each meaning of their columns.
+
+Harnesses' formats give attempts, whose columns are known.  Generic formats give records, in which
+the roles of columns are found as in a table; only columns that may play one are written: what else
+a record holds, texts of megabytes say, is known by name.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +11,37 @@ import json
 import math
 import os
 import re
+import shutil
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import IO, cast
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, cast
 
-from passk_cli.errors import DataError, NoResults
+from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files import formats
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, one_of, quoted
-from passk_cli.files.formats.head import Head, look
+from passk_cli.files.formats.format import (
+    Contents,
+    File,
+    Format,
+    Record,
+    Row,
+    Wanted,
+    look,
+    one_of,
+    quoted,
+)
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.look import Spooled
-from passk_cli.files.paths import from_folders, template_columns
+from passk_cli.files.paths import from_folders, path_columns, template_columns
 from passk_cli.files.request import Request
-from passk_cli.files.roles import Roles, assign
-from passk_cli.files.sheets import Sheets
+from passk_cli.files.roles import OF_ATTEMPTS, ROLES, SETTINGS, Roles, assign, candidates, find
 from passk_cli.files.source import Source, kind_of, kind_of_type, line_of
 
 # Attempts of a model's runs go on: the first number of the next run.
@@ -31,113 +49,47 @@ _RUN = 1_000_000
 _TEXTS = ("answer", "solution")
 # Of more files than this, short documents are parsed here: DuckDB takes a millisecond for each.
 _MANY = 300
+_IN_MEMORY = 1 << 20
 
 
 @dataclass(frozen=True)
 class Recognised:
     """A file in a format we know."""
 
-    head: Head
+    file: File
     format: Format
 
     @property
     def source(self) -> Source:
-        return self.head.source
+        return self.file.source
+
+
+_Tables = Sequence[tuple[Recognised, Contents]]
 
 
 def recognised(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[Recognised], list[Source]]:
     """The files that formats know, and the others; without what repeats a file of a folder."""
-    forced = request.format
+    forced = formats.FORMATS[request.format] if request.format else None
     known, others = [], []
+    beside: dict[str, Any] = {}
     for source in sources:
-        head = look(source)
-        asked = formats.asked(head, request.records, request.fields.values())
-        asked = formats.FORMATS[forced] if forced else asked
-        one = formats.recognise(head) if asked is None else (head, asked)
-        if one is None and len(sources) > _MANY and (short := formats.of_short(head)):
-            one = (head, short)
-        if one is None:
+        file = look(source, beside)
+        form = forced or formats.asked(file, request.records, request.fields.values())
+        if form is None:
+            file, form = formats.recognise(file) or (file, None)
+        if form is None and len(sources) > _MANY:
+            form = formats.of_short(file)
+        if form is None:
             others.append(source)
         else:
-            known.append(Recognised(one[0].lightened(), one[1]))
+            known.append(Recognised(file.lightened(), form))
     covered = _covered(known, [s for s in sources if not s.named])
     return (
-        [one for one in known if one.source.path not in covered],
+        [each for each in known if each.source.path not in covered],
         [source for source in others if source.path not in covered],
     )
-
-
-def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spooled:
-    """Read these files and write their attempts, a file of rows for each format.
-
-    folder : where these are written.
-    Errors: DataError for what cannot be used; where an outcome has to be chosen.
-    """
-    result, beside = Spooled(), Folder()
-    _write_records(files, request, folder, beside, result)
-    own = [one for one in files if not one.format.generic]
-    tables = _tables(own, request, beside, result)
-    outcomes = _chosen(tables, request, result)
-    tables = [pair for pair in tables if pair[0].source.path in outcomes]
-    if "agent" not in request.by and "model" not in request.fields:
-        tables = _by_agent(tables)
-    runs = _run_numbers(tables)
-    if "run" not in request.by:
-        result.runs = _runs_pooled(tables)
-    by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
-    for pair in tables:
-        by_format.setdefault(pair[0].format.name, []).append(pair)
-    for name, pairs in by_format.items():
-        path = folder / f"{name}.rows.jsonl"
-        with open(path, "wb") as file:
-            writer = _Writer(file, request, result, runs)
-            for one, table in pairs:
-                try:
-                    writer.write(one, table, outcomes[one.source.path])
-                except NoResults as error:
-                    result.pass_over(one.source, error)
-        if writer.sources:
-            result.batches.append(writer.batch(str(path), name, pairs[0][0].format.rule))
-    return result
-
-
-def _write_records(
-    files: Sequence[Recognised], request: Request, folder: Path, beside: Folder, result: Spooled
-) -> None:
-    """The records of the files in generic formats."""
-    with Sheets(folder, request) as sheets:
-        for one in files:
-            if one.format.generic:
-                try:
-                    kinds = sheets.write(one.source, one.format, one.format.table(one.head, beside))
-                    result.saw_tasks(one.source, kinds)
-                except NoResults as error:
-                    result.pass_over(one.source, error)
-    result.batches += sheets.batches()
-    result.nameless |= sheets.nameless
-    result.said |= sheets.said
-    result.skipped += sheets.skipped
-
-
-def _tables(
-    files: Sequence[Recognised], request: Request, beside: Folder, result: Spooled
-) -> list[tuple[Recognised, Contents]]:
-    """The table of each file, with what its path says of all of it.
-
-    A file of a folder that can hold no results is passed over.
-    """
-    tables = []
-    for one in files:
-        try:
-            in_path = template_columns(one.source.name, request.template)
-            table = one.format.table(one.head, beside)
-        except NoResults as error:
-            result.pass_over(one.source, error)
-        else:
-            tables.append((one, replace(table, facts={**table.facts, **in_path})))
-    return tables
 
 
 def _covered(known: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
@@ -145,9 +97,10 @@ def _covered(known: Sequence[Recognised], candidates: Sequence[Source]) -> set[s
     paths = {os.path.abspath(source.name): source.path for source in candidates}
     names = sorted(paths)
     covered: set[str] = set()
-    for one in known:
-        path = os.path.abspath(one.source.name)
-        for pattern in one.format.covered(one.head):
+    for each in known:
+        path = os.path.abspath(each.source.name)
+        covers = each.format.covers
+        for pattern in covers(each.file) if callable(covers) else covers:
             # What lies outside of its folder is reached by ../ before the pattern.
             whole = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
             covered |= {paths[name] for name in _matching(names, whole) if name != path}
@@ -155,35 +108,58 @@ def _covered(known: Sequence[Recognised], candidates: Sequence[Source]) -> set[s
 
 
 def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
-    """Those of these sorted names that match a pattern; it looks at few others."""
+    """Those of these sorted names that match a glob: * stays within a name, **/ is any folders."""
+    # Of thousands of files most have little beside them, and patterns take long to compile.
     start = pattern.partition("*")[0]
     place = end = bisect_left(names, start)
     while end < len(names) and names[end].startswith(start):
         end += 1
-    # Of thousands of files most have little beside them, and patterns take long to compile.
     if "*" not in pattern:
         yield from (name for name in names[place:end] if name == pattern)
     elif place < end:
-        yield from filter(re.compile(_regex(pattern)).fullmatch, names[place:end])
+        regex = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*", "[^/]*")
+        yield from filter(re.compile(regex).fullmatch, names[place:end])
 
 
-def _plain(value: object) -> object:
-    """An outcome as a value of one column: what is no truth value, number or text, as its text."""
-    if isinstance(value, dict | list):
-        return quoted(json.dumps(value))
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
+def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spooled:
+    """Read these files and write what is in them, a file of rows for each meaning of columns.
+
+    folder : where these are written.
+    Errors: DataError for what cannot be used; where an outcome has to be chosen.
+    """
+    result = Spooled()
+    with _Sheets(folder, request, result) as sheets:
+        tables = []
+        for each in files:
+            try:
+                table = each.format.table(each.file)
+                if each.format.generic:
+                    sheets.write_records(each, table)
+                else:
+                    in_path = template_columns(each.source.name, request.template)
+                    tables.append((each, replace(table, facts={**table.facts, **in_path})))
+            except NoResults as error:
+                result.pass_over(each.source, error)
+        outcomes = _chosen(tables, request, result)
+        tables = [pair for pair in tables if pair[0].source.path in outcomes]
+        if "agent" not in request.by and "model" not in request.fields:
+            tables = _by_agent(tables)
+        if "run" not in request.by:
+            result.runs = _runs_pooled(tables)
+        sheets.runs = _run_numbers(tables)
+        by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
+        for pair in tables:
+            by_format.setdefault(pair[0].format.name, []).append(pair)
+        for each, table in chain.from_iterable(by_format.values()):
+            try:
+                sheets.write_attempts(each, table, outcomes[each.source.path])
+            except NoResults as error:
+                result.pass_over(each.source, error)
+    result.batches = sheets.batches()
+    return result
 
 
-def _regex(pattern: str) -> str:
-    """A glob as a regular expression: * stays within a name, **/ is any folders."""
-    return re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*", "[^/]*")
-
-
-def _chosen(
-    tables: Sequence[tuple[Recognised, Contents]], request: Request, result: Spooled
-) -> dict[str, str]:
+def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str]:
     """Path → the outcome to read in it.
 
     Several outcomes in one file or several files must be chosen from; a file of a folder that does
@@ -210,9 +186,7 @@ def _chosen(
     return {**chosen, **dict.fromkeys(unjudged, "")}
 
 
-def _by_agent(
-    tables: Sequence[tuple[Recognised, Contents]],
-) -> list[tuple[Recognised, Contents]]:
+def _by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
     """The tables, each named by its agent and its model where a model has several agents."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
@@ -226,7 +200,7 @@ def _by_agent(
     return named
 
 
-def _run_numbers(tables: Sequence[tuple[Recognised, Contents]]) -> dict[tuple[str, str], int]:
+def _run_numbers(tables: _Tables) -> dict[tuple[str, str], int]:
     """(model, run) → its place among the model's runs, sorted, where there are several."""
     runs: dict[str, set[str]] = {}
     for one, table in tables:
@@ -240,7 +214,7 @@ def _run_numbers(tables: Sequence[tuple[Recognised, Contents]]) -> dict[tuple[st
     }
 
 
-def _runs_pooled(tables: Sequence[tuple[Recognised, Contents]]) -> dict[str, int]:
+def _runs_pooled(tables: _Tables) -> dict[str, int]:
     """Model → how many runs of it go on as one: the most of any suite, where more than one."""
     runs: dict[tuple[str, object], set[str]] = {}
     for one, table in tables:
@@ -254,118 +228,223 @@ def _runs_pooled(tables: Sequence[tuple[Recognised, Contents]]) -> dict[str, int
     return pooled
 
 
-class _Writer:
-    """Writes the rows of one format's files and remembers what is in them."""
+@dataclass
+class _Sheet:
+    """Rows of files, on their way into one file; `types` are those of the values of each column.
 
-    def __init__(
-        self,
-        file: IO[bytes],
-        request: Request,
-        result: Spooled,
-        runs: Mapping[tuple[str, str], int],
-    ) -> None:
-        self._file, self._request, self._result, self._runs = file, request, result, runs
-        self.sources: list[Source] = []
-        # Column → the types of its values, whose kinds are asked for in the end.
-        self._types: dict[str, set[type]] = {}
-        self._longest = 0
-        self._in_path: Mapping[str, str] = {}
-        self._in_folders: Mapping[str, str] = {}
+    roles : as the statement reads the columns; None of attempts, whose columns tell in the end.
+    longest : the bytes of the longest row.  broken : the first JSON number of a column that is no
+    whole one.  constants : column → path → what is said of all rows of a file.
+    """
+
+    format: Format
+    roles: Roles | None
+    file: IO[bytes]
+    path: Path | None = None
+    types: dict[str, set[type]] = field(default_factory=dict)
+    longest: int = 0
+    broken: dict[str, float] = field(default_factory=dict)
+    sources: list[Source] = field(default_factory=list)
+    constants: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> dict[str, set[str]]:
+        return {name: {kind_of_type(of) for of in types} for name, types in self.types.items()}
+
+    def put(self, source: Source, place: str, columns: Record) -> None:
+        line = line_of({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
+        self.longest = max(self.longest, len(line))
+        self.file.write(line)
+
+    def notice(self, columns: Record) -> None:
+        """Remember which values columns have."""
+        for name, value in columns.items():
+            if (types := self.types.get(name)) is None:
+                types = self.types[name] = set()
+            types.add(type(value))
+
+    def add(self, page: _Sheet, source: Source) -> None:
+        """Append the rows of one file."""
+        page.file.seek(0)
+        shutil.copyfileobj(page.file, self.file, _IN_MEMORY)
+        self.sources.append(source)
+        self.longest = max(self.longest, page.longest)
+        for name, types in page.types.items():
+            self.types.setdefault(name, set()).update(types)
+        for name, values in page.constants.items():
+            self.constants.setdefault(name, {}).update(values)
+
+
+class _Sheets:
+    """Writes what formats give, and tells the result what they say of it.
+
+    runs : (model, run) → its place among the model's runs.
+    """
+
+    def __init__(self, folder: Path, request: Request, result: Spooled) -> None:
+        self.runs: Mapping[tuple[str, str], int] = {}
+        self._folder, self._request, self._result = folder, request, result
+        self._sheets: dict[object, _Sheet] = {}
+        self._roles: dict[object, Roles] = {}
+        self._files = ExitStack()
+        self._plays_a_part = _parts(request)
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
-    def write(self, one: Recognised, table: Contents, outcome: str) -> None:
-        """The rows of one file."""
+    def __enter__(self) -> _Sheets:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._files.close()
+
+    def write_attempts(self, each: Recognised, table: Contents, outcome: str) -> None:
+        """The attempts of one file.
+
+        Errors: DataError; NoResults where there are none.
+        """
         wanted = Wanted(outcome, self._texts, self._request.skip_bad)
-        source = one.source
-        self._in_path = template_columns(source.name, self._request.template)
-        self._in_folders = from_folders(source.name, self._request.by)
-        rows, task_kinds, unnamed, named = 0, set[str](), "", False
-        for rows, row in enumerate(cast("Iterator[Row]", table.rows(wanted)), 1):
-            columns = self._columns(source, table, row)
-            task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
-            place = f"{source.name}: {row.place or f'attempt {rows}'}"
-            if columns.get("model") is None:
+        source, result = each.source, self._result
+        in_path = template_columns(source.name, self._request.template)
+        in_folders = from_folders(source.name, self._request.by)
+        run = str(table.facts.get("run"))
+        of_run = self.runs.get((source.label or str(table.facts.get("model")), run), 0)
+        number, task_kinds, unnamed, named = 0, set[str](), "", False
+        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
+            page = _Sheet(each.format, None, file)
+            for number, row in enumerate(cast("Iterator[Row]", table.rows(wanted)), 1):
+                columns = self._columns(table.facts, row, in_path, in_folders)
+                if of_run and row.attempt is not None:
+                    # Its number or name, apart from those of the model's other runs.
+                    number_of_run = of_run * _RUN
+                    columns["attempt"] = (
+                        number_of_run + row.attempt
+                        if isinstance(row.attempt, int)
+                        else f"{run} {row.attempt}"
+                    )
+                task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
+                place = f"{source.name}: {row.place or f'attempt {number}'}"
+                model = columns.get("model")
+                if model is None:
+                    result.nameless.add(source.path)
+                    unnamed = unnamed or place
+                named = named or model is not None
+                if row.outcome is None:
+                    name = source.label or str(model or source.stem)
+                    result.reasons.setdefault(name, Counter())[row.reason or "no outcome"] += 1
+                page.notice(columns)
+                page.put(source, place, columns)
+            if unnamed and named and not source.label:
+                problem = "no model, where other records of this file name one"
+                remedy = "name it there, or take the record out"
+                raise DataError(unnamed, problem, remedy, name="missing-name")
+            self._finish(source, "attempts", number, table, wanted)
+            self._sheet(each.format.name, each.format, None).add(page, source)
+        result.saw_tasks(source, task_kinds)
+
+    def write_records(self, each: Recognised, table: Contents) -> None:
+        """The records of one file in a generic format.  Errors: as of attempts."""
+        request, source, number = self._request, each.source, 0
+        wanted = Wanted(skip_bad=request.skip_bad)
+        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
+            page = _Sheet(each.format, None, file)
+            for number, record in enumerate(cast("Iterator[Record]", table.rows(wanted)), 1):
+                page.notice(record)
+                for name, value in record.items():
+                    if isinstance(value, float):
+                        page.broken.setdefault(name, value)
+                own = {name: value for name, value in record.items() if self._plays_a_part(name)}
+                page.put(source, f"{source.name}: record {number}", own)
+            self._finish(source, "records", number, table, wanted)
+            facts = {name: str(v) for name, v in table.facts.items() if name not in page.types}
+            there = {*page.types, *facts}
+            facts |= path_columns(source.name, request.template, request.by, there)
+            page.constants = {name: {source.path: value} for name, value in facts.items()}
+            page.types |= {name: {str} for name in facts}
+            kinds = page.kinds
+            shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
+            if shape not in self._roles:
+                self._roles[shape] = request.roles_in(source.name, kinds)
+            roles = self._roles[shape]
+            for column in (roles.task, roles.model):
+                if column is not None and column in page.broken:
+                    # It would be read in another spelling.
+                    problem = f'"{column}" is the number {page.broken[column]!r}'
+                    raise BadRecord(source.name, problem, "names are text: put it in quotes")
+            if roles.model is None:
                 self._result.nameless.add(source.path)
-                unnamed = unnamed or place
-            named = named or columns.get("model") is not None
-            if row.outcome is None:
-                name = source.label or str(columns.get("model") or source.stem)
-                reasons = self._result.reasons.setdefault(name, Counter())
-                reasons[row.reason or "no outcome"] += 1
-            self._put({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
-        if unnamed and named and not source.label:
-            problem = "no model, where other records of this file name one"
-            raise DataError(
-                unnamed, problem, "name it there, or take the record out", name="missing-name"
+            asked = [column for column in (*request.by, request.cluster) if column]
+            absent = tuple(find(column, kinds) is None for column in asked)
+            key = (each.format.name, roles, frozenset(facts), absent)
+            self._sheet(key, each.format, roles).add(page, source)
+        self._result.saw_tasks(source, kinds.get(roles.task, set()))
+
+    def batches(self) -> list[Batch]:
+        """All that was written, to be read."""
+        batches = []
+        for sheet in self._sheets.values():
+            kinds = sheet.kinds
+            if sheet.roles is None:
+                kinds = {"outcome": {"null"}, "task": {"null"}} | kinds
+            layout = Layout(
+                sheet.format.name,
+                sheet.format.rule,
+                tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constants),
+                spool=str(sheet.path),
+                longest=sheet.longest,
+                constants=sheet.constants,
             )
+            roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
+            batches.append(Batch(layout, roles, tuple(sheet.sources)))
+        return batches
+
+    def _sheet(self, key: object, form: Format, roles: Roles | None) -> _Sheet:
+        if key not in self._sheets:
+            path = self._folder / f"{len(self._sheets)}.rows.jsonl"
+            file = self._files.enter_context(path.open("wb"))
+            self._sheets[key] = _Sheet(form, roles, file, path)
+        return self._sheets[key]
+
+    def _finish(
+        self, source: Source, what: str, rows: int, table: Contents, wanted: Wanted
+    ) -> None:
+        """Take over what was said of a file; NoResults where it has no rows."""
         if rows == 0:
-            raise NoResults(source.name, "no attempts in this file", "did the run start?")
-        self.sources.append(source)
-        self._result.saw_tasks(source, task_kinds)
+            raise NoResults(source.name, f"no {what} in this file", "did the run start?")
+        self._result.skipped += wanted.skipped
         for message in (*table.messages, *wanted.messages):
             self._result.said.setdefault(message, []).append(source.name)
-        self._result.skipped += wanted.skipped
 
-    def _columns(self, source: Source, table: Contents, row: Row) -> dict[str, object]:
-        facts, in_path = table.facts, self._in_path
-        model = facts.get("model") if row.model is None else row.model
+    def _columns(
+        self,
+        facts: Record,
+        row: Row,
+        in_path: Mapping[str, str],
+        in_folders: Mapping[str, str],
+    ) -> dict[str, object]:
         suite = in_path.get("suite", facts.get("suite") if row.suite is None else row.suite)
-        task = in_path.get("task", row.task)
+        task, outcome = in_path.get("task", row.task), row.outcome
         if suite is not None and task is not None:
             task = f"{suite}/{task}"
+        if isinstance(outcome, dict | list):
+            outcome = quoted(json.dumps(outcome))
+        elif isinstance(outcome, float) and not math.isfinite(outcome):
+            outcome = None if math.isnan(outcome) else str(outcome)
         columns: dict[str, object] = {
-            **self._in_folders,
+            **in_folders,
             **facts,
             **row.settings,
-            "model": model,
-            "attempt": self._attempt(source, facts, row),
-            "outcome": _plain(row.outcome),
+            "model": facts.get("model") if row.model is None else row.model,
+            "attempt": row.attempt,
+            "outcome": outcome,
             "score": row.score,
             "reason": row.reason or None,
-            **row.texts,
+            **{name: getattr(row, name) for name in self._texts},
             **in_path,
             "suite": suite,
             "task": task if task is None else str(task),
         }
         return {name: value for name, value in columns.items() if value is not None}
 
-    def _attempt(self, source: Source, facts: Mapping[str, object], row: Row) -> object:
-        """Its number or name, apart from those of the model's other runs."""
-        model, run = source.label or str(facts.get("model")), str(facts.get("run"))
-        place = self._runs.get((model, run), 0)
-        if row.attempt is None or place == 0:
-            return row.attempt
-        if isinstance(row.attempt, int):
-            return place * _RUN + row.attempt
-        return f"{run} {row.attempt}"
-
-    def _put(self, columns: Mapping[str, object]) -> None:
-        for name, value in columns.items():
-            if (types := self._types.get(name)) is None:
-                types = self._types[name] = set()
-            types.add(type(value))
-        line = line_of(columns)
-        self._longest = max(self._longest, len(line))
-        self._file.write(line)
-
-    def batch(self, path: str, name: str, rule: str) -> Batch:
-        """All that was written, to be read."""
-        kinds = {
-            name: {kind_of_type(each) for each in types} for name, types in self._types.items()
-            if name not in (FILE_COLUMN, PLACE_COLUMN)
-        }  # fmt: skip
-        kinds.setdefault("outcome", {"null"})
-        kinds.setdefault("task", {"null"})
-        layout = Layout(
-            name,
-            rule,
-            tuple((name, frozenset(seen)) for name, seen in kinds.items()),
-            spool=path,
-            longest=self._longest,
-        )
-        return Batch(layout, self._roles(self.sources[0].name, kinds), tuple(self.sources))
-
-    def _roles(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+    def _roles_of_attempts(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
         """The columns' roles are known, unless the request gives one to another column."""
         request = self._request
         judged = request.bar is not None and "score" in kinds
@@ -379,3 +458,21 @@ class _Writer:
         usual = {name: seen for name, seen in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         return assign(place, columns, {**own, **request.fields}, request.attempts, request.unjudged)
+
+
+def _parts(request: Request) -> Callable[[str], bool]:
+    """Whether a column may play a part in this reading, by its name."""
+    roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in request.attempts]
+    columns = [*request.fields.values(), *request.by, *request.carried]
+    columns += [column for column in (request.cluster, request.outcome) if column is not None]
+
+    @cache
+    def plays(name: str) -> bool:
+        return (
+            name in SETTINGS
+            or name in request.where
+            or any(column == name or column.startswith(f"{name}.") for column in columns)
+            or any(candidates(role, {name: set()}) for role in roles)
+        )
+
+    return plays

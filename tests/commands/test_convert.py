@@ -21,7 +21,7 @@ import passk_cli
 from passk_cli import Counts
 from passk_cli.files.arguments import expand
 from passk_cli.files.formats import recognise
-from passk_cli.files.formats.head import look
+from passk_cli.files.formats.format import look
 from tests.conftest import SAMPLES, Passk
 from tests.files.formats.cells import DATA
 

@@ -1,7 +1,7 @@
 """One file per evaluation harness, and a line here: how its files are known, what is in them.
 
-A format knows nothing of counting, policies or SQL: it recognises a `Head` and gives its `Contents`
-in `Row`s.  What all of them share is in `head` (looking, streaming) and `format` (the types).
+A format knows nothing of counting, policies or SQL: it recognises a `File` and gives its `Contents`
+in `Row`s.  What all of them share is in `format`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from passk_cli.files.formats.cruxeval import CRUXEVAL
 from passk_cli.files.formats.evalplus import EVALPLUS
 from passk_cli.files.formats.evalscope import EVALSCOPE
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER
-from passk_cli.files.formats.format import Format
+from passk_cli.files.formats.format import File, Format
 from passk_cli.files.formats.hal import HAL
 from passk_cli.files.formats.harbor import HARBOR
-from passk_cli.files.formats.head import Head
 from passk_cli.files.formats.helm import HELM
 from passk_cli.files.formats.human_eval import HUMAN_EVAL
 from passk_cli.files.formats.inspect import INSPECT
@@ -40,8 +39,8 @@ from passk_cli.files.request import TABLES
 
 # The generic ones come last, in this order, and only when a longer look shows no harness.
 FORMATS: dict[str, Format] = {
-    one.name: one
-    for one in (
+    form.name: form
+    for form in (
         INSPECT,
         CRUXEVAL,
         BIGCODEBENCH,
@@ -79,37 +78,35 @@ FORMATS: dict[str, Format] = {
 NAMES = (*FORMATS, *TABLES)
 
 
-def recognise(head: Head) -> tuple[Head, Format] | None:
-    """The format of a file, by its content, and its head as far as that took; None if unknown."""
-    seen = head
-    for one in FORMATS.values():
-        if one.generic and seen is head:
-            seen = head.further()
-            if seen is not head and (again := _of_harness(seen)):
-                return seen, again
-        if one.mine(seen):
-            return seen, one
-    return None
+def recognise(file: File) -> tuple[File, Format] | None:
+    """A file as far as it took to recognise it, and its format, by its content; None if unknown."""
+    form, seen = _first(file, generic=False), file
+    if form is None:
+        seen = file.further()
+        form = _first(seen, generic=False) if seen is not file else None
+        form = form or _first(seen, generic=True)
+    return None if form is None else (seen, form)
 
 
-def _of_harness(head: Head) -> Format | None:
-    return next((one for one in FORMATS.values() if not one.generic and one.mine(head)), None)
+def _first(file: File, *, generic: bool) -> Format | None:
+    every = (form for form in FORMATS.values() if form.generic == generic)
+    return next((form for form in every if form.recognises(file)), None)
 
 
-def of_short(head: Head) -> Format | None:
+def of_short(file: File) -> Format | None:
     """The format of a table that is short: an array of records, or a single line."""
-    if head.whole is None:
+    if file.whole is None:
         return None
-    return generic.RECORDS if head.form == "array" else generic.RECORD
+    return generic.RECORDS if file.form == "array" else generic.RECORD
 
 
-def asked(head: Head, records: str | None, columns: Collection[str]) -> Format | None:
+def asked(file: File, records: str | None, columns: Collection[str]) -> Format | None:
     """The format that options ask for, whatever the file looks like; None where they do not.
 
     records : the key of a document that holds its records.  columns : those that roles are given.
     """
     if records is not None:
         return generic.inside(records)
-    if generic.LINE in columns and head.form in ("lines", "object", "array"):
+    if generic.LINE in columns and file.form in ("lines", "object", "array"):
         return generic.ALIGNED
     return None

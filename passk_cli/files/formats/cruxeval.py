@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Format, Row, Wanted, at, listed, outcomes_alone
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import File, Format, Row, Wanted, at, listed, outcomes_alone
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    programs = dict(head.members("raw_generations")) if "solution" in wanted.texts else {}
-    for task, outcomes in head.members("raw_scored_generations"):
-        for attempt, outcome in enumerate(listed(head, task, outcomes) or [None]):
-            texts = wanted.of(solution=at(programs, task, attempt))
-            yield Row(task, outcome, attempt, texts=texts)
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    programs = dict(file.members("raw_generations")) if "solution" in wanted.texts else {}
+    for task, outcomes in file.members("raw_scored_generations"):
+        for attempt, outcome in enumerate(listed(file, task, outcomes) or [None]):
+            solution = at(programs, task, attempt)
+            yield Row(task, outcome, None, attempt, unjudged="", solution=solution)
 
 
 CRUXEVAL = Format(
     "cruxeval",
     "an entry of raw_scored_generations that is true",
     "github.com/facebookresearch/cruxeval: evaluation/evaluate_generations.py",
-    lambda head: head.has("raw_scored_generations"),
+    lambda file: file.has("raw_scored_generations"),
     outcomes_alone(_rows),
 )

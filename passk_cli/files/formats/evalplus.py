@@ -12,25 +12,24 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at
 
 _PASSES = ("pass", "success")
 _FAILURES = ("fail", "failed", "timeout", "timed out")
 _TEMPERATURE = re.compile(r"_temp_(\d+(?:\.\d+)?)(?![\d.]*\d)")
 
 
-def _mine(head: Head) -> bool:
-    below = {key.rsplit("[].", 1)[-1].rsplit(".", 1)[-1] for key in head.keys if key[:5] == "eval."}
+def _mine(file: File) -> bool:
+    below = {key.rsplit("[].", 1)[-1].rsplit(".", 1)[-1] for key in file.keys if key[:5] == "eval."}
     return "base_status" in below or {"nfiles", "base"} <= below
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    first = next((_attempts(value) for _, value in head.members("eval")), [])
+def _table(file: File) -> Contents:
+    first = next((_attempts(value) for _, value in file.members("eval")), [])
     outcomes = ("base", "plus") if any(plus is not None for _, plus, _ in first) else ("base",)
-    named = _TEMPERATURE.search(head.name) or _TEMPERATURE.search(head.path.parent.name)
+    named = _TEMPERATURE.search(file.name) or _TEMPERATURE.search(file.path.parent.name)
     facts = {"temperature": float(named[1])} if named else {}
-    return Contents(lambda wanted: _rows(head, wanted), outcomes, facts)
+    return Contents(lambda wanted: _rows(file, wanted), outcomes, facts)
 
 
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
@@ -43,28 +42,21 @@ def _attempts(value: Any) -> list[tuple[object, object, object]]:
     return [(at(one, 0), at(plus, place, 0), None) for place, one in enumerate(base)]
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    for task, value in head.members("eval"):
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for task, value in file.members("eval"):
         attempts = _attempts(value)
         if not attempts:
-            yield Row(task, None, 0, "not attempted", place=f"eval.{task}")
+            yield Row(task, None, None, 0, "not attempted", place=f"eval.{task}")
         for attempt, (base, plus, solution) in enumerate(attempts):
             statuses = (base,) if wanted.outcome == "base" else (base, plus)
-            outcome, reason = _verdict(statuses)
-            texts = wanted.of(solution=solution)
+            strange = [status for status in statuses if status not in _PASSES + _FAILURES]
+            failure = next((str(status) for status in statuses if status in _FAILURES), "")
+            # Every status has to pass; one that is none of those known is the outcome.
+            outcome = None if None in statuses else strange[0] if strange else failure == ""
+            late = outcome is False and failure.startswith("time")
             place = f"eval.{task}[{attempt}]"
-            yield Row(task, outcome, attempt, reason, texts=texts, place=place)
-
-
-def _verdict(statuses: tuple[object, ...]) -> tuple[object, str]:
-    """Passing needs every status to pass; a status that is none of the known is the outcome."""
-    if None in statuses:
-        return None, "unscored"
-    strange = [s for s in statuses if s not in _PASSES + _FAILURES]
-    if strange:
-        return strange[0], ""
-    failure = next((str(s) for s in statuses if s in _FAILURES), "")
-    return failure == "", "timeout" if failure.startswith("time") else ""
+            reason = "timeout" if late else ""
+            yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
 
 
 EVALPLUS = Format(

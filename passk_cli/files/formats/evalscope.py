@@ -9,49 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Folder,
-    Format,
-    Row,
-    Wanted,
-    at,
-    graded,
-    lines,
-    unscored,
-)
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
 
 
-def _table(head: Head, folder: Folder) -> Contents:
+def _table(file: File) -> Contents:
     outcomes: dict[str, None] = {}
-    for _, review in lines(head, Wanted("", skip_bad=True)):
+    for _, review in file.lines():
         outcomes.update(dict.fromkeys(at(review, "sample_score", "score", "value") or {}))
-    above, facts = head.path.parent, {}
+    above, facts = file.path.parent, {}
     if above.parent.name == "reviews":
         facts = {
             "model": above.name,
-            "suite": head.name.removesuffix(".jsonl"),
+            "suite": file.name.removesuffix(".jsonl"),
             "run": above.parent.parent.name,
         }
-    return Contents(lambda wanted: _rows(head, wanted), tuple(outcomes), facts)
+    return Contents(lambda wanted: _rows(file, wanted), tuple(outcomes), facts)
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    for line, review in lines(head, wanted):
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for line, review in file.lines(wanted):
         sample = review.get("sample_score")
-        group, own = at(sample, "group_id"), at(sample, "sample_id")
-        outcome, score = graded(at(sample, "score", "value", wanted.outcome))
-        texts = at(sample, "score")
+        group, own, score = (at(sample, key) for key in ("group_id", "sample_id", "score"))
         yield Row(
             own if group is None else group,
-            outcome,
+            *graded(at(score, "value", wanted.outcome)),
             0 if group is None else own,
-            unscored(outcome),
-            score,
-            texts=wanted.of(
-                answer=at(texts, "extracted_prediction"), solution=at(texts, "prediction")
-            ),
+            answer=at(score, "extracted_prediction"),
+            solution=at(score, "prediction"),
             place=f"line {line}",
         )
 
@@ -60,6 +44,6 @@ EVALSCOPE = Format(
     "evalscope",
     "a score of 1 passes; other numbers need --threshold",
     "github.com/modelscope/evalscope: evalscope/api/evaluator/cache.py",
-    lambda head: head.has("index", "sample_score.score", "sample_score.sample_id"),
+    lambda file: file.has("index", "sample_score.score", "sample_score.sample_id"),
     _table,
 )

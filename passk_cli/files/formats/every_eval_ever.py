@@ -14,18 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from passk_cli.files.database import quote_name, quote_text
-from passk_cli.files.formats.format import (
-    Contents,
-    Folder,
-    Format,
-    Row,
-    Wanted,
-    at,
-    lines,
-    number,
-    unscored,
-)
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, number
 
 _ONLY = "is_correct"
 _UNNAMED = "unnamed"
@@ -33,55 +22,47 @@ _UNNAMED = "unnamed"
 _PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
 
 
-def _table(head: Head, folder: Folder) -> Contents:
+def _table(file: File) -> Contents:
     runs: dict[str, None] = {}
     results: dict[str, None] = {}
-    for _, record in lines(head, Wanted("", skip_bad=True)):
+    for _, record in file.lines():
         runs[str(record.get("evaluation_id"))] = None
         results[str(record.get("evaluation_result_id"))] = None
     outcomes = tuple(results) if len(results) > 1 else (_ONLY,)
     facts = {"run": next(iter(runs))} if len(runs) == 1 else {}
-    return Contents(lambda wanted: _rows(head, wanted, several=len(runs) > 1), outcomes, facts)
+    return Contents(lambda wanted: _rows(file, wanted, several=len(runs) > 1), outcomes, facts)
 
 
-def _rows(head: Head, wanted: Wanted, *, several: bool) -> Iterator[Row]:
+def _rows(file: File, wanted: Wanted, *, several: bool) -> Iterator[Row]:
     """The attempts; those of several runs in one file are named by their run."""
-    times: Counter[tuple[str, str, str]] = Counter()
-    for line, record in lines(head, wanted):
+    times: Counter[tuple[str, ...]] = Counter()
+    for line, record in file.lines(wanted):
         if wanted.outcome not in (_ONLY, str(record.get("evaluation_result_id"))):
             continue
-        key = (
-            str(record.get("evaluation_id")),
-            str(record.get("evaluation_name")),
-            str(record.get("sample_id")),
-        )
+        ids = ("evaluation_id", "evaluation_name", "sample_id")
+        key = tuple(str(record.get(name)) for name in ids)
         epoch = at(record, "metadata", "epoch")
         attempt = times[key] if epoch is None else epoch
         # Metadata are texts, numbers too.
         attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
         times[key] += 1
-        outcome = at(record, "evaluation", "is_correct")
-        texts = wanted.of(
-            answer=at(record, "answer_attribution", -1, "extracted_value"),
-            solution=at(record, "output", "raw", 0),
-        )
         yield Row(
             record.get("sample_id"),
-            outcome,
-            f"{key[0]} {attempt}" if several else attempt,
-            unscored(outcome),
+            at(record, "evaluation", "is_correct"),
             number(at(record, "evaluation", "score")),
-            record.get("model_id"),
-            record.get("evaluation_name"),
-            texts=texts,
+            f"{key[0]} {attempt}" if several else attempt,
+            model=record.get("model_id"),
+            suite=record.get("evaluation_name"),
+            answer=at(record, "answer_attribution", -1, "extracted_value"),
+            solution=at(record, "output", "raw", 0),
             place=f"line {line}",
         )
 
 
-def _covered(head: Head) -> tuple[str, ...]:
+def _covered(file: File) -> tuple[str, ...]:
     """The aggregate of the same name."""
-    stem = head.name.removesuffix(".jsonl").removesuffix("_samples")
-    return () if stem == head.name else (f"{stem}.json",)
+    stem = file.name.removesuffix(".jsonl").removesuffix("_samples")
+    return () if stem == file.name else (f"{stem}.json",)
 
 
 def written(columns: Sequence[str]) -> str:
@@ -120,7 +101,7 @@ EVERY_EVAL_EVER = Format(
     "every-eval-ever",
     "evaluation.is_correct is true",
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
-    lambda head: head.has("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
+    lambda file: file.has("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _table,
     _covered,
 )

@@ -1,4 +1,4 @@
-"""File formats: how their files are recognised, and which attempts are in them."""
+"""File formats: how their files are recognised and read, and which attempts are in them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import glob
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from passk_cli.errors import DataError
-from passk_cli.files.formats.head import Head, look
-from passk_cli.files.source import Source, packing_of
+from passk_cli.errors import BadRecord, DataError
+from passk_cli.files import documents
+from passk_cli.files.archive import Archive
+from passk_cli.files.source import Source, lines, open_bytes, packing_of, parsed
 from passk_cli.message import WARNING, Message, Said
 
 INCOMPLETE_RUN = Message(
@@ -23,6 +26,9 @@ INCOMPLETE_RUN = Message(
     " slow or the difficult ones, so numbers may be too high.",
 )  # fmt: skip
 
+# How much of a file is looked at, at first and where something long comes before the decisive keys.
+_BYTES, _FURTHER, _LITTLE = 1 << 16, 1 << 23, 1 << 14
+_TRIED_LINES = 20
 # A file beside another is read whole, so it must not be long.
 _BESIDE_BYTES = 1 << 26
 _SHOWN = 80
@@ -30,32 +36,219 @@ _SHOWN = 80
 Record = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
+class File:
+    """One file before it is read: its keys, by which formats recognise it, and its records.
+
+    form : "lines" (a JSON record each), "object", "array" (of JSON), "zip" or "other".
+    keys : what is there, dotted, with [] for the first element of a list: "results[].is_resolved",
+        "[].task_id"; of lines the keys of the first record; of a zip its members' names.
+    text : the file's beginning, while it is looked at.  whole : the document, where that is all of
+        it and there is little of it.  archive : the members of a zip.
+    documents : path → content of the files beside those of one reading, each parsed once.
+    """
+
+    source: Source
+    form: str
+    keys: frozenset[str]
+    text: str = field(default="", repr=False)
+    whole: Any = field(default=None, repr=False)
+    archive: Archive | None = None
+    documents: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def path(self) -> PurePosixPath:
+        """Path of the file as the user has it: a hint, never a proof."""
+        return PurePosixPath(os.path.abspath(self.source.name))
+
+    @property
+    def name(self) -> str:
+        """The file's name without folders and without .gz or .zst."""
+        return self.path.name.removesuffix(".gz").removesuffix(".zst")
+
+    def has(self, *keys: str) -> bool:
+        """Whether all of these are there."""
+        return self.keys.issuperset(keys)
+
+    def document(self, *streamed: str) -> dict[str, Any]:
+        """The object this file is, without the keys at its top whose values `records` streams.
+
+        Errors: DataError where it is no JSON object.
+        """
+        if isinstance(self.whole, dict):
+            return {key: value for key, value in self.whole.items() if key not in streamed}
+        with open_bytes(self.source) as stream:
+            return documents.without(stream, streamed, self.source.name)
+
+    def records(self, *keys: str, beside: dict[str, Any] | None = None) -> Iterator[Any]:
+        """The elements of the list below these keys, or of the array itself, one at a time.
+
+        Lines are records too.  Errors: DataError where it is no JSON.
+        beside : is given what stands beside the list: plain values, of lists the first element.
+        """
+        if self.whole is None:
+            with open_bytes(self.source) as stream:
+                yield from documents.elements(stream, keys, beside, self.source.name)
+            return
+        value = self.whole
+        for key in keys:
+            others = value if isinstance(value, dict) else {}
+            if beside is not None:
+                beside |= {name: other for name, other in others.items() if name != key}
+            value = others.get(key)
+        if isinstance(value, list):
+            yield from value
+        elif not keys:
+            yield value
+
+    def members(self, *keys: str) -> Iterator[tuple[str, Any]]:
+        """(key, value) of the object below these keys, one at a time.
+
+        Errors: DataError where it is no JSON, or a key comes twice.
+        """
+        with open_bytes(self.source) as stream:
+            yield from documents.members(stream, keys, self.source.name)
+
+    def lines(self, wanted: Wanted | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(number, record) of each line that is a JSON record.
+
+        Errors: DataError for another line, unless such are left out.
+        """
+        wanted = wanted or Wanted()
+        for number, text in lines(self.source):
+            record = parsed(text)
+            if isinstance(record, dict):
+                yield number, record
+            elif wanted.skip_bad:
+                wanted.skipped += 1
+            else:
+                problem = f"not a JSON record: {quoted(text.decode(errors='replace').strip())}"
+                remedy = "skip such lines with --skip-bad"
+                raise BadRecord(f"{self.source.name}:{number}", problem, remedy)
+
+    def document_beside(self, relative: str) -> Any:
+        """Content of a JSON file beside this one; None where there is none, or it is no JSON."""
+        path = os.path.normpath(self.path.parent / relative)
+        if path not in self.documents:
+            try:
+                with open(path, "rb") as file:
+                    short = os.path.getsize(path) <= _BESIDE_BYTES
+                    self.documents[path] = json.load(file) if short else None
+            except (OSError, ValueError, RecursionError):
+                self.documents[path] = None
+        return self.documents[path]
+
+    def names_beside(self, pattern: str) -> list[str]:
+        """Files that match a pattern, from the file's folder, sorted."""
+        folder = Path(self.path.parent)
+        names = glob.glob(pattern, root_dir=folder, recursive=True)
+        return sorted(name for name in names if (folder / name).is_file())
+
+    def files_beside(self, pattern: str) -> Iterator[File]:
+        """The files that match a pattern, from the file's folder, one at a time, none kept."""
+        for name in self.names_beside(pattern):
+            path = str(self.path.parent / name)
+            shown = os.path.join(os.path.dirname(self.source.name), name)
+            yield look(Source(path, shown, None, packing_of(path)))
+
+    def lightened(self) -> File:
+        """The file without its text: thousands of files must not fill the memory."""
+        light = copy(self)
+        light.text, light.whole = "", self.whole if len(self.text) <= _LITTLE else None
+        return light
+
+    def further(self) -> File:
+        """The file after a longer look, where something long comes before the decisive keys."""
+        if self.whole is not None or self.form not in ("object", "array"):
+            return self
+        return look(self.source, self.documents, _FURTHER)
+
+
+def look(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTES) -> File:
+    """A file, by its first bytes.
+
+    beside : as `File.documents`.  Errors: DataError where the bytes cannot be unpacked.
+    """
+    beside = {} if beside is None else beside
+    with open_bytes(source) as stream:
+        data = stream.read(size)
+    if data.startswith(b"PK\x03\x04"):
+        archive = Archive(source)
+        return File(source, "zip", frozenset(archive.names), archive=archive, documents=beside)
+    try:
+        text, sound = data.decode(), True
+    except UnicodeDecodeError:
+        text, sound = data.decode(errors="replace"), False
+    text = text.removeprefix("\ufeff")
+    start = text.lstrip()
+    if start[:1] not in ("{", "["):
+        return File(source, "other", frozenset(), text, documents=beside)
+    complete = len(data) < size
+    form = "array" if start[0] == "[" else "object"
+    # A document may have a record to a line: what is one document is not lines.  What is no UTF-8,
+    # or has a key twice, is left to those who read it and say where.
+    whole = documents.parsed_once(text) if complete and sound else None
+    if whole is not None:
+        keys = documents.key_names(whole)
+    elif start[0] == "{" and (record := _first_record(start, complete)):
+        form, keys = "lines", documents.key_names(record)
+    else:
+        keys = documents.scanned_keys(text)
+    return File(source, form, frozenset(keys), text, whole, documents=beside)
+
+
+def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
+    """The first line that is a record; None where lines are no records.
+
+    A document of one line is no line: it may be what a harness writes.
+    """
+    texts = start.split("\n")
+    if not complete:
+        texts.pop()
+    texts = [line for line in texts if line.strip()]
+    if len(texts) < 2 and complete:
+        return None
+    # An indented record lies in a document that is not complete here.
+    flush = (line.rstrip() for line in texts[:_TRIED_LINES] if not line[0].isspace())
+    for line in flush:
+        record = parsed(line) if line[0] == "{" and line[-1] == "}" else None
+        if isinstance(record, dict):
+            return record
+    return None
+
+
+@dataclass(slots=True)
 class Row:
     """One attempt.
 
     task : as the harness names it.  outcome : True, False, or None where there is none; a number
         where the harness has no rule for what passes; what cannot be understood as it is, to be
         refused with its place.
+    score : where the harness gives a number; `--threshold` judges it instead of the outcome.
     attempt : its number or name within the run, if it has one; the same twice is a repeat.
     reason : why there is no outcome, or why it failed: "error", "timeout", "infrastructure",
-        "unscored", "no score", "not attempted".
-    score : where the harness gives a number; `--threshold` judges it instead of the outcome.
+        "not attempted" ….  unjudged : the reason where there is no outcome and no other reason.
     model, suite : where they differ from row to row.
-    settings : temperature, prompt, filter … by name.  texts : those of `Wanted.texts` there are.
+    settings : temperature, prompt, filter … by name.  answer, solution : what the model said.
     place : where it stands in the file, as "line 7" or a member's name.
     """
 
     task: object
     outcome: object
+    score: float | None = None
     attempt: object = None
     reason: str = ""
-    score: float | None = None
+    unjudged: str = "unscored"
     model: str | None = None
     suite: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
-    texts: Mapping[str, object] = field(default_factory=dict)
+    answer: object = None
+    solution: object = None
     place: str = ""
+
+    def __post_init__(self) -> None:
+        if self.outcome is None and not self.reason:
+            self.reason = self.unjudged
 
 
 @dataclass
@@ -63,20 +256,16 @@ class Wanted:
     """Request to a table of attempts.
 
     outcome : one of the table's outcomes.
-    texts : of "answer", "solution", "started", those that something asks for.
+    texts : of "answer" and "solution", those that something asks for.
     skip_bad : whether lines that are no records are left out; `skipped` counts them.
     messages : those that only reading the rows shows, added to those of the table.
     """
 
-    outcome: str
+    outcome: str = ""
     texts: frozenset[str] = frozenset()
-    skip_bad: bool = False
+    skip_bad: bool = True
     skipped: int = 0
     messages: list[Said] = field(default_factory=list)
-
-    def of(self, **texts: object) -> dict[str, object]:
-        """Those of an attempt's texts that are wanted."""
-        return {role: text for role, text in texts.items() if role in self.texts}
 
 
 @dataclass(frozen=True)
@@ -93,10 +282,10 @@ class Contents:
     messages : about the file; what a reader of its numbers must know.
     """
 
-    rows: Callable[[Wanted], Iterator[Row] | Iterator[Record]]
+    rows: Callable[[Wanted], Iterable[Row] | Iterable[Record]]
     outcomes: tuple[str, ...] | None = ("outcome",)
     facts: Mapping[str, object] = field(default_factory=dict)
-    messages: tuple[Said, ...] = ()
+    messages: Sequence[Said] = ()
 
 
 @dataclass(frozen=True)
@@ -105,7 +294,7 @@ class Format:
 
     name : for `--from` and for the output.  rule : what passes, in one line.
     source : where the layout was read: the writer's own source, or a description of it.
-    mine : whether a file is one of these, by its content; the name is only a hint.
+    recognises : whether a file is one of these, by its content; the name is only a hint.
     table : its attempts.  Errors: DataError, also for what cannot be used and why; NoResults where
         there can be none, so that such a file of a folder is passed over.
     covers : globs, from the file's folder, of what repeats it and must not count again, and of what
@@ -117,9 +306,9 @@ class Format:
     name: str
     rule: str
     source: str
-    mine: Callable[[Head], bool]
-    table: Callable[[Head, Folder], Contents]
-    covers: tuple[str, ...] | Callable[[Head], tuple[str, ...]] = ()
+    recognises: Callable[[File], bool]
+    table: Callable[[File], Contents]
+    covers: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
     generic: bool = False
 
     @property
@@ -129,74 +318,22 @@ class Format:
             return "general"
         return "refused" if self.rule.startswith("refused") else "harness"
 
-    def covered(self, head: Head) -> tuple[str, ...]:
-        """The globs of what repeats this file."""
-        return self.covers(head) if callable(self.covers) else self.covers
-
 
 def outcomes_alone(
-    rows: Callable[[Head, Wanted], Iterator[Row]],
-) -> Callable[[Head, Folder], Contents]:
+    rows: Callable[[File, Wanted], Iterable[Row]],
+) -> Callable[[File], Contents]:
     """The table of files that hold nothing but attempts with one outcome."""
-    return lambda head, folder: Contents(lambda wanted: rows(head, wanted))
+    return lambda file: Contents(lambda wanted: rows(file, wanted))
 
 
-class Folder:
-    """Files beside a file, each parsed once."""
-
-    def __init__(self) -> None:
-        self._documents: dict[str, Any] = {}
-
-    def document(self, head: Head, relative: str) -> Any:
-        """Content of a JSON file beside this one; None where there is none, or it is no JSON."""
-        path = os.path.normpath(os.path.join(_folder(head), relative))
-        if path not in self._documents:
-            try:
-                with open(path, "rb") as file:
-                    short = os.path.getsize(path) <= _BESIDE_BYTES
-                    self._documents[path] = json.load(file) if short else None
-            except (OSError, ValueError, RecursionError):
-                self._documents[path] = None
-        return self._documents[path]
-
-    def names(self, head: Head, pattern: str) -> list[str]:
-        """Files that match a pattern, from the file's folder, sorted."""
-        folder = Path(_folder(head))
-        found = glob.glob(pattern, root_dir=folder, recursive=True)
-        return sorted(name for name in found if (folder / name).is_file())
-
-    def heads(self, head: Head, pattern: str) -> Iterator[Head]:
-        """The files that match a pattern, from the file's folder, one at a time, none kept."""
-        for name in self.names(head, pattern):
-            path = os.path.join(_folder(head), name)
-            shown = os.path.join(os.path.dirname(head.source.name), name)
-            yield look(Source(path, shown, None, packing_of(path)))
-
-
-def lines(head: Head, wanted: Wanted) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(number, record) of each line that is a JSON record.
-
-    Errors: DataError for another line, unless such are left out.
-    """
-    from passk_cli.files.source import lines as texts
-
-    for number, text in texts(head.source):
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError):
-            record = None
-        if isinstance(record, dict):
-            yield number, record
-        elif wanted.skip_bad:
-            wanted.skipped += 1
-        else:
-            shown = quoted(text.decode(errors="replace").strip())
-            raise DataError(
-                f"{head.source.name}:{number}",
-                f"not a JSON record: {shown}",
-                "skip such lines with --skip-bad",
-                name="bad-record",
-            )
+def numbered(rows: Iterable[Row]) -> Iterator[Row]:
+    """Attempts that nothing but their order in the file numbers."""
+    times: Counter[str] = Counter()
+    for row in rows:
+        task = str(row.task)
+        row.attempt = times[task]
+        times[task] += 1
+        yield row
 
 
 def at(value: Any, *keys: str | int) -> Any:
@@ -226,7 +363,7 @@ def number(value: Any) -> float | None:
     return float(value) if abs(value) <= sys.float_info.max else None
 
 
-def listed(head: Head, what: str, value: Any) -> list[Any]:
+def listed(file: File, what: str, value: Any) -> list[Any]:
     """The list that a harness writes at this place; [] where nothing is there.
 
     what : the place in the document.
@@ -234,13 +371,8 @@ def listed(head: Head, what: str, value: Any) -> list[Any]:
     """
     if value is None or isinstance(value, list):
         return value or []
-    shown = quoted(json.dumps(value))
-    raise DataError(
-        head.source.name,
-        f"{what} is {shown}; expected a list",
-        "correct the file",
-        name="bad-record",
-    )
+    problem = f"{what} is {quoted(json.dumps(value))}; expected a list"
+    raise BadRecord(file.source.name, problem, "correct the file")
 
 
 def judged(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
@@ -271,11 +403,6 @@ def graded(value: Any) -> tuple[object, float | None]:
     return (score if score not in (None, 0.0, 1.0) else outcome), score
 
 
-def unscored(outcome: object) -> str:
-    """Reason of an attempt that has no outcome."""
-    return "unscored" if outcome is None else ""
-
-
 def quoted(text: str) -> str:
     """A value for a message, cut at 80 signs."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
@@ -285,22 +412,14 @@ def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
     """The outcome to read; DataError where it has to be chosen, or there is none of that name."""
     if chosen in outcomes:
         return str(chosen)
-    listed = ", ".join(map(quoted, outcomes))
+    names = ", ".join(map(quoted, outcomes))
     if not outcomes:
         raise DataError(place, "no outcome in this file", "was it scored?", name="no-such-outcome")
     if chosen is not None:
-        raise DataError(
-            place, f"no outcome {quoted(chosen)!r}", f"there are {listed}", name="no-such-outcome"
-        )
+        problem = f"no outcome {quoted(chosen)!r}"
+        raise DataError(place, problem, f"there are {names}", name="no-such-outcome")
     if len(outcomes) > 1:
-        raise DataError(
-            place,
-            f"{len(outcomes)} outcomes: {listed}",
-            f"choose one with --outcome {outcomes[0]}",
-            name="several-outcomes",
-        )
+        problem = f"{len(outcomes)} outcomes: {names}"
+        remedy = f"choose one with --outcome {outcomes[0]}"
+        raise DataError(place, problem, remedy, name="several-outcomes")
     return outcomes[0]
-
-
-def _folder(head: Head) -> str:
-    return os.path.dirname(os.path.abspath(head.source.name))

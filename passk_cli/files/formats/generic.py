@@ -16,9 +16,8 @@ from itertools import islice
 from json import JSONDecodeError, JSONDecoder, dumps
 from typing import Any
 
-from passk_cli.errors import DataError, NoResults
-from passk_cli.files.formats.format import Contents, Folder, Format, Record, Wanted, lines, quoted
-from passk_cli.files.formats.head import Head, look
+from passk_cli.errors import BadRecord, DataError, NoResults
+from passk_cli.files.formats.format import Contents, File, Format, Record, Wanted, look, quoted
 from passk_cli.files.roles import ROLES, SETTINGS, candidates
 from passk_cli.files.source import PACKED
 from passk_cli.message import WARNING, Message
@@ -54,7 +53,7 @@ LINE = "@line"
 ITSELF = "."
 _decode = JSONDecoder().raw_decode
 _SPACE = re.compile(r"\s*")
-_TWICE = "choose with --records"
+_NO_LIST = "no list of records"
 
 
 @dataclass(frozen=True)
@@ -94,15 +93,15 @@ def _named(columns: Iterable[str]) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _entries(head: Head) -> list[_Entry]:
+def _entries(file: File) -> list[_Entry]:
     """Entries at the top of a document's beginning; of all of it where it is not long."""
-    if head.whole is None and not head.text:
-        head = look(head.source).further()
-    if isinstance(head.whole, dict):
-        return [_entry(key, value) for key, value in head.whole.items()]
-    if head.form != "object" or head.whole is not None:
+    if file.whole is None and not file.text:
+        file = look(file.source).further()
+    if isinstance(file.whole, dict):
+        return [_entry(key, value) for key, value in file.whole.items()]
+    if file.form != "object" or file.whole is not None:
         return []
-    return list(_beginning(head))
+    return list(_beginning(file))
 
 
 def _entry(key: str, value: Any) -> _Entry:
@@ -122,9 +121,9 @@ def _of(values: list[Any], *kinds: type) -> bool:
     return bool(values) and all(type(value) in kinds for value in values)
 
 
-def _beginning(head: Head) -> Iterator[_Entry]:
+def _beginning(file: File) -> Iterator[_Entry]:
     """Entry by entry as far as the text goes; of one that is cut off, what can be seen of it."""
-    text = head.text
+    text = file.text
     place = text.find("{") + 1
     key: Any = None
     while True:
@@ -146,7 +145,7 @@ def _beginning(head: Head) -> Iterator[_Entry]:
         opening = text[place] + text[_after(text, place + 1) :][:1]
         kind = "record" if opening[0] == "{" else "records" if opening == "[{" else "other"
         prefix = f"{key}[]." if kind == "records" else f"{key}."
-        below = (name.removeprefix(prefix) for name in head.keys if name.startswith(prefix))
+        below = (name.removeprefix(prefix) for name in file.keys if name.startswith(prefix))
         yield _Entry(key, kind, frozenset(name for name in below if "." not in name))
 
 
@@ -170,37 +169,33 @@ def _facts(values: Mapping[str, Any]) -> dict[str, object]:
 def _record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise DataError(
-        place, f"not a record: {quoted(dumps(value))}", "expected an object", name="bad-record"
-    )
+    raise BadRecord(place, f"not a record: {quoted(dumps(value))}", "expected an object")
 
 
-def _listed(head: Head, keys: Sequence[str], beside: dict[str, Any]) -> Iterator[Record]:
-    for number, value in enumerate(head.records(*keys, beside=beside), 1):
+def _listed(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator[Record]:
+    for number, value in enumerate(file.records(*keys, beside=beside), 1):
         if number == 1 and not isinstance(value, dict):
             raise NoResults(
-                head.source.name,
-                "no list of records",
-                "expected objects in it",
-                name="unknown-format",
+                file.source.name, _NO_LIST, "expected objects in it", name="unknown-format"
             )
-        yield _record(f"{head.source.name}: record {number}", value)
+        yield _record(f"{file.source.name}: record {number}", value)
 
 
 # --- an array of records ---
 
 
-def _large(head: Head) -> bool:
-    times = 1 if head.source.packing == "none" else _UNPACKED
-    return os.path.getsize(head.source.path) * times > LARGE_BYTES
+def _is_large(file: File) -> bool:
+    times = 1 if file.source.packing == "none" else _UNPACKED
+    large = os.path.getsize(file.source.path) * times > LARGE_BYTES
+    return file.form == "array" and file.whole is None and large
 
 
 RECORDS = Format(
     "records",
     "the outcome of an array of records too long for memory, which is streamed",
     "",
-    lambda head: head.form == "array" and head.whole is None and _large(head),
-    lambda head, folder: Contents(lambda wanted: _listed(head, (), {})),
+    _is_large,
+    lambda file: Contents(lambda wanted: _listed(file, (), {})),
     generic=True,
 )
 
@@ -214,8 +209,8 @@ def _is_flags(entries: Sequence[_Entry]) -> bool:
     return flags and not _judged(frozenset(entry.key for entry in entries))
 
 
-def _flags(head: Head, *keys: str) -> Iterator[Record]:
-    for task, value in head.members(*keys):
+def _flags(file: File, *keys: str) -> Iterator[Record]:
+    for task, value in file.members(*keys):
         yield {"task": task, "outcomes" if isinstance(value, list) else "outcome": value}
 
 
@@ -223,8 +218,8 @@ OUTCOMES = Format(
     "task-outcomes",
     "true, in an object of truth values, or lists of them, by task",
     "",
-    lambda head: _is_flags(_entries(head)),
-    lambda head, folder: Contents(lambda wanted: _flags(head)),
+    lambda file: _is_flags(_entries(file)),
+    lambda file: Contents(lambda wanted: _flags(file)),
     generic=True,
 )
 
@@ -244,12 +239,12 @@ def _is_tasks(entries: Sequence[_Entry]) -> bool:
     return not own and all(_judged(entry.columns, ("acc", "accuracy")) for entry in filled)
 
 
-def _tasks(head: Head, *keys: str) -> Iterator[Record]:
-    for task, value in head.members(*keys):
-        place = f"{head.source.name}: {quoted(task)}"
+def _tasks(file: File, *keys: str) -> Iterator[Record]:
+    for task, value in file.members(*keys):
+        place = f"{file.source.name}: {quoted(task)}"
         if isinstance(value, list):
-            for number, one in enumerate(value):
-                record = _record(place, one)
+            for number, attempt in enumerate(value):
+                record = _record(place, attempt)
                 numbered = candidates("attempt", {name: set() for name in record})
                 yield {"task": task, **({} if numbered else {"attempt": number}), **record}
             if not value:
@@ -263,8 +258,8 @@ TASKS = Format(
     "task-records",
     "the outcome of a record, in an object of records, or lists of them, by task",
     "",
-    lambda head: _is_tasks(_entries(head)),
-    lambda head, folder: Contents(lambda wanted: _tasks(head)),
+    lambda file: _is_tasks(_entries(file)),
+    lambda file: Contents(lambda wanted: _tasks(file)),
     generic=True,
 )
 
@@ -290,32 +285,28 @@ def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
     return frozenset(entry.key for entry in entries if entry.kind in ("bool", "number", "text"))
 
 
-def _one_list(head: Head, folder: Folder) -> Contents:
-    entries = _entries(head)
+def _one_list(file: File) -> Contents:
+    entries = _entries(file)
     lists = _lists(entries)
     top = _plain_keys(entries)
     if _judged(top) and _judged(top, _AVERAGES) and _named(top):
-        _refuse_several(head, [ITSELF, *(entry.key for entry in lists)])
+        _refuse_several(file, [ITSELF, *(entry.key for entry in lists)])
     if len(lists) > 1:
-        _refuse_several(head, [entry.key for entry in lists])
+        _refuse_several(file, [entry.key for entry in lists])
     if not lists:
-        raise DataError(
-            head.source.name, "no list of records", "leave --from out", name="unknown-format"
-        )
-    return _inside(head, (lists[0].key,), later=True)
+        raise _unsuited(file, _NO_LIST, "leave --from out")
+    return _inside(file, (lists[0].key,), later=True)
 
 
-def _refuse_several(head: Head, keys: Sequence[str]) -> None:
+def _refuse_several(file: File, keys: Sequence[str]) -> None:
     shown = " and ".join(quoted(key) if key != ITSELF else "the document itself" for key in keys)
+    problem, remedy = f"records in several places: {shown}", quoted(keys[-1])
     raise DataError(
-        head.source.name,
-        f"records in several places: {shown}",
-        f"{_TWICE} {quoted(keys[-1])}",
-        name="ambiguous-records",
+        file.source.name, problem, f"choose with --records {remedy}", name="ambiguous-records"
     )
 
 
-def _inside(head: Head, keys: Sequence[str], *, later: bool = False) -> Contents:
+def _inside(file: File, keys: Sequence[str], *, later: bool = False) -> Contents:
     """The list below these keys; what stands beside it is seen when it has been read.
 
     later : whether to refuse another such list further down.
@@ -324,11 +315,11 @@ def _inside(head: Head, keys: Sequence[str], *, later: bool = False) -> Contents
     facts: dict[str, object] = {}
 
     def rows(wanted: Wanted) -> Iterator[Record]:
-        yield from _listed(head, keys, beside)
+        yield from _listed(file, keys, beside)
         if later:
             others = _lists([_entry(key, value) for key, value in beside.items()])
             if any(entry.judged and entry.tasked for entry in others):
-                _refuse_several(head, [keys[0], *(entry.key for entry in others)])
+                _refuse_several(file, [keys[0], *(entry.key for entry in others)])
         facts.update(_facts(beside))
 
     return Contents(rows, facts=facts)
@@ -338,7 +329,7 @@ LISTED = Format(
     "list-of-records",
     "the outcome of a record, in the one list of records of an object",
     "",
-    lambda head: bool(_lists(_entries(head))),
+    lambda file: bool(_lists(_entries(file))),
     _one_list,
     generic=True,
 )
@@ -357,28 +348,19 @@ def _pair(entries: Sequence[_Entry]) -> tuple[str, str] | None:
     return (passed[0], failed[0]) if len(passed) == len(failed) == 1 and filled else None
 
 
-def _ids(head: Head, folder: Folder) -> Contents:
-    document = head.document()
-    pair = _pair(_entries(head))
+def _ids(file: File) -> Contents:
+    document = file.document()
+    pair = _pair(_entries(file))
     if pair is None:
-        raise DataError(
-            head.source.name,
-            "no list of ids that passed",
-            "leave --from out",
-            name="unknown-format",
-        )
+        raise _unsuited(file, "no list of ids that passed", "leave --from out")
     passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
         for task in document[key]:
             if task in outcomes:
                 both = "twice" if outcomes[task] == (key == passed) else "passed and failed"
-                raise DataError(
-                    head.source.name,
-                    f"the id {quoted(str(task))} is there {both}",
-                    "keep one",
-                    name="duplicate-attempts",
-                )
+                problem = f"the id {quoted(str(task))} is there {both}"
+                raise DataError(file.source.name, problem, "keep one", name="duplicate-attempts")
             outcomes[task] = key == passed
     messages = []
     for key, value in document.items():
@@ -386,18 +368,17 @@ def _ids(head: Head, folder: Folder) -> Contents:
         fresh = [task for task in others if type(task) in (str, int) and task not in outcomes]
         if fresh:
             outcomes |= dict.fromkeys(fresh)
-            messages.append(
-                UNJUDGED_IDS(ids=len(fresh), key=quoted(key), passed=passed, failed=failed)
-            )
+            unjudged = UNJUDGED_IDS(ids=len(fresh), key=quoted(key), passed=passed, failed=failed)
+            messages.append(unjudged)
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
-    return Contents(lambda wanted: iter(rows), facts=_facts(document), messages=tuple(messages))
+    return Contents(lambda wanted: rows, facts=_facts(document), messages=messages)
 
 
 ID_LISTS = Format(
     "id-lists",
     "an id in the list of those that passed; a second list has those that failed",
     "",
-    lambda head: _pair(_entries(head)) is not None,
+    lambda file: _pair(_entries(file)) is not None,
     _ids,
     generic=True,
 )
@@ -406,15 +387,19 @@ ID_LISTS = Format(
 # --- one record per file ---
 
 
-def _is_record(head: Head) -> bool:
-    if head.form != "object":
+def _unsuited(file: File, problem: str, remedy: str) -> DataError:
+    return DataError(file.source.name, problem, remedy, name="unknown-format")
+
+
+def _is_record(file: File) -> bool:
+    if file.form != "object":
         return False
-    if head.whole is None:
+    if file.whole is None:
         # A document that ends in its beginning and is none: damaged, or several, one after another.
-        return len(head.text.encode()) >= 1 << 16
+        return len(file.text.encode()) >= 1 << 16
     # A single line of a file of lines stays one.
     ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED)
-    return not (head.source.name.endswith(ends) and "\n" not in head.text.strip())
+    return not (file.source.name.endswith(ends) and "\n" not in file.text.strip())
 
 
 RECORD = Format(
@@ -422,7 +407,7 @@ RECORD = Format(
     "the outcome of the one record of a file",
     "",
     _is_record,
-    lambda head, folder: Contents(lambda wanted: _listed(head, (), {})),
+    lambda file: Contents(lambda wanted: _listed(file, (), {})),
     generic=True,
 )
 
@@ -435,56 +420,42 @@ FORMATS = (RECORDS, OUTCOMES, TASKS, LISTED, ID_LISTS, RECORD)
 def inside(key: str) -> Format:
     """Records below a key of a document, as `--records` asks: a list, a map or one record."""
 
-    def table(head: Head, folder: Folder) -> Contents:
+    def table(file: File) -> Contents:
         if key == ITSELF:
-            return RECORD.table(head, folder)
-        keys = _way(head, key)
-        if next(head.records(*keys), None) is not None:
-            return _inside(head, keys)
-        members = list(islice(head.members(*keys), _LOOKED_AT))
+            return RECORD.table(file)
+        keys = _way(file, key)
+        if next(file.records(*keys), None) is not None:
+            return _inside(file, keys)
+        members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
         if _is_flags(entries):
-            return Contents(lambda wanted: _flags(head, *keys))
+            return Contents(lambda wanted: _flags(file, *keys))
         if _is_tasks(entries):
-            return Contents(lambda wanted: _tasks(head, *keys))
+            return Contents(lambda wanted: _tasks(file, *keys))
         if members:
-            return Contents(lambda wanted: iter([dict(head.members(*keys))]))
-        there = ", ".join(quoted(name) for name, _ in islice(head.members(), 12))
-        raise NoResults(
-            head.source.name,
-            f"no records in {quoted(key)!r}",
-            f"there are {there}" if there else "",
-        )
+            return Contents(lambda wanted: [dict(file.members(*keys))])
+        there = ", ".join(quoted(name) for name, _ in islice(file.members(), 12))
+        remedy = f"there are {there}" if there else ""
+        raise NoResults(file.source.name, f"no records in {quoted(key)!r}", remedy)
 
     return Format("records-inside", f"the records in {quoted(key)}", "", bool, table, generic=True)
 
 
-def _way(head: Head, key: str) -> tuple[str, ...]:
+def _way(file: File, key: str) -> tuple[str, ...]:
     """The keys that a dotted name means: itself where there is such a key."""
-    if head.form not in ("object", "array"):
-        raise NoResults(
-            head.source.name,
-            f"--records {key} looks inside a JSON document",
-            "this file is none",
-            name="unknown-format",
-        )
-    return (
-        (key,)
-        if key in head.keys and "." in key and any(entry.key == key for entry in _entries(head))
-        else tuple(key.split("."))
-    )
+    if file.form not in ("object", "array"):
+        problem = f"--records {key} looks inside a JSON document"
+        raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
+    whole = key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
+    return (key,) if whole else tuple(key.split("."))
 
 
-def _aligned(head: Head, folder: Folder) -> Contents:
-    if head.form not in ("lines", "object"):
-        raise DataError(
-            head.source.name,
-            f"{LINE} needs JSON lines",
-            "this is none; name the task's column",
-            name="unknown-format",
-        )
+def _aligned(file: File) -> Contents:
+    if file.form not in ("lines", "object"):
+        remedy = "this is none; name the task's column"
+        raise _unsuited(file, f"{LINE} needs JSON lines", remedy)
     return Contents(
-        lambda wanted: ({LINE: number, **record} for number, record in lines(head, wanted))
+        lambda wanted: ({LINE: number, **record} for number, record in file.lines(wanted))
     )
 
 

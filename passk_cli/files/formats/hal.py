@@ -8,33 +8,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from passk_cli.errors import DataError, NoResults
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, quoted
-from passk_cli.files.formats.head import Head
+from passk_cli.errors import BadRecord, NoResults
+from passk_cli.files.formats.format import Contents, File, Format, Row, at, quoted
 
 # The log of every call, and every prompt.
 _LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    document = head.document(*_LONG)
+def _table(file: File) -> Contents:
+    document = file.document(*_LONG)
     passed, failed = (at(document, "results", f"{kind}_tasks") for kind in ("successful", "failed"))
     if not isinstance(passed, list) or not isinstance(failed, list):
         problem = "names no tasks that succeeded and failed"
-        raise NoResults(head.source.name, problem, "its benchmark gives averages alone")
+        raise NoResults(file.source.name, problem, "its benchmark gives averages alone")
     both = {str(task) for task in passed} & {str(task) for task in failed}
     if both:
         problem = f"task {quoted(min(both))!r} both succeeded and failed"
-        raise DataError(head.source.name, problem, "correct the file", name="bad-record")
+        raise BadRecord(file.source.name, problem, "correct the file")
     config = document["config"]
-    facts = {
-        "model": _model(config),
-        "suite": at(config, "benchmark_name"),
-        "run": at(config, "run_id"),
-    }
-    outcomes = [(task, True) for task in passed] + [(task, False) for task in failed]
+    suite, run = at(config, "benchmark_name"), at(config, "run_id")
+    rows = [Row(task, True, None, 0) for task in passed]
+    rows += [Row(task, False, None, 0) for task in failed]
     return Contents(
-        lambda wanted: (Row(task, outcome, 0) for task, outcome in outcomes), facts=facts
+        lambda wanted: rows, facts={"model": _model(config), "suite": suite, "run": run}
     )
 
 
@@ -49,9 +45,9 @@ HAL = Format(
     "hal",
     "a task among successful_tasks",
     "github.com/princeton-pli/hal-harness: hal/benchmarks/base_benchmark.py",
-    lambda head: (
-        head.form == "object"
-        and head.has("config.agent_name", "config.benchmark_name", "config.run_id", "results")
+    lambda file: (
+        file.form == "object"
+        and file.has("config.agent_name", "config.benchmark_name", "config.run_id", "results")
     ),
     _table,
 )

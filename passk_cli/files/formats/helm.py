@@ -17,7 +17,7 @@ from typing import Any
 
 from passk_cli.files.formats.format import (
     Contents,
-    Folder,
+    File,
     Format,
     Row,
     Wanted,
@@ -25,9 +25,7 @@ from passk_cli.files.formats.format import (
     graded,
     listed,
     number,
-    unscored,
 )
-from passk_cli.files.formats.head import Head
 from passk_cli.message import NOTE, Message
 
 PERTURBED_INSTANCES = Message(
@@ -46,11 +44,11 @@ _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
 _LIKELY = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    spec = folder.document(head, "run_spec.json")
-    scenario = at(spec, "name") or head.path.parent.name
+def _table(file: File) -> Contents:
+    spec = file.document_beside("run_spec.json")
+    scenario = at(spec, "name") or file.path.parent.name
     model = _MODEL.search(scenario)
-    outcomes, splits, perturbed = _seen(head)
+    outcomes, splits, perturbed = _seen(file)
     split = "test" if "test" in splits else None
     messages = []
     if perturbed:
@@ -64,19 +62,19 @@ def _table(head: Head, folder: Folder) -> Contents:
         "temperature": at(spec, "adapter_spec", "temperature"),
     }
     return Contents(
-        lambda wanted: _rows(head, wanted, split), tuple(outcomes), facts, tuple(messages)
+        lambda wanted: _rows(file, wanted, split), tuple(outcomes), facts, tuple(messages)
     )
 
 
-def _seen(head: Head) -> tuple[list[str], Counter[str], int]:
+def _seen(file: File) -> tuple[list[str], Counter[str], int]:
     """(statistics that may be outcomes, records per split, perturbed records)."""
     highest: dict[str, float] = {}
     lowest: dict[str, float] = {}
     splits: Counter[str] = Counter()
     perturbed = 0
-    for record in head.records():
+    for record in file.records():
         perturbed += at(record, "perturbation") is not None
-        stats = _stats(head, record)
+        stats = _stats(file, record)
         splits.update({split for _, split, _ in stats[:1]})
         for name, _, value in stats:
             mean = number(value)
@@ -87,29 +85,26 @@ def _seen(head: Head) -> tuple[list[str], Counter[str], int]:
     return sorted(names, key=lambda name: _LIKELY.search(name) is None), splits, perturbed
 
 
-def _stats(head: Head, record: Any) -> list[tuple[str, str, Any]]:
+def _stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
     """(name, split, mean) of each statistic that was taken."""
     return [
         (str(at(one, "name", "name")), str(at(one, "name", "split")), at(one, "mean"))
-        for one in listed(head, "stats", at(record, "stats"))
+        for one in listed(file, "stats", at(record, "stats"))
         if at(one, "name", "perturbation") is None
     ]
 
 
-def _rows(head: Head, wanted: Wanted, only: str | None) -> Iterator[Row]:
-    for place, record in enumerate(head.records()):
-        stats = _stats(head, record)
+def _rows(file: File, wanted: Wanted, only: str | None) -> Iterator[Row]:
+    for place, record in enumerate(file.records()):
+        stats = _stats(file, record)
         split = stats[0][1] if stats else None
         if at(record, "perturbation") is not None or (only and split != only):
             continue
         value = next((mean for name, _, mean in stats if name == wanted.outcome), None)
-        outcome, score = graded(value)
         yield Row(
             at(record, "instance_id"),
-            outcome,
+            *graded(value),
             at(record, "train_trial_index"),
-            unscored(outcome),
-            score,
             settings={"split": split},
             place=f"record {place + 1}",
         )
@@ -119,7 +114,7 @@ HELM = Format(
     "helm",
     "a statistic of 1 passes; other numbers need --threshold",
     "github.com/stanford-crfm/helm: src/helm/benchmark/runner.py",
-    lambda head: head.has("[].instance_id", "[].train_trial_index", "[].stats"),
+    lambda file: file.has("[].instance_id", "[].train_trial_index", "[].stats"),
     _table,
     ("stats.json", "run_spec.json", "scenario.json", "scenario_state.json", "instances.json"),
 )

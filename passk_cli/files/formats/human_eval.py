@@ -7,30 +7,25 @@ with more in them are some other table, which is read as it is.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Format, Row, Wanted, lines, outcomes_alone, unscored
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import File, Format, Row, Wanted, numbered, outcomes_alone
 
 _KEYS = frozenset(("task_id", "completion", "result", "passed"))
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    times: Counter[str] = Counter()
-    for line, sample in lines(head, wanted):
-        task, outcome = sample.get("task_id"), sample.get("passed")
-        texts = wanted.of(solution=sample.get("completion"))
-        late = sample.get("result") == "timed out"
-        reason = unscored(outcome) or ("timeout" if late else "")
-        yield Row(task, outcome, times[str(task)], reason, texts=texts, place=f"line {line}")
-        times[str(task)] += 1
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for line, sample in file.lines(wanted):
+        outcome, late = sample.get("passed"), sample.get("result") == "timed out"
+        reason = "timeout" if late and outcome is not None else ""
+        solution, place = sample.get("completion"), f"line {line}"
+        yield Row(sample.get("task_id"), outcome, reason=reason, solution=solution, place=place)
 
 
 HUMAN_EVAL = Format(
     "human-eval",
     "a sample whose passed is true",
     "github.com/openai/human-eval: human_eval/evaluation.py",
-    lambda head: head.keys == _KEYS,
-    outcomes_alone(_rows),
+    lambda file: file.keys == _KEYS,
+    outcomes_alone(lambda file, wanted: numbered(_rows(file, wanted))),
 )

@@ -14,16 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.files.formats.format import (
-    INCOMPLETE_RUN,
-    Contents,
-    Folder,
-    Format,
-    Row,
-    Wanted,
-    at,
-)
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, File, Format, Row, Wanted, at
 from passk_cli.message import WARNING, Message, Said
 
 UNFINISHED_RUN = Message(
@@ -40,6 +31,8 @@ INVALIDATED_LOG = Message(
 # What Inspect's value_to_float makes of texts; P, a partial credit, is a half.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+# Where the completion of the model stands in a sample.
+_COMPLETION = ("output", "choices", 0, "message", "content")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
@@ -54,34 +47,20 @@ class _Epoch:
     failed: bool
     solution: Any
 
-    @classmethod
-    def of(cls, record: dict[str, Any]) -> _Epoch:
-        scores = record.get("scores")
-        return cls(
-            record.get("id"),
-            record.get("epoch"),
-            {
-                name: (at(score, "value"), at(score, "answer"))
-                for name, score in (scores.items() if isinstance(scores, dict) else ())
-            },
-            record.get("error") is not None,
-            at(record, "output", "choices", 0, "message", "content"),
-        )
+
+def _mine(file: File) -> bool:
+    if file.form == "zip":
+        return file.has("header.json") or file.has("_journal/start.json")
+    return file.form == "object" and file.has("eval.task", "eval.model", "status")
 
 
-def _mine(head: Head) -> bool:
-    if head.form == "zip":
-        return head.has("header.json") or head.has("_journal/start.json")
-    return head.form == "object" and head.has("eval.task", "eval.model", "status")
-
-
-def _table(head: Head, folder: Folder) -> Contents:
-    header, samples = _header(head), _samples(head)
+def _table(file: File) -> Contents:
+    header, samples = _header(file), _samples(file)
     if not samples:
-        raise NoResults(head.source.name, "the log holds no samples", "was it cut short?")
+        raise NoResults(file.source.name, "the log holds no samples", "was it cut short?")
     names = _names(samples)
     if not names and not any(sample.failed for sample in samples):
-        raise NoResults(head.source.name, "no sample has a score", "was the log scored?")
+        raise NoResults(file.source.name, "no sample has a score", "was the log scored?")
     run = header.get("eval") or {}
     temperature = at(run, "model_generate_config", "temperature")
     if temperature is None:
@@ -92,48 +71,55 @@ def _table(head: Head, folder: Folder) -> Contents:
         "run": run.get("task_id") or run.get("run_id"),
         "temperature": temperature,
     }
-    messages = tuple(_messages(head, header, len(samples)))
-    return Contents(lambda wanted: _rows(head, samples, wanted), names or None, facts, messages)
+    messages = tuple(_messages(file, header, len(samples)))
+    return Contents(lambda wanted: _rows(file, samples, wanted), names or None, facts, messages)
 
 
-def _header(head: Head) -> dict[str, Any]:
+def _header(file: File) -> dict[str, Any]:
     """Header of the log; of a crashed one its start."""
-    if head.form != "zip":
-        return head.document("samples")
+    if file.archive is None:
+        return file.document("samples")
     for name in ("header.json", "_journal/start.json"):
-        header = head.archive.json(name)
+        header = file.archive.json(name)
         if isinstance(header, dict):
             return header
-    raise DataError(
-        head.source.name,
-        "neither header.json nor a journal in it",
-        "is it a log?",
-        name="unknown-format",
-    )
+    problem = "neither header.json nor a journal in it"
+    raise DataError(file.source.name, problem, "is it a log?", name="unknown-format")
 
 
-def _samples(head: Head) -> list[_Epoch]:
+def _samples(file: File) -> list[_Epoch]:
     """One for each (id, epoch), in the order of the log: the last that was written."""
     last: dict[tuple[str, Any], _Epoch] = {}
-    for record in _records(head):
+    for record in _records(file):
         if isinstance(record, dict):
-            sample = _Epoch.of(record)
+            scores = record.get("scores")
+            sample = _Epoch(
+                record.get("id"),
+                record.get("epoch"),
+                {
+                    name: (at(score, "value"), at(score, "answer"))
+                    for name, score in (scores.items() if isinstance(scores, dict) else ())
+                },
+                record.get("error") is not None,
+                at(record, *_COMPLETION),
+            )
             last[str(sample.id), sample.epoch] = sample
     return list(last.values())
 
 
-def _records(head: Head) -> Iterator[Any]:
-    if head.form != "zip":
-        yield from head.records("samples")
+def _records(file: File) -> Iterator[Any]:
+    archive = file.archive
+    if archive is None:
+        yield from file.records("samples")
         return
     names = ["summaries.json"]
-    if not head.has("summaries.json"):
-        journal = [(int(m[1]), m[0]) for m in map(_SUMMARIES.fullmatch, head.archive.names) if m]
+    if not file.has("summaries.json"):
+        journal = [(int(m[1]), m[0]) for m in map(_SUMMARIES.fullmatch, archive.names) if m]
         names = [name for _, name in sorted(journal)]
     if not names:
         # Logs that other programs wrote may have the samples alone.
-        yield from map(head.archive.json, filter(_SAMPLE.fullmatch, head.archive.names))
-    for records in head.archive.documents(names):
+        yield from map(archive.json, filter(_SAMPLE.fullmatch, archive.names))
+    for records in archive.documents(names):
         yield from records if isinstance(records, list) else ()
 
 
@@ -147,21 +133,24 @@ def _names(samples: Sequence[_Epoch]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _rows(head: Head, samples: Sequence[_Epoch], wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, samples: Sequence[_Epoch], wanted: Wanted) -> Iterator[Row]:
     for sample in samples:
         value, answer = _score(sample, wanted.outcome)
         points = _points(value)
         missing = isinstance(points, float) and math.isnan(points)
-        texts = {"answer": answer} if "answer" in wanted.texts else {}
-        if "solution" in wanted.texts:
-            texts["solution"] = _solution(head, sample)
+        solution = sample.solution
+        if file.archive is not None and "solution" in wanted.texts:
+            # In a zip it is in the sample's own member.
+            name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
+            solution = at(file.archive.json(name), *_COMPLETION)
         yield Row(
             sample.id,
             None if missing else points == 1.0 if points in (0.0, 1.0) else points,
-            sample.epoch,
-            "" if not missing else "error" if sample.failed else "unscored",
             points if isinstance(points, float) and not missing else None,
-            texts={name: text for name, text in texts.items() if text is not None},
+            sample.epoch,
+            "error" if missing and sample.failed else "",
+            answer=answer,
+            solution=solution,
             place=f"sample {sample.id}, epoch {sample.epoch}",
         )
 
@@ -188,24 +177,16 @@ def _points(value: Any) -> Any:
         return float(value)
     if not isinstance(value, str):
         return value
-    known = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))
+    points = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))
     try:
-        return float(value) if known is None else known
+        return float(value) if points is None else points
     except ValueError:
         return value
 
 
-def _solution(head: Head, sample: _Epoch) -> Any:
-    """Completion of the model; of a zip it is in the sample's own member."""
-    if head.form != "zip":
-        return sample.solution
-    document = head.archive.json(f"samples/{sample.id}_epoch_{sample.epoch}.json")
-    return at(document, "output", "choices", 0, "message", "content")
-
-
-def _messages(head: Head, header: dict[str, Any], there: int) -> Iterator[Said]:
+def _messages(file: File, header: dict[str, Any], there: int) -> Iterator[Said]:
     status = header.get("status")
-    if head.form == "zip" and not head.has("header.json"):
+    if file.form == "zip" and not file.has("header.json"):
         yield UNFINISHED_RUN(status="")
     elif status not in ("success", None):
         yield UNFINISHED_RUN(status=str(status))

@@ -15,19 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import (
-    Contents,
-    Folder,
-    Format,
-    Row,
-    Wanted,
-    at,
-    graded,
-    lines,
-    number,
-    unscored,
-)
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded, number
 from passk_cli.message import WARNING, Message, Said
 
 FILTERED_ANSWERS = Message(
@@ -55,28 +43,28 @@ class _Seen:
     answers: int = 1
 
 
-def _table(head: Head, folder: Folder) -> Contents:
+def _table(file: File) -> Contents:
     seen = _Seen()
-    for _, sample in lines(head, Wanted("", skip_bad=True)):
+    for _, sample in file.lines():
         seen.outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
         seen.answers = max(seen.answers, _answers(sample))
     messages: tuple[Said, ...] = ()
     if seen.answers > 1:
         messages = (FILTERED_ANSWERS(answers=seen.answers),)
     return Contents(
-        lambda wanted: _rows(head, wanted), tuple(seen.outcomes), _facts(head, folder), messages
+        lambda wanted: _rows(file, wanted), tuple(seen.outcomes), _facts(file), messages
     )
 
 
-def _facts(head: Head, folder: Folder) -> dict[str, object]:
+def _facts(file: File) -> dict[str, object]:
     """Facts from the file's name and from the results of the same time."""
-    name = _NAME.fullmatch(head.name)
+    name = _NAME.fullmatch(file.name)
     if name is None:
         return {}
-    task, results = name["task"], folder.document(head, f"results_{name['time']}.json")
+    task, results = name["task"], file.document_beside(f"results_{name['time']}.json")
     arguments = at(results, "config", "model_args")
     parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
-    above = head.path.parent.name
+    above = file.path.parent.name
     return {
         "model": at(results, "model_name")
         or (parts[1] if parts else at(arguments, "pretrained") or at(arguments, "model"))
@@ -106,27 +94,23 @@ def _answers(sample: dict[str, Any]) -> int:
     return max((len(one) for one in resps if isinstance(one, list)), default=1) if resps else 1
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
     metric, _, filter_name = wanted.outcome.rpartition(",")
     nameless: set[str] = set()
-    for line, sample in lines(head, wanted):
-        place = f"{head.source.name}:{line}"
+    for line, sample in file.lines(wanted):
+        place = f"{file.source.name}:{line}"
         if "filter" not in sample:
             _require_new(place, str(sample.get("doc_id")), nameless)
         if str(sample.get("filter", "none")) != filter_name:
             continue
         _require_one_answer(place, sample, metric)
-        outcome, score = graded(sample.get(metric))
         yield Row(
             sample.get("doc_id"),
-            outcome,
+            *graded(sample.get(metric)),
             0,
-            unscored(outcome),
-            score,
             settings={"filter": filter_name, **_temperature(sample)},
-            texts=wanted.of(
-                answer=at(sample, "filtered_resps", 0), solution=at(sample, "resps", 0, 0)
-            ),
+            answer=at(sample, "filtered_resps", 0),
+            solution=at(sample, "resps", 0, 0),
             place=f"line {line}",
         )
 
@@ -169,7 +153,7 @@ LM_EVAL = Format(
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/EleutherAI/lm-evaluation-harness: lm_eval/evaluator.py,"
     " lm_eval/loggers/evaluation_tracker.py",
-    lambda head: head.has("doc_id", "resps", "filtered_resps"),
+    lambda file: file.has("doc_id", "resps", "filtered_resps"),
     _table,
     ("results_*.json",),
 )

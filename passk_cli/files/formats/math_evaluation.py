@@ -10,18 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Folder,
-    Format,
-    Row,
-    Wanted,
-    at,
-    graded,
-    lines,
-    unscored,
-)
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
 
 _NAME = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"
@@ -31,34 +20,31 @@ _NAME = re.compile(
 _SETTINGS = {"difficulty": "level", "type": "type", "subfield": "subfield"}
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    name, facts = _NAME.fullmatch(head.name), {}
+def _table(file: File) -> Contents:
+    name, facts = _NAME.fullmatch(file.name), {}
     if name is not None:
         facts = {
-            "model": head.path.parent.parent.name or None,
-            "suite": head.path.parent.name,
+            "model": file.path.parent.parent.name or None,
+            "suite": file.path.parent.name,
             "run": name["seed"],
             "prompt": name["prompt"],
             "temperature": float(name["temperature"]),
         }
-    return Contents(lambda wanted: _rows(head, wanted), facts=facts)
+    return Contents(lambda wanted: _rows(file, wanted), facts=facts)
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    for line, record in lines(head, wanted):
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for line, record in file.lines(wanted):
         scores = record.get("score")
         settings = {name: record.get(key) for name, key in _SETTINGS.items()}
         for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
-            outcome, score = graded(value)
-            answer, code = at(record, "pred", attempt), at(record, "code", attempt)
             yield Row(
                 record.get("idx"),
-                outcome,
+                *graded(value),
                 attempt,
-                unscored(outcome),
-                score,
                 settings=settings,
-                texts=wanted.of(answer=answer, solution=code),
+                answer=at(record, "pred", attempt),
+                solution=at(record, "code", attempt),
                 place=f"line {line}",
             )
 
@@ -67,7 +53,7 @@ MATH_EVALUATION = Format(
     "math-evaluation",
     "an entry of score that is true",
     "github.com/ZubinGou/math-evaluation-harness: math_eval.py",
-    lambda head: head.has("idx", "gt", "pred", "score"),
+    lambda file: file.has("idx", "gt", "pred", "score"),
     _table,
     ("*_metrics.json",),
 )

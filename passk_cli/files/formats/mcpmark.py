@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, unscored
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, at
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
@@ -20,27 +19,27 @@ _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
 _SERVICES = {"playwright_webarena": "playwright"}
 
 
-def _mine(head: Head) -> bool:
-    one = head.has("task_name", "model_name", "mcp", "execution_result.success")
-    merged = head.has("model", "service") and any(map(_MERGED.fullmatch, head.keys))
-    return head.form == "object" and (one or merged)
+def _mine(file: File) -> bool:
+    one = file.has("task_name", "model_name", "mcp", "execution_result.success")
+    merged = file.has("model", "service") and any(map(_MERGED.fullmatch, file.keys))
+    return file.form == "object" and (one or merged)
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    result = head.document()
+def _table(file: File) -> Contents:
+    result = file.document()
     service = result.get("mcp") or result.get("service")
     facts = {
         "model": result.get("model_name") or result.get("model"),
         "suite": _SERVICES.get(str(service), service),
         "reasoning_effort": result.get("reasoning_effort"),
     }
-    return Contents(lambda wanted: _rows(head, result), facts=facts)
+    return Contents(lambda wanted: _rows(file, result), facts=facts)
 
 
-def _rows(head: Head, result: dict[str, Any]) -> Iterator[Row]:
+def _rows(file: File, result: dict[str, Any]) -> Iterator[Row]:
     task, runs = result.get("task_name") or result.get("task"), result.get("runs")
     if not isinstance(runs, dict):
-        numbers = [match[1] for match in map(_RUN.fullmatch, head.path.parts) if match]
+        numbers = [match[1] for match in map(_RUN.fullmatch, file.path.parts) if match]
         yield _row(task, int(numbers[-1]) if numbers else None, result)
         return
     for name, run in runs.items():
@@ -50,10 +49,9 @@ def _rows(head: Head, result: dict[str, Any]) -> Iterator[Row]:
 
 def _row(task: Any, attempt: int | str | None, run: Any) -> Row:
     result = at(run, "execution_result") or run
-    success = at(result, "success")
-    failed = at(result, "error_message") is not None
-    reason = "error" if failed else unscored(success)
-    return Row(task, success, attempt, reason, settings={"started_at": at(run, "time", "start")})
+    reason = "" if at(result, "error_message") is None else "error"
+    settings = {"started_at": at(run, "time", "start")}
+    return Row(task, at(result, "success"), None, attempt, reason, settings=settings)
 
 
 MCPMARK = Format(

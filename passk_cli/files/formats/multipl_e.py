@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, Wanted, at, listed
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed
 
 _FOLDER = re.compile(
     r"(?P<suite>[^-]+)-(?P<language>[^-]+)-(?P<model>.+)-(?P<temperature>\d+(?:\.\d+)?)"
@@ -20,9 +19,9 @@ _FOLDER = re.compile(
 )
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    document = head.document()
-    language, above = document.get("language"), head.path.parent.name
+def _table(file: File) -> Contents:
+    document = file.document()
+    language, above = document.get("language"), file.path.parent.name
     named = _FOLDER.fullmatch(above)
     facts = {"language": language, "temperature": document.get("temperature")}
     if named is None or named["language"] != language:
@@ -32,20 +31,21 @@ def _table(head: Head, folder: Folder) -> Contents:
         facts |= {"prompt": named["variation"]} if named["variation"] else {}
         if facts["temperature"] is None:
             facts["temperature"] = float(named["temperature"])
-    return Contents(lambda wanted: _rows(head, wanted), facts=facts)
+    return Contents(lambda wanted: _rows(file, wanted), facts=facts)
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    document = head.document()
-    for attempt, result in enumerate(listed(head, "results", document.get("results")) or [None]):
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    document = file.document()
+    for attempt, result in enumerate(listed(file, "results", document.get("results")) or [None]):
         status, code = at(result, "status"), at(result, "exit_code")
         unknown = "not attempted" if result is None else "unscored"
         yield Row(
             document.get("name"),
             None if status is None or code is None else status == "OK" and code == 0,
-            attempt,
-            unknown if status is None else "timeout" if status == "Timeout" else "",
-            texts=wanted.of(solution=at(result, "program"), started=at(result, "timestamp")),
+            attempt=attempt,
+            reason=unknown if status is None else "timeout" if status == "Timeout" else "",
+            unjudged="",
+            solution=at(result, "program"),
             place=f"results[{attempt}]",
         )
 
@@ -54,6 +54,6 @@ MULTIPL_E = Format(
     "multipl-e",
     "status OK and exit_code 0",
     "github.com/nuprl/MultiPL-E: pass_k.py",
-    lambda head: head.has("name", "language", "results[].status", "results[].exit_code"),
+    lambda file: file.has("name", "language", "results[].status", "results[].exit_code"),
     _table,
 )

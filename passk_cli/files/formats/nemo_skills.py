@@ -12,17 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import (
-    Contents,
-    Folder,
-    Format,
-    Row,
-    Wanted,
-    at,
-    lines,
-    unscored,
-)
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at
 
 _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
@@ -62,40 +52,39 @@ _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def _outcomes(head: Head) -> tuple[str, ...]:
-    return tuple(name for name in _OUTCOMES if name in head.keys)
+def _outcomes(file: File) -> tuple[str, ...]:
+    return tuple(name for name in _OUTCOMES if name in file.keys)
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    name = _NAME.fullmatch(head.name)
+def _table(file: File) -> Contents:
+    name = _NAME.fullmatch(file.name)
     if name is not None and name["part"]:
         problem = "a part of a run, in which lines do not tell the tasks"
-        raise DataError(head.source.name, problem, "give the file that the run merges its parts to")
+        raise DataError(file.source.name, problem, "give the file that the run merges its parts to")
     facts = {}
     if name is not None:
         # The folder of a run is all that names the model.
-        benchmark = head.path.parent
+        benchmark = file.path.parent
         run = (
             benchmark.parent.parent if benchmark.parent.name == "eval-results" else benchmark.parent
         )
         facts = {"model": run.name or None, "suite": benchmark.name, "run": name["seed"] or "-"}
-    return Contents(lambda wanted: _rows(head, wanted), _outcomes(head), facts)
+    return Contents(lambda wanted: _rows(file, wanted), _outcomes(file), facts)
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
     outcome = _OUTCOMES[wanted.outcome]
-    for line, record in lines(head, wanted):
+    for line, record in file.lines(wanted):
         verdict = outcome(record)
         late = wanted.outcome == "proof_status" and record.get("proof_status") == "timeout"
         yield Row(
             line,
             verdict,
-            0,
-            unscored(verdict) or ("timeout" if late else ""),
+            attempt=0,
+            reason="timeout" if late else "",
             settings={"subset": record.get("subset_for_metrics")},
-            texts=wanted.of(
-                answer=record.get("predicted_answer"), solution=record.get("generation")
-            ),
+            answer=record.get("predicted_answer"),
+            solution=record.get("generation"),
             place=f"line {line}",
         )
 
@@ -104,7 +93,7 @@ NEMO_SKILLS = Format(
     "nemo-skills",
     "the outcome is true; proof_status is completed; the judgement is yes, or the expected one",
     "github.com/NVIDIA/NeMo-Skills: nemo_skills/evaluation/metrics/",
-    lambda head: head.has("num_generated_tokens") and bool(_outcomes(head)),
+    lambda file: file.has("num_generated_tokens") and bool(_outcomes(file)),
     _table,
     ("../metrics.json", "metrics.json"),
 )

@@ -13,48 +13,38 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Folder,
-    Format,
-    Row,
-    Wanted,
-    at,
-    lines,
-    unscored,
-)
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at
 
 _ERROR = 2
 _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
 
 
-def _mine(head: Head) -> bool:
+def _mine(file: File) -> bool:
     inside = {f"results.results[].{key}" for key in _RESULT}
-    return head.has(*_RESULT) or head.has(*inside)
+    return file.has(*_RESULT) or file.has(*inside)
 
 
-def _table(head: Head, folder: Folder) -> Contents:
+def _table(file: File) -> Contents:
     facts: dict[str, object] = {}
-    if head.has("results"):
-        facts["run"] = head.document("results", "config").get("evalId")
-    return Contents(lambda wanted: _rows(head, wanted), ("success",), facts)
+    if file.has("results"):
+        facts["run"] = file.document("results", "config").get("evalId")
+    return Contents(lambda wanted: _rows(file, wanted), ("success",), facts)
 
 
-def _results(head: Head, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
+def _results(file: File, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place, result) of each."""
-    if not head.has("results"):
-        yield from ((f"line {line}", result) for line, result in lines(head, wanted))
+    if not file.has("results"):
+        yield from ((f"line {line}", result) for line, result in file.lines(wanted))
         return
-    for place, result in enumerate(head.records("results", "results")):
+    for place, result in enumerate(file.records("results", "results")):
         yield f"results.results[{place}]", result
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
     tests: dict[str, set[str]] = {}
-    for _, result in _results(head, Wanted("", skip_bad=True)):
+    for _, result in _results(file, Wanted("", skip_bad=True)):
         tests.setdefault(_vars(result), set()).add(_test(result))
-    for place, result in _results(head, wanted):
+    for place, result in _results(file, wanted):
         task = _vars(result)
         if len(tests[task]) > 1:
             task += f" #{_test(result)}"
@@ -64,15 +54,16 @@ def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
         yield Row(
             task,
             None if failed else success,
-            at(result, "testIdx"),
-            "error" if failed else unscored(success),
             None if failed else at(result, "score"),
-            at(provider, "label") or at(provider, "id") or provider,
+            at(result, "testIdx"),
+            "error" if failed else "",
+            model=at(provider, "label") or at(provider, "id") or provider,
             settings={
                 "prompt": at(result, "prompt", "label") or at(result, "prompt", "raw"),
                 "temperature": at(provider, "config", "temperature"),
             },
-            texts=wanted.of(answer=output, solution=output),
+            answer=output,
+            solution=output,
             place=place,
         )
 

@@ -12,15 +12,14 @@ import re
 from collections.abc import Callable
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, Folder, Format
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format
 
 _LISTS_OF_TEXTS = re.compile(r'\s*\[\s*\[\s*"')
 
 
-def _refusal(problem: str, remedy: str) -> Callable[[Head, Folder], Contents]:
-    def table(head: Head, folder: Folder) -> Contents:
-        raise NoResults(head.source.name, problem, remedy)
+def _refusal(problem: str, remedy: str) -> Callable[[File], Contents]:
+    def table(file: File) -> Contents:
+        raise NoResults(file.source.name, problem, remedy)
 
     return table
 
@@ -29,7 +28,7 @@ BIGCODE = Format(
     "bigcode-generations",
     "refused: generations without outcomes",
     "github.com/bigcode-project/bigcode-evaluation-harness: main.py",
-    lambda head: head.form == "array" and _LISTS_OF_TEXTS.match(head.text) is not None,
+    lambda file: file.form == "array" and _LISTS_OF_TEXTS.match(file.text) is not None,
     _refusal(
         "lists of generated texts, without their outcomes",
         "give a file that says which of them pass, such as the output of EvalPlus",
@@ -39,7 +38,7 @@ AIDER = Format(
     "aider",
     "refused: tries with feedback are not independent attempts",
     "github.com/Aider-AI/aider: benchmark/benchmark.py",
-    lambda head: head.has("tests_outcomes", "testcase"),
+    lambda file: file.has("tests_outcomes", "testcase"),
     _refusal(
         "tests_outcomes are tries that see the test results of the try before: they are not"
         " independent attempts",
@@ -50,7 +49,7 @@ BFCL = Format(
     "bfcl-scores",
     "refused: the passes have no ids",
     "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",
-    lambda head: head.has("accuracy", "correct_count", "total_count"),
+    lambda file: file.has("accuracy", "correct_count", "total_count"),
     _refusal(
         "a score file of BFCL lists the failures alone: the tasks that passed have no ids",
         "take all ids from BFCL's result files and give a table of task and outcome",

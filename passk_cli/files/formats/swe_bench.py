@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.errors import DataError, NoResults
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, quoted, unscored
-from passk_cli.files.formats.head import Head
+from passk_cli.errors import BadRecord, NoResults
+from passk_cli.files.formats.format import Contents, File, Format, Row, at, quoted
 from passk_cli.message import WARNING, Message
 
 # List (without _ids) → outcome, reason.  Of two lists with an instance the first counts where the
@@ -57,32 +56,34 @@ UNLISTED_INSTANCES = Message(
 _RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")
 
 
-def _is_report(head: Head) -> bool:
-    run = head.has("resolved_ids") and not head.keys.isdisjoint(
+def _is_report(file: File) -> bool:
+    run = file.has("resolved_ids") and not file.keys.isdisjoint(
         {"completed_ids", "submitted_ids", "empty_patch_ids", "error_ids", "schema_version"}
     )
-    live = head.has("success_ids", "failure_ids", "submitted_ids")
-    board = head.has("resolved") and not head.keys.isdisjoint(
+    live = file.has("success_ids", "failure_ids", "submitted_ids")
+    board = file.has("resolved") and not file.keys.isdisjoint(
         {"no_generation", "no_logs", "generated", "unresolved"}
     )
-    return head.form == "object" and (run or live or board)
+    return file.form == "object" and (run or live or board)
 
 
-def _report(head: Head, folder: Folder) -> Contents:
-    report = head.document()
+def _report(file: File) -> Contents:
+    report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
     if lists.keys().isdisjoint(_FAILED):
         raise NoResults(
-            head.source.name,
+            file.source.name,
             "names the resolved instances and not those that failed",
             "give the run's report, or the report.json of each instance",
         )
-    model, run = _named(head)
-    attempts = _attempts(head.source.name, lists)
+    model, run = _named(file)
+    attempts = _attempts(file.source.name, lists)
     nowhere = {str(one) for one in lists.get("submitted", ())} - attempts.keys()
     messages = (UNLISTED_INSTANCES(instances=len(nowhere)),) if nowhere else ()
     return Contents(
-        lambda wanted: (Row(one, outcome, 0, why) for one, (outcome, why) in attempts.items()),
+        lambda wanted: (
+            Row(one, outcome, None, 0, why) for one, (outcome, why) in attempts.items()
+        ),
         facts={"model": model, "run": run},
         messages=messages,
     )
@@ -96,40 +97,40 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
             before = attempts.setdefault(one, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
                 problem = f"instance {quoted(one)!r} is resolved and unresolved"
-                raise DataError(place, problem, "correct the report", name="bad-record")
+                raise BadRecord(place, problem, "correct the report")
     for name in _RUN:
         for one in map(str, lists.get(name, ())):
             attempts.setdefault(one, (False, ""))
     return attempts
 
 
-def _named(head: Head) -> tuple[str | None, str | None]:
+def _named(file: File) -> tuple[str | None, str | None]:
     """Model and run of <model>.<run>.json; None where the name is another."""
-    stem = head.name.removesuffix(".json")
+    stem = file.name.removesuffix(".json")
     model, dot, run = stem.rpartition(".")
     return (model, run) if dot and model and run else (None, None)
 
 
-def _repeated(head: Head) -> tuple[str, ...]:
+def _repeated(file: File) -> tuple[str, ...]:
     """The reports of instances that this one sums up; of all runs where it does not say which."""
-    if head.has("success_ids"):
+    if file.has("success_ids"):
         return ("*/report.json",)
-    model, run = _named(head)
+    model, run = _named(file)
     return tuple(f"{logs}/{run or '*'}/{model or '*'}/*/report.json" for logs in _RUN_LOGS)
 
 
-def _is_instance(head: Head) -> bool:
-    own = any(key.endswith(".patch_successfully_applied") for key in head.keys)
-    live = head.has("instance_id", "resolved", "PASS_TO_PASS")
-    return head.form == "object" and (own or live)
+def _is_instance(file: File) -> bool:
+    own = any(key.endswith(".patch_successfully_applied") for key in file.keys)
+    live = file.has("instance_id", "resolved", "PASS_TO_PASS")
+    return file.form == "object" and (own or live)
 
 
-def _instance(head: Head, folder: Folder) -> Contents:
-    report = head.document()
+def _instance(file: File) -> Contents:
+    report = file.document()
     live = "instance_id" in report
     results = {report["instance_id"]: report} if live else report
     facts: dict[str, object] = {}
-    parts = head.path.parts
+    parts = file.path.parts
     if len(parts) > 3 and parts[-2] in results:
         model = parts[-4] if parts[-3] == "logs" else parts[-3]
         runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOGS
@@ -138,19 +139,19 @@ def _instance(head: Head, folder: Folder) -> Contents:
     return Contents(lambda wanted: _rows(resolved), facts=facts, messages=(COMPLETED_ONLY(),))
 
 
-def _is_map(head: Head) -> bool:
-    own = bool(head.keys) and all(key.startswith("instance_") for key in head.keys)
-    return head.form == "object" and own and not _is_instance(head)
+def _is_map(file: File) -> bool:
+    own = bool(file.keys) and all(key.startswith("instance_") for key in file.keys)
+    return file.form == "object" and own and not _is_instance(file)
 
 
-def _map(head: Head, folder: Folder) -> Contents:
-    model = head.path.parent.name if head.name == "eval_results.json" else None
-    return Contents(lambda wanted: _rows(head.document()), facts={"model": model})
+def _map(file: File) -> Contents:
+    model = file.path.parent.name if file.name == "eval_results.json" else None
+    return Contents(lambda wanted: _rows(file.document()), facts={"model": model})
 
 
 def _rows(resolved: dict[str, Any]) -> Iterator[Row]:
     for instance, outcome in resolved.items():
-        yield Row(instance, outcome, 0, unscored(outcome))
+        yield Row(instance, outcome, None, 0)
 
 
 SWE_BENCH = Format(

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, Folder, Format, Row, at, judged
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, File, Format, Row, at, judged
 from passk_cli.files.formats.tau_bench import passes
 
 _SIMULATIONS = "simulations/*.json"
@@ -23,27 +22,27 @@ _UNJUDGED = {
 }
 
 
-def _mine(head: Head) -> bool:
-    run = head.has("info.agent_info", "info.environment_info")
-    return head.form == "object" and (run or _is_simulation(head))
+def _mine(file: File) -> bool:
+    run = file.has("info.agent_info", "info.environment_info")
+    return file.form == "object" and (run or _is_simulation(file))
 
 
-def _is_simulation(head: Head) -> bool:
-    return head.has("task_id", "termination_reason", "reward_info", "start_time")
+def _is_simulation(file: File) -> bool:
+    return file.has("task_id", "termination_reason", "reward_info", "start_time")
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    if _is_simulation(head):
-        run = folder.document(head, "../results.json")
-        return Contents(lambda wanted: _rows([head.document(*_LONG)]), facts=_facts(run))
-    run = head.document("simulations", "tasks")
-    names = folder.names(head, _SIMULATIONS) if not head.has("simulations") else []
+def _table(file: File) -> Contents:
+    if _is_simulation(file):
+        run = file.document_beside("../results.json")
+        return Contents(lambda wanted: _rows([file.document(*_LONG)]), facts=_facts(run))
+    run = file.document("simulations", "tasks")
+    names = file.names_beside(_SIMULATIONS) if not file.has("simulations") else []
     index = run.get("simulation_index")
     messages = []
     if names and index and len(index) != len(names):
         messages = [INCOMPLETE_RUN(listed=len(index), held=len(names))]
     return Contents(
-        lambda wanted: _rows(_simulations(head, folder)),
+        lambda wanted: _rows(_simulations(file)),
         facts=_facts(run),
         messages=tuple(messages),
     )
@@ -60,28 +59,27 @@ def _facts(run: Any) -> dict[str, object]:
     }
 
 
-def _simulations(head: Head, folder: Folder) -> Iterator[Any]:
+def _simulations(file: File) -> Iterator[Any]:
     """Those in the document; where it has none, those in the files beside it."""
     here = False
-    for simulation in head.records("simulations"):
+    for simulation in file.records("simulations"):
         here = True
         yield simulation
     if not here:
-        for file in folder.heads(head, _SIMULATIONS):
-            yield file.document(*_LONG)
+        for other in file.files_beside(_SIMULATIONS):
+            yield other.document(*_LONG)
 
 
 def _rows(simulations: Any) -> Iterator[Row]:
     for simulation in simulations:
         reason = _UNJUDGED.get(str(at(simulation, "termination_reason")))
         reward = None if reason else at(simulation, "reward_info", "reward")
-        outcome, score = judged(reward, passes)
         yield Row(
             at(simulation, "task_id"),
-            outcome,
+            *judged(reward, passes),
             at(simulation, "trial"),
-            reason or ("no score" if outcome is None else ""),
-            score,
+            reason or "",
+            "no score",
             settings={"started_at": at(simulation, "start_time")},
         )
 
@@ -92,5 +90,5 @@ TAU2 = Format(
     "github.com/sierra-research/tau2-bench: src/tau2/data_model/simulation.py",
     _mine,
     _table,
-    covers=lambda head: () if _is_simulation(head) else (_SIMULATIONS,),
+    covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
 )

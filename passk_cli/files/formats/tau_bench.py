@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Format, Row, Wanted, at, judged, outcomes_alone
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import File, Format, Row, Wanted, at, judged, outcomes_alone
 
 _SLACK = 1e-6
 
@@ -23,19 +22,19 @@ def passes(reward: float) -> bool:
     return abs(reward - 1) <= _SLACK
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    for result in head.records():
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for result in file.records():
         # A run that broke down was given a reward of 0.
         failed = at(result, "info", "error") is not None
-        outcome, score = (None, None) if failed else judged(at(result, "reward"), passes)
-        reason = "error" if failed else "no score" if outcome is None else ""
-        yield Row(at(result, "task_id"), outcome, at(result, "trial"), reason, score)
+        points = judged(None if failed else at(result, "reward"), passes)
+        reason = "error" if failed else ""
+        yield Row(at(result, "task_id"), *points, at(result, "trial"), reason, "no score")
 
 
 TAU_BENCH = Format(
     "tau-bench",
     "a reward of 1 (± 1e-6); a run that ended in an error is no outcome (τ-bench: reward 0)",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
-    lambda head: head.form == "array" and head.has("[].task_id", "[].reward", "[].traj"),
+    lambda file: file.form == "array" and file.has("[].task_id", "[].reward", "[].traj"),
     outcomes_alone(_rows),
 )

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Folder, Format, Row, at, unscored
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import Contents, File, Format, Row, at
 from passk_cli.message import WARNING, Message
 
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
@@ -27,17 +26,17 @@ UNNAMED_MODEL = Message(
 )  # fmt: skip
 
 
-def _mine(head: Head) -> bool:
-    run = head.has("results[].is_resolved", "results[].trial_name")
-    empty = head.has("results", "n_resolved", "unresolved_ids", "pass_at_k")
-    trial = head.has("is_resolved", "trial_name", "failure_mode")
-    return head.form == "object" and (run or empty or trial)
+def _mine(file: File) -> bool:
+    run = file.has("results[].is_resolved", "results[].trial_name")
+    empty = file.has("results", "n_resolved", "unresolved_ids", "pass_at_k")
+    trial = file.has("is_resolved", "trial_name", "failure_mode")
+    return file.form == "object" and (run or empty or trial)
 
 
-def _table(head: Head, folder: Folder) -> Contents:
-    one = head.has("is_resolved")
-    run = folder.document(head, f"../../{_METADATA}" if one else _METADATA)
-    numbered = _numbered(next(_trials(head, one=one), None))
+def _table(file: File) -> Contents:
+    one = file.has("is_resolved")
+    run = file.document_beside(f"../../{_METADATA}" if one else _METADATA)
+    numbered = _numbered(next(_trials(file, one=one), None))
     model = at(run, "model_name") or at(run, "agent_name")
     facts = {
         "model": model,
@@ -45,36 +44,25 @@ def _table(head: Head, folder: Folder) -> Contents:
         "dataset": at(run, "dataset_name"),
         "run": at(run, "run_id") or (numbered[2] if numbered else None),
     }
-    unnamed = model is None and head.source.label is None
+    unnamed = model is None and file.source.label is None
     messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
-    return Contents(lambda wanted: _rows(head, one), facts=facts, messages=messages)
+    return Contents(lambda wanted: _rows(file, one), facts=facts, messages=messages)
 
 
-def _trials(head: Head, *, one: bool) -> Iterator[Any]:
-    return iter([head.document()]) if one else head.records("results")
+def _trials(file: File, *, one: bool) -> Iterator[Any]:
+    return iter([file.document()]) if one else file.records("results")
 
 
-def _rows(head: Head, one: bool) -> Iterator[Row]:
-    for trial in _trials(head, one=one):
-        task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
-        mode = at(trial, "failure_mode")
+def _rows(file: File, one: bool) -> Iterator[Row]:
+    for trial in _trials(file, one=one):
+        mode, name, match = at(trial, "failure_mode"), at(trial, "trial_name"), _numbered(trial)
+        failed = mode not in (None, "unset", "none")
         reason = "timeout" if "timeout" in str(mode) else "error"
-        reason = unscored(resolved) if mode in (None, "unset", "none") else reason
-        yield Row(
-            task,
-            resolved,
-            _attempt(trial),
-            reason,
-            settings={"started_at": at(trial, "trial_started_at")},
-        )
-
-
-def _attempt(trial: Any) -> int | str | None:
-    """The number in task.2-of-3.run; the trial's whole name where there is none."""
-    name, match = at(trial, "trial_name"), _numbered(trial)
-    if match:
-        return int(match[1])
-    return name if isinstance(name, str) else None
+        # The number in task.2-of-3.run; the trial's whole name where there is none.
+        attempt = int(match[1]) if match else name if isinstance(name, str) else None
+        settings = {"started_at": at(trial, "trial_started_at")}
+        task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
+        yield Row(task, resolved, None, attempt, reason if failed else "", settings=settings)
 
 
 def _numbered(trial: Any) -> re.Match[str] | None:
@@ -82,11 +70,11 @@ def _numbered(trial: Any) -> re.Match[str] | None:
     return _TRIAL.match(str(at(trial, "trial_name")).removeprefix(str(at(trial, "task_id"))))
 
 
-def _besides(head: Head) -> tuple[str, ...]:
+def _besides(file: File) -> tuple[str, ...]:
     """The trials' own files, unless the run broke down before it listed any; its metadata."""
-    if head.has("is_resolved"):
+    if file.has("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
-    listed = head.has("results[].is_resolved")
+    listed = file.has("results[].is_resolved")
     return (_METADATA, "*/*/*/**/*", "*/*/results.json") if listed else (_METADATA,)
 
 

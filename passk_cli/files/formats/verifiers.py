@@ -8,25 +8,23 @@ Rollouts of one example are its repeated lines.  outputs/…/<id>/ names the run
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.errors import DataError
+from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
     Contents,
-    Folder,
+    File,
     Format,
     Row,
     Wanted,
     at,
     graded,
     judged,
-    lines,
+    numbered,
 )
 from passk_cli.files.formats.format import number as finite
-from passk_cli.files.formats.head import Head
 from passk_cli.message import WARNING, Message
 
 ASSUMED_THRESHOLD = Message(
@@ -43,59 +41,57 @@ _PASSING = 0.5
 _ONLY = "reward"
 
 
-def _is_results(head: Head) -> bool:
-    own = head.has("example_id") or head.has("id", "generation_ms")
-    return head.form in ("lines", "object") and own and head.has("reward", "prompt", "completion")
+def _is_results(file: File) -> bool:
+    own = file.has("example_id") or file.has("id", "generation_ms")
+    return file.form in ("lines", "object") and own and file.has("reward", "prompt", "completion")
 
 
-def _results(head: Head, folder: Folder) -> Contents:
-    metadata = folder.document(head, "metadata.json")
+def _results(file: File) -> Contents:
+    metadata = file.document_beside("metadata.json")
     stated = finite(at(metadata, "pass_threshold"))
     bar = _PASSING if stated is None else stated
     facts = {
         "model": at(metadata, "model"),
         "suite": at(metadata, "env_id") or at(metadata, "env"),
-        "run": _run(head),
+        "run": _run(file),
         "temperature": at(metadata, "sampling_args", "temperature"),
     }
-    return Contents(lambda wanted: _rollouts(head, metadata, bar, wanted), facts=facts)
+    return Contents(lambda wanted: numbered(_rollouts(file, metadata, bar, wanted)), facts=facts)
 
 
-def _rollouts(head: Head, metadata: Any, bar: float, wanted: Wanted) -> Iterator[Row]:
-    attempts: Counter[str] = Counter()
-    partly = False
-    for line, rollout in lines(head, wanted):
-        example = rollout.get("example_id", rollout.get("id"))
+def _rollouts(file: File, metadata: Any, bar: float, wanted: Wanted) -> Iterator[Row]:
+    held, partly = 0, False
+    for line, rollout in file.lines(wanted):
+        held += 1
         # The reward of a rollout that broke down is 0.
         failed = rollout.get("error") is not None
         reward = None if failed else rollout.get("reward")
         outcome, score = judged(reward, lambda points: points >= bar)
         partly = partly or score not in (None, 0.0, 1.0)
-        reason = "error" if failed else "no score" if outcome is None else ""
-        yield Row(example, outcome, attempts[str(example)], reason, score, place=f"line {line}")
-        attempts[str(example)] += 1
+        example, reason = rollout.get("example_id", rollout.get("id")), "error" if failed else ""
+        place = f"line {line}"
+        yield Row(example, outcome, score, reason=reason, unjudged="no score", place=place)
     if partly:
         wanted.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
     examples, rollouts = at(metadata, "num_examples"), at(metadata, "rollouts_per_example")
-    held = attempts.total()
     if finite(examples) and finite(rollouts) and 0 < examples * rollouts != held:
         wanted.messages.append(INCOMPLETE_RUN(listed=int(examples * rollouts), held=held))
 
 
-def _run(head: Head) -> str | None:
-    folder = head.path.parent.name
+def _run(file: File) -> str | None:
+    folder = file.path.parent.name
     return folder if _RUN.fullmatch(folder) else None
 
 
-def _is_traces(head: Head) -> bool:
-    episode = head.has("task", "ok", "errors", "traces")
-    trace = head.has("task", "nodes", "rewards")
-    return head.form in ("lines", "object") and (episode or trace)
+def _is_traces(file: File) -> bool:
+    episode = file.has("task", "ok", "errors", "traces")
+    trace = file.has("task", "nodes", "rewards")
+    return file.form in ("lines", "object") and (episode or trace)
 
 
-def _traces(head: Head, folder: Folder) -> Contents:
+def _traces(file: File) -> Contents:
     # The first episode that did not break down before there was a trace.
-    there = (record for _, record in lines(head, Wanted("", skip_bad=True)))
+    there = (record for _, record in file.lines())
     first = next((record for record in there if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
     traces = traces if isinstance(traces, list) else []
@@ -103,48 +99,41 @@ def _traces(head: Head, folder: Folder) -> Contents:
     facts = {
         "model": _model(at(traces, 0)),
         "suite": at(first, "env", "id") or None,
-        "run": _run(head) or at(first, "run", "id"),
+        "run": _run(file) or at(first, "run", "id"),
     }
     outcomes = names if len(names) > 1 else (_ONLY,)
-    return Contents(lambda wanted: _episodes(head, wanted), outcomes, facts)
+    return Contents(lambda wanted: numbered(_episodes(file, wanted)), outcomes, facts)
 
 
 def _agent(trace: Any) -> str:
     return str(at(trace, "agent", "name") or "agent")
 
 
-def _episodes(head: Head, wanted: Wanted) -> Iterator[Row]:
-    attempts: Counter[str] = Counter()
-    for line, episode in lines(head, wanted):
-        trace = _only(f"{head.source.name}:{line}", episode, wanted.outcome)
-        task = _task(episode)
-        failed = any(one is False for one in (episode.get("ok"), at(trace, "ok")))
+def _episodes(file: File, wanted: Wanted) -> Iterator[Row]:
+    for line, episode in file.lines(wanted):
+        trace = _only(f"{file.source.name}:{line}", episode, wanted.outcome)
+        failed = any(each is False for each in (episode.get("ok"), at(trace, "ok")))
         failed = failed or at(trace, "error") is not None
-        outcome, score = graded(None if failed else _reward(trace))
         yield Row(
-            task,
-            outcome,
-            attempts[str(task)],
-            "error" if failed else "no score" if outcome is None else "",
-            score,
+            _task(episode),
+            *graded(None if failed else _reward(trace)),
+            reason="error" if failed else "",
+            unjudged="no score",
             model=_model(trace),
             settings={"temperature": at(trace, "agent", "config", "sampling", "temperature")},
             place=f"line {line}",
         )
-        attempts[str(task)] += 1
 
 
 def _only(place: str, episode: dict[str, Any], agent: str) -> Any:
     """The agent's trace; what several agents of one name do in one episode are no attempts."""
     every = episode.get("traces", [episode]) or []
     if not isinstance(every, list):
-        raise DataError(
-            place, "its traces are no list", "verifiers writes a list of records", name="bad-record"
-        )
-    traces = [one for one in every if agent in (_ONLY, _agent(one))]
+        raise BadRecord(place, "its traces are no list", "verifiers writes a list of records")
+    traces = [trace for trace in every if agent in (_ONLY, _agent(trace))]
     if len(traces) > 1:
         problem = f"{len(traces)} traces of {agent!r} in one episode"
-        raise DataError(place, problem, "they are not attempts of their own", name="bad-record")
+        raise BadRecord(place, problem, "they are not attempts of their own")
     return traces[0] if traces else None
 
 

@@ -8,33 +8,34 @@ another model, so the file's name is its model's.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Format, Row, Wanted, graded, lines, outcomes_alone
-from passk_cli.files.formats.head import Head
+from passk_cli.files.formats.format import (
+    File,
+    Format,
+    Row,
+    Wanted,
+    graded,
+    numbered,
+    outcomes_alone,
+)
 
 _START = 40
 
 
-def _rows(head: Head, wanted: Wanted) -> Iterator[Row]:
-    attempts: Counter[str] = Counter()
-    for line, record in lines(head, wanted):
-        task = _task(record.get("input"))
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for line, record in file.lines(wanted):
         outcome, score = graded(record.get("score"))
-        outcome = record.get("acc", outcome)
         yield Row(
-            task,
-            outcome,
-            attempts[task or ""],
-            "no score" if outcome is None else "",
+            _task(record.get("input")),
+            record.get("acc", outcome),
             score,
+            unjudged="no score",
             settings={"step": record.get("step")},
-            texts=wanted.of(solution=record.get("output")),
+            solution=record.get("output"),
             place=f"line {line}",
         )
-        attempts[task or ""] += 1
 
 
 def _task(prompt: Any) -> str | None:
@@ -53,6 +54,6 @@ VERL = Format(
     "verl",
     "acc where there is one, else a score of 1 (0 fails; others need --threshold)",
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
-    lambda head: head.form in ("lines", "object") and head.has("input", "output", "score", "step"),
-    outcomes_alone(_rows),
+    lambda file: file.form in ("lines", "object") and file.has("input", "output", "score", "step"),
+    outcomes_alone(lambda file, wanted: numbered(_rows(file, wanted))),
 )

@@ -12,7 +12,7 @@ import pytest
 
 from passk_cli.files.arguments import expand
 from passk_cli.files.formats import FORMATS, recognise
-from passk_cli.files.formats.head import look
+from passk_cli.files.formats.format import look
 from tests.files.formats.cells import DATA
 
 # Format → globs of its fixtures below tests/data.
@@ -67,7 +67,7 @@ def formats_of(path: Path, spool: Path) -> list[str]:
         return []
     head, first = known
     others = (one for one in FORMATS.values() if one is not first and not one.generic)
-    return [first.name, *(one.name for one in others if one.mine(head))]
+    return [first.name, *(one.name for one in others if one.recognises(head))]
 
 
 def padded(text: str) -> str:
