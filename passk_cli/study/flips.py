@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
-from passk_cli.inference.flips import Chances, boschloo, chances, flipped, number_law, range_of
+from passk_cli.inference.flips import boschloo, chances, flipped, number_law, range_of
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural, series_name
@@ -23,9 +23,8 @@ from passk_cli.study.values import Series
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-IMPROVED, REGRESSED = "improved", "regressed"
 _FLIPS = {1: "to passing", -1: "to failing", 0: ""}
-_VERDICTS = {1: IMPROVED, -1: REGRESSED, 0: ""}
+_VERDICTS = {1: "improved", -1: "regressed", 0: ""}
 
 
 class Side(NamedTuple):
@@ -34,11 +33,6 @@ class Side(NamedTuple):
     counts: Counts
     place: int
     name: str
-
-    @property
-    def series(self) -> Series:
-        """The model and its groups."""
-        return self.counts.series[self.place]
 
 
 @dataclass(frozen=True)
@@ -59,7 +53,7 @@ class Flips:
     c: Ints
     n_base: Ints
     c_base: Ints
-    strips: tuple[tuple[str, ...], tuple[str, ...]]
+    strips: tuple[Sequence[str], Sequence[str]]
     p: Floats
     adjusted: Floats
     only: int
@@ -74,18 +68,18 @@ class Flips:
     @cached_property
     def verdicts(self) -> Ints:
         """1 where a task improved significantly, −1 where it regressed, else 0."""
-        significant = self.adjusted <= 1 - self.level + 1e-12
-        return np.where(significant, np.sign(self.change), 0).astype(np.int64)
-
-    @cached_property
-    def chance(self) -> Chances:
-        """Of each task, what it does with its rate unchanged."""
-        return chances(self.n, self.n_base, self.c + self.c_base)
+        change = np.sign(self.c / self.n - self.c_base / self.n_base)
+        return np.where(self.adjusted <= 1 - self.level + 1e-12, change, 0).astype(np.int64)
 
     @property
     def number(self) -> int:
         """How many tasks flipped."""
         return int((self.signs != 0).sum())
+
+    @cached_property
+    def by_chance(self) -> Floats:
+        """The probability that each task flips with its rate unchanged."""
+        return chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
     def single(self) -> NDArray[np.bool_]:
@@ -101,12 +95,12 @@ class Flips:
     @property
     def expected(self) -> float:
         """Expected number of flips with no change, of the tasks with more than one attempt."""
-        return float(self.chance.flips[~self.single].sum())
+        return float(self.by_chance[~self.single].sum())
 
     @cached_property
     def law(self) -> Floats:
         """P(0 flips), P(1 flip), … of these tasks with no change."""
-        return number_law(self.chance.flips[~self.single])
+        return number_law(self.by_chance[~self.single])
 
     @property
     def range(self) -> tuple[int, int]:
@@ -124,40 +118,34 @@ class Flips:
 
         Σ 2p(1 − p) is largest where all rates are equal.
         """
-        once = self.single
-        if not once.any():
-            return 0.0
-        mean = float((self.c + self.c_base)[once].mean()) / 2
-        return 2 * int(once.sum()) * mean * (1 - mean)
+        passes = (self.c + self.c_base)[self.single]
+        mean = float(passes.mean()) / 2 if len(passes) else 0.0
+        return 2 * len(passes) * mean * (1 - mean)
 
-    @property
-    def change(self) -> Floats:
-        """c/n − c₀/n₀ of each task."""
-        return self.c / self.n - self.c_base / self.n_base
 
-    def facts(self) -> Iterator[Fact]:
-        """A tidy row for each shared task, with all that is known of it."""
-        rows = zip(
-            self.tasks, self.change.tolist(), self.p.tolist(), self.adjusted.tolist(),
-            self.verdicts.tolist(), self.n.tolist(), self.c.tolist(), self.n_base.tolist(),
-            self.c_base.tolist(), self.signs.tolist(), self.chance.flips.tolist(), *self.strips,
-            strict=True,
+def facts_of_flips(every: Iterable[Flips]) -> list[Fact]:
+    """A tidy row for each shared task of each pair, with all that is known of it."""
+    facts = []
+    for flips in every:
+        columns = (
+            flips.n, flips.c, flips.n_base, flips.c_base, flips.p, flips.adjusted, flips.signs,
+            flips.verdicts, flips.by_chance,
         )  # fmt: skip
-        for task, change, p, adjusted, verdict, n, c, n_base, c_base, sign, chance, *strips in rows:
+        rows = zip(flips.tasks, *flips.strips, *(each.tolist() for each in columns), strict=True)
+        for task, strip, other, n, c, n_base, c_base, p, adjusted, sign, verdict, chance in rows:
             more = {
                 "task": task, "n": n, "passes": c, "n_against": n_base, "passes_against": c_base,
-                "flip": _FLIPS[sign], "flip_by_chance": chance, "attempts": strips[0],
-                "attempts_against": strips[1],
+                "flip": _FLIPS[sign], "flip_by_chance": chance, "attempts": strip,
+                "attempts_against": other,
             }  # fmt: skip
-            yield Fact(
-                self.series, "pass rate", None, Estimate(change, signed=True),
-                size=Size(1, *sorted((n, n_base))), level=self.level, against=self.against, p=p,
-                p_adjusted=adjusted, verdict=_VERDICTS[verdict], more=more,
+            facts.append(
+                Fact(
+                    flips.series, "pass rate", None, Estimate(c / n - c_base / n_base, signed=True),
+                    size=Size(1, *sorted((n, n_base))), level=flips.level, against=flips.against,
+                    p=p, p_adjusted=adjusted, verdict=_VERDICTS[verdict], more=more,
+                )
             )  # fmt: skip
-
-    def count(self, values: Ints, sign: int) -> int:
-        """How many of `signs` or `verdicts` have a sign."""
-        return int((values == sign).sum())
+    return facts
 
 
 def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[Flips]:
@@ -170,42 +158,32 @@ def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[
     >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
     ([1, 0], [1, 0], 0.057)
     """
-    both = {id(side.counts): side.counts for pair in pairs for side in pair}
-    strips = {key: strips_of(counts) for key, counts in both.items()}
-    every = [_matched(first, second, strips, level) for first, second in pairs]
+    strips = {id(side.counts): strips_of(side.counts) for pair in pairs for side in pair}
+    every = []
+    for first, second in pairs:
+        rows = []
+        for counts, place, _ in (first, second):
+            own = counts.rows_of(place)
+            names = [counts.tasks[task] for task in counts.task_codes[own].tolist()]
+            rows.append(dict(zip(names, range(own.start, own.stop), strict=True)))
+        tasks = tuple(sorted(rows[0].keys() & rows[1].keys(), key=natural))
+        at, base = (np.array([row[task] for task in tasks], dtype=np.int64) for row in rows)
+        n, c = first.counts.n[at], first.counts.c[at]
+        n_base, c_base = second.counts.n[base], second.counts.c[base]
+        in_order = strips[id(first.counts)][at].tolist(), strips[id(second.counts)][base].tolist()
+        p = boschloo(n, c, n_base, c_base)
+        only, only_base = (len(row) - len(tasks) for row in rows)
+        every.append(
+            Flips(
+                first.counts.series[first.place], first.name, second.name, tasks, n, c, n_base,
+                c_base, in_order, p, p, only, only_base, level,
+            )
+        )  # fmt: skip
     if not every:
         return []
-    adjusted = benjamini_hochberg(np.concatenate([each.p for each in every]))
-    parts = np.split(adjusted, np.cumsum([len(each.p) for each in every])[:-1])
-    return [replace(each, adjusted=own) for each, own in zip(every, parts, strict=True)]
-
-
-def _matched(
-    first: Side, second: Side, strips: Mapping[int, NDArray[np.object_]], level: float
-) -> Flips:
-    """A pair on its shared tasks, not yet adjusted."""
-    rows = [side.counts.rows_of(side.place) for side in (first, second)]
-    places = [
-        {side.counts.tasks[t]: i for i, t in enumerate(side.counts.task_codes[own].tolist())}
-        for side, own in zip((first, second), rows, strict=True)
-    ]
-    tasks = sorted(places[0].keys() & places[1].keys(), key=natural)
-    at = [np.array([place[task] for task in tasks], dtype=np.int64) for place in places]
-    n, c, n_base, c_base = (
-        values[own][where]
-        for side, own, where in zip((first, second), rows, at, strict=True)
-        for values in (side.counts.n, side.counts.c)
-    )
-    in_order = [
-        tuple(strips[id(side.counts)][own][where].tolist())
-        for side, own, where in zip((first, second), rows, at, strict=True)
-    ]
-    p = boschloo(n, c, n_base, c_base)
-    return Flips(
-        first.series, first.name, second.name, tuple(tasks), n, c, n_base, c_base,
-        (in_order[0], in_order[1]), p, p,
-        len(places[0]) - len(tasks), len(places[1]) - len(tasks), level,
-    )  # fmt: skip
+    adjusted = benjamini_hochberg(np.concatenate([flips.p for flips in every]))
+    parts = np.split(adjusted, np.cumsum([len(flips.p) for flips in every])[:-1])
+    return [replace(flips, adjusted=own) for flips, own in zip(every, parts, strict=True)]
 
 
 def pairs_of(study: Study) -> list[tuple[Side, Side]]:

@@ -1,22 +1,25 @@
-"""Pass rates of every model at every task, one by one, in order, and as a matrix per group."""
+"""Models at tasks: a matrix of attempts per group, its classes and its order, suspect tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import item_rest
-from passk_cli.inference.single import rate_limits
+from passk_cli.inference.single import passes_needed, rate_limits
 from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural
+from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import strips_of
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
 Ints = NDArray[np.int64]
@@ -30,172 +33,138 @@ CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
 KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip
-# Cells of a heat map across, and in all; tasks share cells where there are more.
-_ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 
 
 @dataclass(frozen=True)
 class TaskRates:
-    """One model (and groups) at every task that some model of its groups has attempts at.
+    """The models of one group at every task that some of them has attempts at.
 
-    names : of all tasks, Counts.tasks.  tasks : indices into them.
-    n, c : attempts and passes of each; n = 0 where missing.
-    low, high : limits of each pass rate, as `inference.single.rate_limits`; 0 and 1 where missing.
-    codes : indices into CLASSES.
-    strips : its attempts in their order, "+" passed and "-" failed; "" where that is not known, or
-        was not asked for.
+    series : of the models, as places in Counts.series.  tasks : names.
+    cells : rows of Counts, (models × tasks); −1 where a model has no attempts at a task.
     """
 
-    series: Series
-    names: Sequence[str]
-    tasks: Ints
-    n: Ints
-    c: Ints
-    low: Floats
-    high: Floats
-    codes: Ints
-    strips: tuple[str, ...]
-
-    @property
-    def rates(self) -> Floats:
-        """c/n of each task; NaN where missing."""
-        return np.where(self.n > 0, self.c / np.maximum(self.n, 1), np.nan)
-
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Class → how many tasks."""
-        return dict(zip(CLASSES, np.bincount(self.codes, minlength=4).tolist(), strict=True))
-
-    def members(self, name: str) -> list[str]:
-        """The tasks of a class, in natural order."""
-        tasks = self.tasks[self.codes == CLASSES.index(name)]
-        return sorted((self.names[t] for t in tasks.tolist()), key=natural)
-
-
-def rates_by_task(
-    counts: Counts,
-    level: float = 0.95,
-    order: Sequence[int] | None = None,
-    *,
-    strips: bool = False,
-) -> list[TaskRates]:
-    """Every series at every task of its group.
-
-    level : of the limits, in (0, 1).  order : indices of series; None for all as they are.
-    strips : whether those of the result are needed.
-
-    >>> from passk_cli.outcomes.counts import Counts
-    >>> (rates,) = rates_by_task(Counts.from_cells([("m", "a", 3, 3), ("m", "b", 3, 1)]))
-    >>> [CLASSES[code] for code in rates.codes], rates.low.round(3).tolist()
-    (['passed every attempt', 'flaky'], [0.292, 0.008])
-    """
-    low, high = rate_limits(counts.n, counts.c, level)
-    texts = strips_of(counts) if strips else np.full(len(counts.n), "", dtype=object)
-    cells: dict[Series, list[Ints]] = {}
-    for s, series in enumerate(counts.series):
-        cells.setdefault(series[1:], []).append(counts.task_codes[counts.rows_of(s)])
-    of_group = {group: np.unique(np.concatenate(codes)) for group, codes in cells.items()}
-    every = []
-    for s in range(len(counts.series)) if order is None else order:
-        series, rows = counts.series[s], counts.rows_of(s)
-        tasks = of_group[series[1:]]
-        at = np.searchsorted(tasks, counts.task_codes[rows])
-        n, c = np.zeros((2, len(tasks)), dtype=np.int64)
-        lows, highs = np.zeros(len(tasks)), np.ones(len(tasks))
-        n[at], c[at], lows[at], highs[at] = counts.n[rows], counts.c[rows], low[rows], high[rows]
-        own = np.full(len(tasks), "", dtype=object)
-        own[at] = texts[rows]
-        classes = np.select([n == 0, c == 0, c == n], [1, 2, 3], 0)
-        every.append(
-            TaskRates(series, counts.tasks, tasks, n, c, lows, highs, classes, tuple(own.tolist()))
-        )
-    return every
-
-
-def _by_group(rates: Sequence[TaskRates]) -> dict[Series, list[TaskRates]]:
-    groups: dict[Series, list[TaskRates]] = {}
-    for each in rates:
-        groups.setdefault(each.series[1:], []).append(each)
-    return groups
-
-
-def natural_ranks(names: Sequence[str]) -> Ints:
-    """The place of each name in natural order."""
-    ranks = np.empty(len(names), dtype=np.int64)
-    ranks[sorted(range(len(names)), key=lambda i: natural(names[i]))] = np.arange(len(names))
-    return ranks
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """The pass rates of one group of models.
-
-    groups : values of the group columns.  models : names, the best first.
-    tasks : names, the easiest first.  rates : (tasks × models), NaN where missing.
-    """
-
-    groups: Series
-    models: tuple[str, ...]
+    counts: Counts
+    series: Ints
     tasks: tuple[str, ...]
-    rates: Floats
-
-    @cached_property
-    def mean(self) -> Floats:
-        """The mean of the models' rates at each task."""
-        means: Floats = np.nanmean(self.rates, axis=1)
-        return means
+    cells: Ints
 
     @property
-    def across(self) -> int:
-        """How many cells of a picture a model has."""
-        most = max(_FEWEST, min(_ACROSS, _IN_ALL // len(self.models)))
-        return min(len(self.tasks), most)
+    def groups(self) -> Series:
+        """The values of the group columns."""
+        return self.counts.series[self.series[0]][1:]
 
-    def cells(self) -> Iterator[dict[str, object]]:
-        """A cell per model and task, or per model and several neighbouring tasks."""
-        ends = np.linspace(0, len(self.tasks), self.across + 1).round().astype(int)
-        there = ~np.isnan(self.rates)
-        sums = np.add.reduceat(np.where(there, self.rates, 0.0), ends[:-1], axis=0)
-        numbers = np.add.reduceat(there, ends[:-1], axis=0, dtype=np.int64)
-        means = np.full(sums.shape, np.nan)
-        np.divide(sums, numbers, out=means, where=numbers > 0)
-        cells = [
-            {"from": low, "to": high,
-             "tasks": self.tasks[low] if high == low + 1 else f"{high - low} tasks"}
-            for low, high in pairwise(ends.tolist())
-        ]  # fmt: skip
-        for model, rates in zip(self.models, means.T.tolist(), strict=True):
-            for cell, rate in zip(cells, rates, strict=True):
-                yield {"model": model, **cell, "pass rate": None if rate != rate else rate}
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(self.counts.series[s][0] for s in self.series)
+
+    def at(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
+        """Values of the rows of Counts, (models × tasks).  missing : where there are none."""
+        return np.where(self.cells < 0, missing, values[self.cells])
+
+    @cached_property
+    def n(self) -> Ints:
+        """Attempts of each model at each task; 0 where missing."""
+        return self.at(self.counts.n, 0)
+
+    @cached_property
+    def c(self) -> Ints:
+        """Passes among these."""
+        return self.at(self.counts.c, 0)
+
+    @cached_property
+    def rates(self) -> Floats:
+        """c/n; NaN where missing."""
+        return self.at(self.counts.c / self.counts.n, np.nan)
+
+    @property
+    def codes(self) -> Ints:
+        """Indices into CLASSES."""
+        return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
+
+    def ordered(self) -> TaskRates:
+        """The matrix by the mean rates of models and of tasks, the highest first.
+
+        Tasks that are equally hard are sorted by which models pass them, so that those with one
+        pattern stand together.
+        """
+        rates = self.rates.T.copy()
+        best = np.argsort(-np.nanmean(rates, axis=0), kind="stable")
+        rates = rates[:, best]
+        means = np.asarray(np.nanmean(rates, axis=1)).round(12).tolist()
+        # A pass of a better model weighs more, each model more than all that are worse together.
+        pattern = (np.nan_to_num(rates) @ 0.5 ** np.arange(len(best))).tolist()
+        hard = sorted(
+            range(len(means)), key=lambda t: (-means[t], -pattern[t], natural(self.tasks[t]))
+        )
+        return replace(
+            self, series=self.series[best], tasks=tuple(self.tasks[t] for t in hard),
+            cells=self.cells[best][:, hard],
+        )  # fmt: skip
 
 
-def matrices(counts: Counts) -> Iterator[Matrix]:
-    """A matrix per group.
-
-    Models are sorted by their mean rate, tasks by theirs; tasks that are equally hard by which
-    models pass them, so that those with one pattern stand together.
+def task_rates(counts: Counts) -> list[TaskRates]:
+    """Every group's models at its tasks.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("m", "a", 2, 0), ("m", "b", 2, 2), ("o", "a", 2, 1), ("o", "b", 2, 2)]
-    >>> (matrix,) = matrices(Counts.from_cells(cells))
-    >>> matrix.models, matrix.tasks, matrix.rates.tolist()
-    (('o', 'm'), ('b', 'a'), [[1.0, 1.0], [0.5, 0.0]])
+    >>> (rates,) = task_rates(Counts.from_cells(cells))
+    >>> rates.rates.tolist(), [CLASSES[code] for code in rates.codes[0]]
+    ([[0.0, 1.0], [0.5, 1.0]], ['failed every attempt', 'passed every attempt'])
+    >>> rates.ordered().models, rates.ordered().tasks
+    (('o', 'm'), ('b', 'a'))
     """
-    for groups, models in _by_group(rates_by_task(counts)).items():
-        rates = np.stack([model.rates for model in models], axis=1)
-        best = np.argsort(-np.nanmean(rates, axis=0), kind="stable")
-        rates = rates[:, best]
-        # A pass of a better model weighs more, each model more than all that are worse together.
-        weights = 0.5 ** np.arange(min(rates.shape[1], 1000))[: rates.shape[1]]
-        pattern = np.nan_to_num(rates) @ weights
-        ranks = natural_ranks(counts.tasks)[models[0].tasks]
-        hard = np.lexsort((ranks, -pattern, -np.round(np.nanmean(rates, axis=1), 12)))
-        yield Matrix(
-            groups,
-            tuple(models[i].series[0] for i in best.tolist()),
-            tuple(counts.tasks[t] for t in models[0].tasks[hard].tolist()),
-            rates[hard],
-        )
+    by_group: dict[Series, list[int]] = {}
+    for s, series in enumerate(counts.series):
+        by_group.setdefault(series[1:], []).append(s)
+    rates = []
+    for group in by_group.values():
+        rows = [np.arange(len(counts.n))[counts.rows_of(s)] for s in group]
+        tasks = np.unique(counts.task_codes[np.concatenate(rows)])
+        cells = np.full((len(group), len(tasks)), -1)
+        for own, of_model in zip(cells, rows, strict=True):
+            own[np.searchsorted(tasks, counts.task_codes[of_model])] = of_model
+        names = tuple(counts.tasks[task] for task in tasks.tolist())
+        rates.append(TaskRates(counts, np.array(group), names, cells))
+    return rates
+
+
+def facts_by_task(study: Study, rate: float | None = None) -> list[Fact]:
+    """A fact per model and task: nearest to the rate first, then those that vary most.
+
+    Of tasks that vary alike the one with more attempts stands first.
+
+    rate : that tasks are asked to pass above; None to leave it.
+    """
+    counts, level = study.counts, study.confidence.level
+    low, high = rate_limits(counts.n, counts.c, level)
+    strips = strips_of(counts)
+    places = np.argsort(study.best_first)
+    facts: list[tuple[tuple[Any, ...], Fact]] = []
+    for group in task_rates(counts):
+        needed = np.zeros_like(group.n)
+        if rate is not None:
+            needed = passes_needed(group.n, group.c, rate, level)
+        columns = (
+            group.n, group.c, group.at(low, 0.0), group.at(high, 1.0), group.codes,
+            group.at(strips, ""), needed,
+        )  # fmt: skip
+        ranks = [natural(task) for task in group.tasks]
+        for s, *of_model in zip(group.series.tolist(), *(c.tolist() for c in columns), strict=True):
+            rows = zip(group.tasks, ranks, *of_model, strict=True)
+            for task, rank, n, c, lowest, highest, code, strip, more in rows:
+                fields = {"task": task, "passes": c, "class": CLASSES[code], "attempts": strip}
+                if rate is not None:
+                    fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
+                estimate = Estimate(c / n if n else None, low=lowest, high=highest)
+                fact = Fact(
+                    counts.series[s], "pass rate", None, estimate, size=Size(1, n, n),
+                    method="clopper-pearson", level=level, flaw="" if n else "no attempts",
+                    more=fields,
+                )  # fmt: skip
+                varied = abs(c / n - 0.5) if n else 1.0
+                facts.append(((more, code, varied, -n, rank, places[s]), fact))
+    return [fact for _, fact in sorted(facts, key=lambda pair: pair[0])]
 
 
 class SuspectTask(NamedTuple):
@@ -210,8 +179,8 @@ class SuspectTask(NamedTuple):
     """
 
     groups: Series
-    task: str
     models: int
+    task: str
     tried: int
     n: int
     c: int
@@ -238,31 +207,26 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
     >>> first.task, first.correlation, first.kind
     ('a', 1.0, '')
     """
-    by_group = _by_group(rates_by_task(counts, level))
-    rates = [np.stack([model.rates for model in models]) for models in by_group.values()]
-    items = [item_rest(each, level) for each in rates]
-    names = ("correlation", "low", "high", "p", "smallest", "share")
-    numbers = {name: np.concatenate([getattr(item, name) for item in items]) for name in names}
-    numbers["adjusted"] = benjamini_hochberg(numbers["p"])
-    tasks = np.concatenate([models[0].tasks for models in by_group.values()])
-    n, c = (
-        np.concatenate([np.sum([getattr(m, name) for m in ms], axis=0) for ms in by_group.values()])
-        for name in ("n", "c")
-    )
-    suspect = np.nan_to_num(numbers["adjusted"], nan=1.0) <= 1 - level + 1e-12
-    codes = np.select([suspect, c == 0, c == n], [0, 1, 2], 3)
-    order = np.lexsort(
-        (natural_ranks(counts.tasks)[tasks], codes, numbers["correlation"], numbers["p"])
-    )
-    groups = [groups for groups, models in by_group.items() for _ in models[0].tasks]
-    sizes = [len(each) for each in rates for _ in each.T]
-    tried = np.concatenate([item.models for item in items])
-    means = np.concatenate([np.nanmean(each, axis=0) for each in rates])
-    return [
-        SuspectTask(
-            groups[at], counts.tasks[tasks[at]], sizes[at], int(tried[at]), int(n[at]), int(c[at]),
-            float(means[at]), kind=KINDS[codes[at]], level=level,
-            **{name: None if np.isnan(v[at]) else float(v[at]) for name, v in numbers.items()},
-        )
-        for at in order.tolist()
-    ]  # fmt: skip
+    groups = task_rates(counts)
+    items = [item_rest(group.rates, level) for group in groups]
+    p = benjamini_hochberg(np.concatenate([item.p for item in items]))
+    parts = np.split(p, np.cumsum([len(item.p) for item in items])[:-1])
+    suspects = []
+    for group, item, adjusted in zip(groups, items, parts, strict=True):
+        n, c = group.n.sum(axis=0), group.c.sum(axis=0)
+        significant = np.nan_to_num(adjusted, nan=1.0) <= 1 - level + 1e-12
+        kinds = np.select([significant, c == 0, c == n], KINDS[:3], PLAIN)
+        columns = (
+            item.models, n, c, np.nanmean(group.rates, axis=0), item.correlation, item.low,
+            item.high, item.p, item.smallest, item.share, adjusted, kinds,
+        )  # fmt: skip
+        for task, *row in zip(group.tasks, *(column.tolist() for column in columns), strict=True):
+            cells: Sequence[Any] = [None if cell != cell else cell for cell in (*row, level)]
+            suspects.append(SuspectTask(group.groups, len(group.models), task, *cells))
+    return sorted(
+        suspects,
+        key=lambda task: (
+            *(math.inf if number is None else number for number in (task.p, task.correlation)),
+            KINDS.index(task.kind), natural(task.task),
+        ),
+    )  # fmt: skip

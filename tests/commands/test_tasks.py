@@ -12,7 +12,7 @@ import passk_cli
 from passk_cli import ParameterError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.flips import Side, find_flips
-from passk_cli.study.tasks import CLASSES, find_suspects, matrices, rates_by_task
+from passk_cli.study.tasks import CLASSES, find_suspects, task_rates
 from tests.conftest import SAMPLES, Golden, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -34,16 +34,15 @@ def test_golden(golden: Golden, name: str) -> None:
 
 def test_classes_say_what_attempts_show() -> None:
     cells = [("a", "t1", 3, 3), ("a", "t2", 3, 0), ("a", "t3", 3, 1), ("b", "t4", 1, 1)]
-    first, second = rates_by_task(Counts.from_cells(cells))
-    assert [CLASSES[code] for code in first.codes] == [
-        "passed every attempt", "failed every attempt", "flaky", "missing",
-    ]  # fmt: skip
-    assert first.low.round(3).tolist() == [0.292, 0, 0.008, 0]
-    assert first.high.round(3).tolist() == [1, 0.708, 0.906, 1]
-    assert second.numbers == {
-        "flaky": 0, "missing": 3, "failed every attempt": 0, "passed every attempt": 1,
-    }  # fmt: skip
-    assert np.isnan(first.rates[3])
+    (rates,) = task_rates(Counts.from_cells(cells))
+    first, second = ([CLASSES[code] for code in codes] for codes in rates.codes)
+    assert first == ["passed every attempt", "failed every attempt", "flaky", "missing"]
+    assert second == [*["missing"] * 3, "passed every attempt"]
+    assert np.isnan(rates.rates[0, 3])
+    frame = passk_cli.tasks(Counts.from_cells(cells)).frame
+    own = frame[frame["model"] == "a"].set_index("task").sort_index()
+    assert own["low"].round(3).tolist() == [0.292, 0, 0.008, 0]
+    assert own["high"].round(3).tolist() == [1, 0.708, 0.906, 1]
 
 
 def test_groups_have_tasks_of_their_own() -> None:
@@ -216,10 +215,10 @@ def test_few_models_show_little() -> None:
 def test_a_matrix_is_sorted_so_that_structure_shows() -> None:
     passed = {"strong": "111110", "middle": "111000", "weak": "100001"}
     cells = [(m, f"t{t}", 1, int(p)) for m, row in passed.items() for t, p in enumerate(row)]
-    (matrix,) = matrices(Counts.from_cells(cells))
+    matrix = task_rates(Counts.from_cells(cells))[0].ordered()
     assert matrix.models == ("strong", "middle", "weak")
     assert matrix.tasks == ("t0", "t1", "t2", "t3", "t4", "t5")
-    assert matrix.rates[:, 0].tolist() == [1, 1, 1, 1, 1, 0]
+    assert matrix.rates[0].tolist() == [1, 1, 1, 1, 1, 0]
 
 
 def test_a_matrix_has_a_column_per_model_and_all_tasks(passk: Passk, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.fact import Fact
-from passk_cli.study.flips import find_flips
+from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.influence import decided_by_few
 from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, reading_notes
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
@@ -866,7 +866,7 @@ class Compare(Question, CompareOptions):
         if self.flips:
             flipped = find_flips(sides(study, comparisons), confidence.level)
             sections.append(FlippedPairs(study, flipped))
-            sections.append(FlippedTasks.of(study, flipped))
+            sections.append(FlippedTasks(study, facts_of_flips(flipped)))
         if self.sensitivity:
             sections.append(Sensitivity(study, kept, self.sensitivity))
         return view(

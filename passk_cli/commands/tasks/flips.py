@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import plural, series_name, sized, span
 from passk_cli.study.fact import Fact
-from passk_cli.study.flips import Flips, find_flips, pairs_of
+from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.study import Study
 
@@ -85,26 +85,23 @@ class FlippedPairs(Section[Flips]):
                meaning="Flips expected with no change, all passes of a task dealt at random among"
                " its attempts; in brackets their range in most such runs (at the level). With one"
                " attempt each only a range is known, 0 to its upper end."),
-        Column("to passing", "count", cell=lambda flips: flips.count(flips.signs, 1),
+        Column("to passing", "count", cell=lambda flips: flips.signs.tolist().count(1),
                meaning="Tasks that flipped to passing."),
-        Column("to failing", "count", cell=lambda flips: flips.count(flips.signs, -1),
+        Column("to failing", "count", cell=lambda flips: flips.signs.tolist().count(-1),
                meaning="Tasks that flipped to failing."),
-        Column("improved", "count", cell=lambda flips: flips.count(flips.verdicts, 1),
+        Column("improved", "count", cell=lambda flips: flips.verdicts.tolist().count(1),
                meaning="Tasks whose pass rate is significantly higher."),
-        Column("regressed", "count", cell=lambda flips: flips.count(flips.verdicts, -1),
+        Column("regressed", "count", cell=lambda flips: flips.verdicts.tolist().count(-1),
                meaning="Tasks whose pass rate is significantly lower."),
     )  # fmt: skip
 
     def answer(self) -> tuple[Sentence, ...]:
-        """How many flipped, how many chance alone would flip, and which differ significantly."""
         return flips_answer(self.records)
 
     def context(self) -> Iterator[str]:
-        """The test of each task."""
         yield "by task: Boschloo, Benjamini–Hochberg"
 
     def details(self) -> Iterator[str]:
-        """The false discoveries to expect, and the test of how many flipped."""
         level, tests = self.records[0].level, sum(len(flips.tasks) for flips in self.records)
         yield (
             f"Boschloo's exact test of each task, Benjamini–Hochberg over {plural(tests, 'test')};"
@@ -117,7 +114,6 @@ class FlippedPairs(Section[Flips]):
         )
 
     def messages(self) -> Iterator[Said]:
-        """Tasks that are left out, and what so few attempts cannot show."""
         lacking = [flips for flips in self.records if flips.only or flips.only_base]
         if lacking:
             most = max(lacking, key=lambda flips: flips.only + flips.only_base)
@@ -140,7 +136,7 @@ class FlippedPairs(Section[Flips]):
             )
 
     def tables(self) -> Iterator[Table]:
-        """A row per pair; of one pair, the answer says it."""
+        # Of one pair, the answer says it.
         for table in super().tables():
             yield replace(table, shown=ALWAYS if len(self.records) > 1 else FULL)
 
@@ -185,11 +181,6 @@ class FlippedTasks(Section[Fact]):
         data_field("passes_against", "Attempts that passed of what it is compared with."),
     )  # fmt: skip
 
-    @classmethod
-    def of(cls, study: Study, every: Iterable[Flips], *, first: int = 0) -> Self:
-        """The section of every shared task of every pair."""
-        return cls(study, [fact for flips in every for fact in flips.facts()], first=first)
-
     @property
     def several(self) -> bool:
         """Whether there is more than one pair."""
@@ -214,19 +205,16 @@ class FlippedTasks(Section[Fact]):
         return sorted(filter(changed, self.records), key=_rank)
 
     def facts(self) -> Iterable[Fact]:
-        """A tidy row for each task that flipped or differs significantly."""
         names = ("task", "passes", "passes_against", "flip")
         for fact in filter(changed, self.records):
             yield replace(fact, level=None, more={name: fact.more[name] for name in names})
 
     def tables(self) -> Iterator[Table]:
-        """A row per task; with several pairs only with --full."""
         if changes := self.changes:
             shown = FULL if self.several else ALWAYS
             yield replace(self.table(changes, self.title), shown=shown)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The change of the pass rate at each task that is shown."""
         rows = [
             {
                 "task": " · ".join([series_name(fact.series)] * self.several
@@ -260,11 +248,9 @@ class ComparedTasks(FlippedTasks):
 
     @property
     def changes(self) -> list[Fact]:
-        """The tasks as they are read."""
         return sorted(self.records, key=_rank)
 
     def facts(self) -> list[Fact]:
-        """A tidy row for each task."""
         return self.changes
 
 
@@ -289,9 +275,8 @@ def _expected(flips: Flips) -> str:
 
 def flips_answer(every: Sequence[Flips]) -> tuple[Sentence, ...]:
     """How many flipped, how many chance alone would flip, and which differ significantly."""
-    flipped = sum(flips.number for flips in every)
-    improved, regressed = (sum(flips.count(flips.verdicts, sign) for flips in every)
-                           for sign in (1, -1))  # fmt: skip
+    verdicts = [verdict for flips in every for verdict in flips.verdicts.tolist()]
+    improved, regressed = verdicts.count(1), verdicts.count(-1)
     significant = "no task differs significantly"
     if improved + regressed:
         significant = (
@@ -307,31 +292,31 @@ def flips_answer(every: Sequence[Flips]) -> tuple[Sentence, ...]:
     if len(every) == 1:
         chance = (("Chance does not explain so many.",),) if beyond else ()
         return (_one_pair(every[0]),), *chance, (f"{significant[0].upper()}{significant[1:]}.",)
-    start = f"{plural(len(every), 'pair')} of models: {plural(flipped, 'flip')}; {significant}."
+    number = plural(sum(flips.number for flips in every), "flip")
+    start = f"{plural(len(every), 'pair')} of models: {number}; {significant}."
     if not beyond:
         return (start,), ("No pair has more flips than chance explains.",)
-    first = beyond[0]
+    first, more = beyond[0], f" and {plural(len(beyond) - 1, 'more pair')}" if beyond[1:] else ""
     return (start,), (
         f"More than chance explains: {first.name} against {first.against}"
-        f" ({first.repeated:,} flips, {first.expected:.1f} expected)"
-        + (f" and {plural(len(beyond) - 1, 'more pair')}." if beyond[1:] else "."),
+        f" ({first.repeated:,} flips, {first.expected:.1f} expected){more}.",
     )
 
 
 def _one_pair(flips: Flips) -> str:
     """How many flipped, and how many chance alone flips as far as the attempts show."""
-    gains, losses = (flips.count(flips.signs, sign) for sign in (1, -1))
+    gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     flipped = (
         f"{flips.number:,} of {plural(len(flips.tasks), 'task')} flipped, {gains:,} to passing and"
         f" {losses:,} to failing"
     )
-    expected = f"{flips.expected:.1f} ({span(*flips.range)}) expected with no change"
     if flips.single.all():
         return f"{flipped}; one attempt each: 0 to {flips.most_single:.0f} expected with no change."
     if flips.single.any():
         tasks = plural(int((~flips.single).sum()), "task")
-        return f"{flipped}; of {tasks} with several attempts {flips.repeated:,}, {expected}."
-    return f"{flipped}; {expected}."
+        flipped += f"; of {tasks} with several attempts {flips.repeated:,}"
+        return f"{flipped}, {flips.expected:.1f} ({span(*flips.range)}) expected with no change."
+    return f"{flipped}; {flips.expected:.1f} ({span(*flips.range)}) expected with no change."
 
 
 def changes_listed(every: Sequence[Flips], most: int = 20) -> tuple[str, ...]:
@@ -340,7 +325,7 @@ def changes_listed(every: Sequence[Flips], most: int = 20) -> tuple[str, ...]:
     for flips in every:
         answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
         lines.append(f"{flips.name} against {flips.against}: {answer}")
-        changes = sorted(filter(changed, flips.facts()), key=_rank)
+        changes = sorted(filter(changed, facts_of_flips([flips])), key=_rank)
         lines += [
             f"{fact.more['task']}: {_passed(fact, 1)} passed, now {_passed(fact, 0)}"
             f" ({fact.verdict or 'not significant'}, p = {fact.p_adjusted:.4f})"
@@ -365,15 +350,11 @@ def flips_report(study: Study, rows: int) -> Report:
             f"--against {against}: no task that both have", name="nothing-to-compare"
         )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    tasks = [len(flips.tasks) for flips in every]
     n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]
     return view(
         study,
-        [FlippedPairs(study, every), ComparedTasks.of(study, every, first=rows)],
-        context=[sized(tasks, n)],
-        messages=study.messages(()),
-        interval=None,
-        test="boschloo",
-        adjust="bh",
+        [FlippedPairs(study, every), ComparedTasks(study, facts_of_flips(every), first=rows)],
+        context=[sized([len(flips.tasks) for flips in every], n)],
+        messages=study.messages(()), interval=None, test="boschloo", adjust="bh",
         level=study.confidence.level,
-    )
+    )  # fmt: skip

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress, pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from passk_cli.files.arguments import name_beside, paths_of
 from passk_cli.files.request import Request
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.single import MOST_NEEDED, passes_needed
+from passk_cli.inference.single import MOST_NEEDED, passes_needed, rate_limits
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -44,7 +45,7 @@ from passk_cli.report.plot import Plot, heat
 from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.fact import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.tasks import (
@@ -58,10 +59,9 @@ from passk_cli.study.tasks import (
     SUSPECT,
     SuspectTask,
     TaskRates,
+    facts_by_task,
     find_suspects,
-    matrices,
-    natural_ranks,
-    rates_by_task,
+    task_rates,
 )
 from passk_cli.study.values import Series
 
@@ -71,6 +71,8 @@ __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 _WIDE, _MOST_ROWS = 50, 11
 # Columns of a screen.
 _SCREEN = 100
+# Cells of a heat map across, and in all; the fewest across.
+_ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
 
 FEW_MODELS = Message(
@@ -105,10 +107,6 @@ PAIRS_WITHOUT_ATTEMPTS = Message(
 )  # fmt: skip
 
 
-def _ended(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
 class ByPasses(NamedTuple):
     """The tasks with one number of passes, or with rates in one tenth.
 
@@ -135,104 +133,102 @@ class PassesOfTasks(Section[ByPasses]):
         Column("which", cell=lambda passes: names_cut(passes.names, _WIDE), meaning="Their names."),
     )  # fmt: skip
 
-    rates: TaskRates
-
     def answer(self) -> Iterator[Sentence]:
-        """How many tasks are flaky, and how many are not so far."""
-        numbers, n = self.rates.numbers, self.rates.n
-        flaky, passed, failed = (numbers[name] for name in (FLAKY, PASSED, FAILED))
+        n, c = self.study.counts.n, self.study.counts.c
+        tasks, passed, failed = plural(len(n), "task"), int((c == n).sum()), int((c == 0).sum())
+        flaky = len(n) - passed - failed
+        start = f"{flaky:,} of {tasks} {'is' if flaky == 1 else 'are'} flaky"
         if n.max() == 1:
             yield (
-                f"With one attempt each no task shows as flaky; {passed:,} of"
-                f" {plural(len(n), 'task')} passed, {failed:,} failed.",
+                f"With one attempt each no task shows as flaky; {passed:,} of {tasks} passed,"
+                f" {failed:,} failed.",
             )
-            return
-        start = f"{flaky:,} of {plural(len(n), 'task')} {_ended(flaky)} flaky"
-        if n.min() == n.max():
+        elif n.min() == n.max():
             yield (f"{start}; {passed:,} passed all {n[0]:,} attempts, {failed:,} failed all.",)
         else:
             yield (f"{start}; {passed:,} passed every attempt, {failed:,} failed every attempt.",)
 
     def context(self) -> Iterator[str]:
-        """The tasks and attempts, and the method of the limits."""
-        yield sized([len(self.rates.n)], self.rates.n.tolist())
+        n = self.study.counts.n
+        yield sized([len(n)], n.tolist())
         if all(passes.limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
         yield "each task: --full"
 
 
-def passes_of(rates: TaskRates) -> list[ByPasses]:
-    """Tasks by their passes; by tenths of the pass rate where numbers of passes are many."""
-    names = [rates.names[t] for t in rates.tasks.tolist()]
-    order = sorted(range(len(names)), key=lambda at: natural(names[at]))
-    cells: dict[tuple[int, int], list[int]] = {}
-    for at in order:
-        cells.setdefault((int(rates.c[at]), int(rates.n[at])), []).append(at)
-    if len(cells) <= _MOST_ROWS:
-        return [
-            ByPasses(
-                f"{c:,} of {n:,}", Limits(float(rates.low[ats[0]]), float(rates.high[ats[0]])),
-                [names[at] for at in ats],
-            )
-            for (c, n), ats in sorted(cells.items(), key=lambda cell: (cell[0][0] / cell[0][1],
-                                                                       cell[0][1]))
-        ]  # fmt: skip
-    tenths: dict[int, list[str]] = {}
-    places = np.select([rates.c == 0, rates.c == rates.n], [-1, 10],
-                       np.minimum(10 * rates.c // np.maximum(rates.n, 1), 9))  # fmt: skip
-    for at in order:
-        tenths.setdefault(int(places[at]), []).append(names[at])
+def passes_of(rates: TaskRates, level: float) -> Iterator[ByPasses]:
+    """Tasks of one model by their passes; by tenths of the pass rate where these are many.
+
+    level : of the limits of their rates.
+    """
+    n, c = rates.n[0], rates.c[0]
+    few = len(set(zip(n.tolist(), c.tolist(), strict=True))) <= _MOST_ROWS
+    tenths = np.select([c == 0, c == n], [-1, 10], np.minimum(10 * c // n, 9))
+    places = (c / n, n) if few else (tenths, tenths)
+    tasks: dict[tuple[float, int], list[int]] = {}
+    for task, key in enumerate(zip(*(each.tolist() for each in places), strict=True)):
+        tasks.setdefault(key, []).append(task)
+    low, high = rate_limits(n, c, level)
     ends = {-1: "no attempt", 10: "every attempt"}
-    return [
-        ByPasses(ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %"), None, tenths[tenth])
-        for tenth in sorted(tenths)
-    ]
+    for (_, place), members in sorted(tasks.items()):
+        names, first = sorted((rates.tasks[t] for t in members), key=natural), members[0]
+        if few:
+            limits = Limits(float(low[first]), float(high[first]))
+            yield ByPasses(f"{c[first]:,} of {n[first]:,}", limits, names)
+        else:
+            yield ByPasses(ends.get(place, f"{10 * place}–{10 * place + 10} %"), None, names)
+
+
+class ClassesOfModel(NamedTuple):
+    """The tasks of one model by their class."""
+
+    series: Series
+    tasks: dict[str, list[str]]
+
+    @property
+    def number(self) -> int:
+        """How many tasks some model of its group has attempts at."""
+        return sum(map(len, self.tasks.values()))
 
 
 @dataclass(frozen=True)
-class FlakyModels(Section[TaskRates]):
+class FlakyModels(Section[ClassesOfModel]):
     """How many tasks of each model are flaky, pass or fail every attempt."""
 
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
         GROUPS,
-        Column("tasks", "count", cell=lambda rates: len(rates.tasks),
-               where=lambda section: len({len(rates.tasks) for rates in section.records}) > 1,
+        Column("tasks", "count", cell=lambda model: model.number,
+               where=lambda section: len({model.number for model in section.records}) > 1,
                meaning="Tasks that some model of its group has attempts at."),
-        Column("flaky", "count", cell=lambda rates: rates.numbers[FLAKY],
+        Column("flaky", "count", cell=lambda model: len(model.tasks[FLAKY]),
                meaning="Tasks with attempts that passed and attempts that failed."),
-        Column("passed every attempt", "count", cell=lambda rates: rates.numbers[PASSED],
+        Column("passed every attempt", "count", cell=lambda model: len(model.tasks[PASSED]),
                meaning="Tasks without a failure so far."),
-        Column("failed every attempt", "count", cell=lambda rates: rates.numbers[FAILED],
+        Column("failed every attempt", "count", cell=lambda model: len(model.tasks[FAILED]),
                meaning="Tasks without a pass so far."),
-        Column("missing", "count", cell=lambda rates: rates.numbers[MISSING],
-               where=lambda section: any(rates.numbers[MISSING] for rates in section.records),
+        Column("missing", "count", cell=lambda model: len(model.tasks[MISSING]),
+               where=lambda section: any(model.tasks[MISSING] for model in section.records),
                meaning="Tasks without attempts, which other models have."),
-        Column("flaky tasks", cell=lambda rates: names_cut(rates.members(FLAKY) or [""], 30),
+        Column("flaky tasks", cell=lambda model: names_cut(model.tasks[FLAKY] or [""], 30),
                meaning="Their names."),
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """Which model is flakiest, and which tasks tell no model from another."""
-        numbers = [rates.numbers[FLAKY] for rates in self.records]
-        most, least = max(numbers), min(numbers)
-        groups = self.study.counts.group_names
-        first, *others = (
-            named(rates.series, groups)
-            for rates, number in zip(self.records, numbers, strict=True) if number == most
-        )  # fmt: skip
-        tasks = next(len(r.tasks) for r in self.records if r.numbers[FLAKY] == most)
+        numbers = [len(model.tasks[FLAKY]) for model in self.records]
+        most, least, groups = max(numbers), min(numbers), self.study.counts.group_names
+        flakiest = [model for model in self.records if len(model.tasks[FLAKY]) == most]
+        tasks = flakiest[0].number
         if most == least:
             yield (f"Each of {len(numbers):,} models has {most:,} flaky tasks of {tasks:,}.",)
         else:
-            who = f"{first} and {len(others):,} more" if others else first
+            more = f" and {len(flakiest) - 1:,} more" if flakiest[1:] else ""
+            who = f"{named(flakiest[0].series, groups)}{more}"
             yield (f"Flaky tasks per model: {least:,} to {most:,} of {tasks:,}, most for {who}.",)
         yield agreed(self.study)
 
     def context(self) -> Iterator[str]:
-        """The tasks and attempts."""
-        n = np.concatenate([rates.n for rates in self.records])
-        yield sized([len(rates.tasks) for rates in self.records], n[n > 0].tolist())
+        yield sized([model.number for model in self.records], self.study.counts.n.tolist())
         yield "each task: --full"
 
 
@@ -300,88 +296,53 @@ class TaskList(Section[Fact]):
         return any(fact.more["attempts"] for fact in self.records)
 
     def facts(self) -> Sequence[Fact]:
-        """A tidy row per model and task."""
         return self.records
 
     def answer(self) -> Iterator[Sentence]:
-        """How many are shown to pass above the rate."""
         if self.rate is None:
             return
         shown = sum(bool(fact.more["above_shown"]) for fact in self.records)
         noun = "model–task pair" if self.several else "task"
         least = int(passes_needed(0, 0, self.rate, self.study.confidence.level))
         yield (
-            f"{shown:,} of {plural(len(self.records), noun)} {_ended(shown)} shown to pass above"
-            f" {self.rate:g}; without a failure that takes {plural(least, 'attempt')}.",
+            f"{shown:,} of {plural(len(self.records), noun)} {'is' if shown == 1 else 'are'} shown"
+            f" to pass above {self.rate:g}; without a failure that takes"
+            f" {plural(least, 'attempt')}.",
         )
 
     def context(self) -> Iterator[str]:
-        """The limit by which a rate is shown."""
         if self.rate is not None:
             yield sized([len(self.study.counts.tasks)], self.study.counts.n.tolist())
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
     def details(self) -> Iterator[str]:
-        """Whether the order of attempts is known."""
         yield "attempts in their order" if self.in_order else "the order of attempts is not known"
 
     def tables(self) -> Iterator[Table]:
-        """A row per model and task; without rows only with --full."""
-        for table in super().tables():
-            title = self.title if self.rate is None else ""
-            yield replace(table, shown=ALWAYS if self.first else FULL, title=title)
+        title = self.title if self.rate is None else ""
+        yield replace(self.table(self.records, title), shown=ALWAYS if self.first else FULL)
 
     def plots(self) -> tuple[Plot, ...]:
-        """All tasks and models as colours."""
         return heat_maps(self.study)
-
-
-def task_facts(
-    counts: Counts, rates: Sequence[TaskRates], level: float, rate: float | None
-) -> list[Fact]:
-    """A fact per model and task: nearest to the rate first, then those that vary most.
-
-    Of tasks that vary alike the one with more attempts stands first.
-    """
-    ranks = natural_ranks(counts.tasks)
-    facts: list[tuple[tuple[float, ...], Fact]] = []
-    for place, each in enumerate(rates):
-        needed = [0] * len(each.n)
-        if rate is not None:
-            needed = passes_needed(each.n, each.c, rate, level).tolist()
-        rows = zip(
-            each.tasks.tolist(), each.n.tolist(), each.c.tolist(), each.low.tolist(),
-            each.high.tolist(), each.codes.tolist(), each.strips, needed, strict=True,
-        )  # fmt: skip
-        for task, n, c, low, high, code, strip, more in rows:
-            fields = {
-                "task": counts.tasks[task], "passes": c, "class": CLASSES[code], "attempts": strip
-            }  # fmt: skip
-            if rate is not None:
-                fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
-            fact = Fact(
-                each.series, "pass rate", None, Estimate(c / n if n else None, low=low, high=high),
-                size=Size(1, n, n), method="clopper-pearson", level=level,
-                flaw="" if n else "no attempts", more=fields,
-            )  # fmt: skip
-            varied = abs(c / n - 0.5) if n else 1.0
-            facts.append(((more, code, varied, -n, ranks[task], place), fact))
-    return [fact for _, fact in sorted(facts, key=lambda pair: pair[0])]
 
 
 def classes_report(study: Study, rows: int, rate: float | None) -> Report:
     """How many tasks are flaky, and each of them; or which pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    rates = rates_by_task(study.counts, level, study.best_first, strips=True)
-    facts = task_facts(study.counts, rates, level, rate)
-    sections: list[Section[Any]] = [
-        TaskList(study, facts, rate, first=rows or (ROWS if rate else 0))
-    ]
-    if not rate and len(rates) == 1:
-        sections.insert(0, PassesOfTasks(study, passes_of(rates[0]), rates[0]))
+    tasks = TaskList(study, facts_by_task(study, rate), rate, first=rows or (ROWS if rate else 0))
+    sections: list[Section[Any]] = [tasks]
+    groups = task_rates(study.counts)
+    if not rate and not tasks.several:
+        sections.insert(0, PassesOfTasks(study, list(passes_of(groups[0], level))))
     elif not rate:
-        sections.insert(0, FlakyModels(study, rates))
+        models = {}
+        for group in groups:
+            for s, codes in zip(group.series.tolist(), group.codes, strict=True):
+                names = {name: sorted(compress(group.tasks, codes == code), key=natural)
+                         for code, name in enumerate(CLASSES)}  # fmt: skip
+                models[s] = ClassesOfModel(study.counts.series[s], names)
+        sections.insert(0, FlakyModels(study, [models[s] for s in study.best_first]))
     return view(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
@@ -442,11 +403,9 @@ class MatrixOfModels(Section[MatrixRow]):
         return [*parts, (start, len(self.models))]
 
     def answer(self) -> Iterator[Sentence]:
-        """How many tasks tell no model from another."""
         yield agreed(self.study)
 
     def context(self) -> Iterator[str]:
-        """The order of the rows and columns."""
         yield "best models and easiest tasks first"
         if more := len(self.models) - self.parts[:2][-1][1]:
             yield f"{plural(more, 'more model')}: --full"
@@ -459,43 +418,53 @@ class MatrixOfModels(Section[MatrixRow]):
             yield replace(table, shown=ALWAYS if place < 2 else FULL)
 
     def plots(self) -> tuple[Plot, ...]:
-        """All tasks and models as colours."""
         return heat_maps(self.study)
 
 
 def matrix_report(study: Study, rows: int) -> Report:
     """A row per task and a column per model."""
-    records = [
-        MatrixRow(
-            group.groups, task, mean,
-            {m: r for m, r in zip(group.models, rates, strict=True) if r == r},
-        )
-        for group in matrices(study.counts)
-        for task, mean, rates in zip(
-            group.tasks, group.mean.tolist(), group.rates.tolist(), strict=True
-        )
-    ]  # fmt: skip
+    records = []
+    for group in (rates.ordered() for rates in task_rates(study.counts)):
+        means = np.nanmean(group.rates.T.copy(), axis=1).tolist()
+        for task, mean, rates in zip(group.tasks, means, group.rates.T.tolist(), strict=True):
+            by_model = zip(group.models, rates, strict=True)
+            own = {model: rate for model, rate in by_model if not math.isnan(rate)}
+            records.append(MatrixRow(group.groups, task, mean, own))
     matrix = MatrixOfModels(study, records, first=rows)
     report = view(study, [matrix], messages=study.messages(()), interval=None)
     return replace(report, data=matrix.data())
 
 
 def heat_maps(study: Study) -> tuple[Plot, ...]:
-    """The pass rates as colours: models down, tasks across; a panel per group."""
-    every = list(matrices(study.counts))
-    grouped = bool(study.counts.group_names)
-    rows = [
-        {**cell, "group": series_name(matrix.groups)} if grouped else cell
-        for matrix in every
-        for cell in matrix.cells()
-    ]
-    most = max(len(matrix.tasks) for matrix in every)
-    across = max(matrix.across for matrix in every)
-    together = f"about {most / across:.0f} tasks share a cell" if most > across else ""
+    """The pass rates as colours: models down, tasks across; a panel per group.
+
+    Neighbouring tasks share a cell where there are more than a picture has cells for.
+    """
+    cells: list[dict[str, Any]] = []
+    most = most_across = 0
+    for group in (rates.ordered() for rates in task_rates(study.counts)):
+        tasks = len(group.tasks)
+        across = min(tasks, max(_FEWEST, min(_ACROSS, _IN_ALL // len(group.models))))
+        most, most_across = max(most, tasks), max(most_across, across)
+        ends = np.linspace(0, tasks, across + 1).round().astype(int)
+        present = ~np.isnan(group.rates)
+        sums = np.add.reduceat(np.where(present, group.rates, 0.0), ends[:-1], axis=1)
+        numbers = np.add.reduceat(present, ends[:-1], axis=1, dtype=np.int64)
+        for model, *of_model in zip(group.models, sums.tolist(), numbers.tolist(), strict=True):
+            for (low, high), total, number in zip(pairwise(ends.tolist()), *of_model, strict=True):
+                words = group.tasks[low] if high == low + 1 else f"{high - low} tasks"
+                cells.append(
+                    {
+                        "model": model, "group": series_name(group.groups), "from": low,
+                        "to": high, "tasks": words, "pass rate": total / number if number else None,
+                    }
+                )  # fmt: skip
+    together = f"about {most / most_across:.0f} tasks share a cell" if most > most_across else ""
     return (
         heat(
-            rows, label="model", low="from", high="to", value="pass rate", words="tasks",
-            facet="group" if grouped else "", title="Pass rate of each model at each task",
+            cells, label="model", low="from", high="to", value="pass rate", words="tasks",
+            facet="group" if study.counts.group_names else "",
+            title="Pass rate of each model at each task",
             subtitle=" · ".join(filter(None, (plural(most, "task"), together))),
             x_title="tasks, from the easiest to the hardest",
         ),
@@ -539,7 +508,6 @@ class SuspectTasks(Section[SuspectTask]):
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """Which tasks are suspect, and how many separate no models."""
         kinds = [task.kind for task in self.records]
         suspects = [series_name((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
         if all(task.p is None for task in self.records):
@@ -557,18 +525,15 @@ class SuspectTasks(Section[SuspectTask]):
         )
 
     def context(self) -> Iterator[str]:
-        """The models, the level and the adjustment."""
         yield plural(max(task.models for task in self.records), "model")
         yield f"{100 * self.records[0].level:g} % limits"
         yield "Benjamini–Hochberg"
 
     def details(self) -> Iterator[str]:
-        """The law of p."""
         ordered = max(task.models for task in self.records) <= MOST_ORDERED
         yield "p from all orders of the models" if ordered else "p from t, given the ranks"
 
     def messages(self) -> Iterator[Said]:
-        """The limits of so few models, and the assumption about them."""
         fewest, most = (end(task.models for task in self.records) for end in (min, max))
         if fewest < FEWEST:
             yield FEW_MODELS(fewest=FEWEST, models=fewest)
@@ -582,7 +547,6 @@ class SuspectTasks(Section[SuspectTask]):
             yield PAIRS_WITHOUT_ATTEMPTS(pairs=gone)
 
     def plots(self) -> tuple[Plot, ...]:
-        """All tasks and models as colours."""
         return heat_maps(self.study)
 
 
@@ -594,7 +558,7 @@ def suspects_report(study: Study, rows: int) -> Report:
     if most < FEWEST:
         raise ParameterError(
             f"--suspects: it needs {FEWEST} models, whose results at each task are compared with"
-            f" their results at all others; there {_ended(most)} {most}",
+            f" their results at all others; there {'is' if most == 1 else 'are'} {most}",
             name="nothing-to-compare",
         )
     tasks = SuspectTasks(study, records, first=rows)
