@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,8 +57,7 @@ class Tasks:
         return math.sqrt(float(self.weights @ self.c**2))
 
 
-@dataclass(frozen=True)
-class Best:
+class Best(NamedTuple):
     """The temperature at which pass@k is highest, and pass@k there.
 
     temperature : T* ≥ 0; 0 where always giving the likeliest answer is best; NaN where all but
@@ -68,18 +68,17 @@ class Best:
     pass_at_k: float
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """T* = factor · k^k_exponent · s^s_exponent, by least squares of the logarithms.
 
-    r2 : share of the variance of log T* explained.  points : how many were fitted.
+    r2 : share of the variance of log T* explained.  points : how many were fitted; None if unknown.
     """
 
     factor: float
     k_exponent: float
     s_exponent: float
     r2: float
-    points: int
+    points: int | None
 
 
 def log_probability(c: ArrayLike, temperature: float) -> Floats:
@@ -266,33 +265,36 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
     )
 
 
-@dataclass(frozen=True)
-class Point:
-    """T*(k) of one family: its standard deviation, its largest |c|, k and the best."""
+class Point(NamedTuple):
+    """T*(k) of one set of tasks, and pass@k there.
+
+    gamma, largest : exponent and largest |c| of a power law; None of other families.
+    temperature : T*; None where every task passes at the best temperatures.
+    """
 
     family: str
+    gamma: float | None
+    largest: int | None
     spread: float
-    largest: int
     k: int
-    best: Best
+    temperature: float | None
+    pass_at_k: float
 
     @property
     def kept(self) -> bool:
         """Whether the regression takes it: where the article sees a power law."""
-        scaling = self.family != "power-law" or self.k > SCALING_FROM
-        return scaling and KEPT[0] < self.best.pass_at_k < KEPT[1]
-
-    @property
-    def star(self) -> float | None:
-        """T*; None where every task passes at the best temperatures."""
-        return None if math.isnan(self.best.temperature) else self.best.temperature
+        scaling = self.largest is None or self.k > SCALING_FROM
+        return scaling and KEPT[0] < self.pass_at_k < KEPT[1]
 
 
-def points(family: str, tasks: Tasks, ks: Sequence[int]) -> list[Point]:
-    """T* of a family at each k ≥ 1."""
-    spread, largest = tasks.spread, int(tasks.c[-1])
-    best = best_temperatures(tasks, ks)
-    return [Point(family, spread, largest, k, b) for k, b in zip(ks, best, strict=True)]
+def points(family: str, tasks: Tasks, ks: Sequence[int], gamma: float) -> list[Point]:
+    """T* of a family at each k ≥ 1.  gamma : of a power law."""
+    exponent, largest = (gamma, int(tasks.c[-1])) if family == "power-law" else (None, None)
+    spread = tasks.spread
+    return [
+        Point(family, exponent, largest, spread, k, None if math.isnan(t) else t, value)
+        for k, (t, value) in zip(ks, best_temperatures(tasks, ks), strict=True)
+    ]
 
 
 def grid(family: str, gamma: float) -> list[Tasks]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from passk_cli.laws.toy_model import (
     GRID_KS,
@@ -18,7 +20,7 @@ from passk_cli.laws.toy_model import (
     scaling_fit,
 )
 from passk_cli.message import NOTE, Message, Said
-from passk_cli.report.model import FULL, Cell, Column, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
 from passk_cli.study.section import VERSION, Section, data_field
@@ -31,8 +33,8 @@ DEFAULT_GAMMA = 2.0
 _KS_SHOWN = 5
 # Factor, exponents of k and s, and R² as the article prints them.
 _ARTICLE = {
-    "gaussian": Fit(0.264, 0.728, 1.283, 0.9996, 0),
-    "exponential": Fit(0.117, 1.054, 0.957, 0.9989, 0),
+    "gaussian": Fit(0.264, 0.728, 1.283, 0.9996, None),
+    "exponential": Fit(0.117, 1.054, 0.957, 0.9989, None),
 }
 _CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c where g = c"
 _FAMILY = "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
@@ -71,7 +73,7 @@ class BestByK(Section[Sequence[Point]]):
         Column("spread", "count", meaning=_SPREAD, cell=lambda points: points[0].spread),
         Column("T* at k = {0:,}", "number", meaning="Best temperature for {0:,} attempts.",
                across=lambda section: section.ks, example=1,
-               cell=lambda points, k: next(p.star for p in points if p.k == k)),
+               cell=lambda points, k: next(p.temperature for p in points if p.k == k)),
     )  # fmt: skip
 
     @property
@@ -83,23 +85,23 @@ class BestByK(Section[Sequence[Point]]):
 
     def answer(self) -> Iterator[Sentence]:
         """T* at the smallest and the largest k where it is; of several sets, the range."""
-        there = [p for points in self.records for p in points if p.star is not None]
+        there = [p for points in self.records for p in points if p.temperature is not None]
         if not there:
             yield ("No T*: every task passes at the best temperatures.",)
-            return
-        if len(self.records) > 1:
+        elif len(self.records) > 1:
             ks = [p.k for p in there]
             k = max(ks, key=lambda k: (ks.count(k), k))
-            ends = sorted((p for p in there if p.k == k), key=lambda p: p.best.temperature)
+            ends = sorted((p for p in there if p.k == k), key=lambda p: p.temperature or 0.0)
             low, high = (f" ({p.family}, spread {p.spread:.4g})" for p in (ends[0], ends[-1]))
             yield (
-                f"At k = {k:,}, T* is ", (ends[0].star, _NUMBER), f"{low} to ",
-                (ends[-1].star, _NUMBER), f"{high}.",
+                f"At k = {k:,}, T* is ", (ends[0].temperature, _NUMBER), f"{low} to ",
+                (ends[-1].temperature, _NUMBER), f"{high}.",
             )  # fmt: skip
         else:
             first, last = (end(there, key=lambda p: p.k) for end in (min, max))
             yield (
-                "T* is ", (first.star, _NUMBER), f" at k = {first.k:,} and ", (last.star, _NUMBER),
+                "T* is ", (first.temperature, _NUMBER), f" at k = {first.k:,} and ",
+                (last.temperature, _NUMBER),
                 f" at k = {last.k:,} for {last.family} tasks with spread {last.spread:.4g}.",
             )  # fmt: skip
 
@@ -114,17 +116,17 @@ class ToyPoints(Section[Point]):
         Column("tasks", meaning=_FAMILY, cell=lambda p: p.family),
         Column("spread", "count", meaning=_SPREAD, cell=lambda p: p.spread),
         Column("k", "count", meaning="Number of attempts.", cell=lambda p: p.k),
-        Column("T*", "number", meaning="Best temperature.", cell=lambda p: p.star),
+        Column("T*", "number", meaning="Best temperature.", cell=lambda p: p.temperature),
         Column("pass@k at T*", "fine", meaning="pass@k at the best temperature.",
-               cell=lambda p: p.best.pass_at_k),
+               cell=lambda p: p.pass_at_k),
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Regression:
+class Regression(NamedTuple):
     """A fit of one family of tasks, of exact sums or of the article."""
 
     family: str
+    gamma: float | None
     source: str
     fit: Fit
 
@@ -145,22 +147,20 @@ class Regressions(Section[Regression]):
         Column("R²", "number", meaning="Share of the variance of log T* that the law explains.",
                cell=lambda line: line.fit.r2),
         Column("points", "count", meaning="Points of the regression.",
-               cell=lambda line: line.fit.points or None),
+               cell=lambda line: line.fit.points),
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """The power law of each family of tasks."""
-        for line in self.records:
-            if line.source != "article":
-                fit = line.fit
+        for family, _, source, fit in self.records:
+            if source != "article":
                 yield (
-                    f"{line.family} tasks: T* = ", (fit.factor, _NUMBER), " · k^",
+                    f"{family} tasks: T* = ", (fit.factor, _NUMBER), " · k^",
                     (fit.k_exponent, _NUMBER), " · s^", (fit.s_exponent, _NUMBER), ".",
                 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class ToyData(Section[Any]):
+class ToyData(Section[Mapping[str, Any]]):
     """The fields of csv and json of the toy model; records are their values by name."""
 
     columns = (
@@ -182,55 +182,52 @@ class ToyData(Section[Any]):
         data_field("note", "Why a value is missing."),
     )  # fmt: skip
 
+    def data(self) -> Table:
+        names = [c.name for c in self.columns if any(c.name in row for row in self.records)]
+        rows = tuple(tuple(row.get(name) for name in names) for row in self.records)
+        return Table(tuple(map(Column, names)), rows)
+
 
 SECTIONS = (BestByK, ToyPoints, Regressions, ToyData)
 # The toy model has no data.
 NO_STUDY: Any = None
-Rows = Sequence[Mapping[str, Cell]]
 
 
-def _row(p: Point, gamma: float) -> dict[str, Cell]:
+def _row(p: Point) -> dict[str, Any]:
     """A point as a tidy row."""
-    law = p.family == "power-law"
-    return {
-        "family": p.family, "gamma": gamma if law else None, "largest": p.largest if law else None,
-        "spread": p.spread, "k": p.k, "temperature": p.star, "pass_at_k": p.best.pass_at_k,
-        "note": "" if p.star is not None else "every task passes at the best temperatures",
-    }  # fmt: skip
+    lost = "" if p.temperature is not None else "every task passes at the best temperatures"
+    return {**p._asdict(), "note": lost}
 
 
-def _cut(every: Sequence[Point], gamma: float) -> Iterator[Said]:
+def _cut(every: Sequence[Point]) -> Iterator[Said]:
     """Where power laws of tasks are cut off."""
-    ends = sorted({(p.largest, p.spread) for p in every if p.family == "power-law"})
-    if ends:
-        largest, spreads = zip(*(ends if len(ends) < 4 else (ends[0], ends[-1])), strict=True)
-        between = ", " if len(ends) < 4 else " to "
+    cut = sorted({(p.largest, p.spread, p.gamma) for p in every if p.largest is not None})
+    if cut:
+        ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
         yield CUT_POWER_LAW(
-            gamma=f"{gamma:g}", largest=between.join(f"{c:,}" for c in largest),
-            spreads=between.join(f"{s:.4g}" for s in spreads),
+            gamma=f"{cut[0][2]:g}", largest=between.join(f"{c:,}" for c, _, _ in ends),
+            spreads=between.join(f"{spread:.4g}" for _, spread, _ in ends),
         )  # fmt: skip
 
 
 def _report(
     sections: tuple[Section[Any], ToyPoints],
-    rows: Rows,
+    rows: Sequence[Mapping[str, Any]],
     messages: Sequence[Said],
     draw: Callable[[Sequence[Point]], tuple[Plot, ...]],
-    **asked: str,
+    asked: Mapping[str, str],
 ) -> Report:
     """The report of two sections, the second one in full only, and the tidy rows."""
-    fields = [c for c in ToyData.columns if any(c.name in row for row in rows)]
+    points = sections[1].records
+    gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
-        data=Table(
-            tuple(Column(c.name) for c in fields),
-            tuple(tuple(row.get(c.name) for c in fields) for row in rows),
-        ),
+        data=ToyData(NO_STUDY, rows).data(),
         context=f"{_CONTEXT} · {VERSION}",
         details="exact sums",
         messages=tuple(messages),
-        signature={"passk": __version__, **asked},
-        draw=lambda: draw(sections[1].records),
+        signature={"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
+        draw=lambda: draw(points),
         answer=tuple(sections[0].answer()),
     )
 
@@ -244,21 +241,20 @@ def toy_report(
     tasks.  gamma : of the power law.  ks : each ≥ 1.
     Errors: ParameterError for what the model does not have.
     """
-    sets = [points(f, family_of_spread(f, s, gamma), ks) for f in families for s in spreads]
+    sets = [points(f, family_of_spread(f, s, gamma), ks, gamma) for f in families for s in spreads]
     every = [p for each in sets for p in each]
-    messages = [*_cut(every, gamma)]
-    lost = [p for p in every if p.star is None]
+    messages = [*_cut(every)]
+    lost = [p for p in every if p.temperature is None]
     if lost:
         first = min(lost, key=lambda p: p.k)
         messages.append(
             NOTHING_TO_CHOOSE(lost=len(lost), points=len(every), k=first.k, family=first.family,
                               spread=f"{first.spread:.4g}")
         )  # fmt: skip
-    return _report(
-        (BestByK(NO_STUDY, sets), ToyPoints(NO_STUDY, every)), [_row(p, gamma) for p in every],
-        messages, _charts, toy=",".join(families), spread=",".join(f"{s:g}" for s in spreads),
-        k=",".join(map(str, ks)), **_gamma(families, gamma),
-    )  # fmt: skip
+    asked = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
+             "k": ",".join(map(str, ks))}  # fmt: skip
+    sections = BestByK(NO_STUDY, sets), ToyPoints(NO_STUDY, every)
+    return _report(sections, [_row(p) for p in every], messages, _charts, asked)
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
@@ -267,52 +263,39 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     The grid is scales 2⁰ … 2⁹ (of a power law: the spreads it has among these) and k = 2 … 16, 32,
     64, … 16384; points with 0.03 < pass@k < 0.98 are kept, of a power law those with k > 20.
     """
-    sets = [points(family, tasks, GRID_KS) for family in families for tasks in grid(family, gamma)]
-    every = [p for each in sets for p in each]
-    kept = [p for p in every if p.kept]
+    every: list[Point] = []
     lines = []
     for family in families:
-        own = [p for p in kept if p.family == family]
-        fit = scaling_fit(
-            [p.k for p in own], [p.spread for p in own], [p.best.temperature for p in own]
-        )
-        lines.append(Regression(family, "exact sums", fit))
+        own = [p for tasks in grid(family, gamma) for p in points(family, tasks, GRID_KS, gamma)]
+        every += own
+        law = np.array([(p.k, p.spread, p.temperature) for p in own if p.kept], dtype=np.float64)
+        fit = scaling_fit(*law.reshape(-1, 3).T)
+        lines.append(Regression(family, own[0].gamma, "exact sums", fit))
         if family in _ARTICLE:
-            lines.append(Regression(family, "article", _ARTICLE[family]))
-    rows: list[dict[str, Cell]] = [
-        {
-            "fact": "regression", "family": line.family, "source": line.source, "note": "",
-            "gamma": gamma if line.family == "power-law" else None, "factor": line.fit.factor,
-            "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent,
-            "r2": line.fit.r2, "points": line.fit.points or None,
-        }
-        for line in lines
-    ]  # fmt: skip
-    rows += [{**_row(p, gamma), "fact": "point", "kept": p.kept, "source": ""} for p in every]
+            lines.append(Regression(family, own[0].gamma, "article", _ARTICLE[family]))
+    rows: list[dict[str, Any]] = [
+        {"fact": "regression", "note": "", **line._asdict(), **line.fit._asdict()} for line in lines
+    ]
+    rows += [{**_row(p), "fact": "point", "kept": p.kept, "source": ""} for p in every]
     messages = [SCALES_OF_GRID()] if "exponential" in families else []
     spreads = {p.spread for p in every if p.family == "power-law"}
     if spreads:
-        messages += _cut(every, gamma)
+        messages += _cut(every)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
-    return _report(
-        (Regressions(NO_STUDY, lines), ToyPoints(NO_STUDY, kept)), rows, messages, _fit_charts,
-        toy=",".join(families), fit="the article's grid", **_gamma(families, gamma),
-    )  # fmt: skip
-
-
-def _gamma(families: Sequence[str], gamma: float) -> dict[str, str]:
-    return {"gamma": f"{gamma:g}"} if "power-law" in families else {}
+    sections = Regressions(NO_STUDY, lines), ToyPoints(NO_STUDY, [p for p in every if p.kept])
+    asked = {"toy": ",".join(families), "fit": "the article's grid"}
+    return _report(sections, rows, messages, _fit_charts, asked)
 
 
 def _charts(every: Sequence[Point]) -> tuple[Plot, ...]:
     """T* and pass@k there, over k."""
     several = len({p.family for p in every}) > 1
     rows = [
-        {"k": p.k, "T*": p.star or None, "pass@k at T*": p.best.pass_at_k,
+        {"k": p.k, "T*": p.temperature or None, "pass@k at T*": p.pass_at_k,
          "tasks": f"{p.family}, s = {p.spread:.4g}" if several else f"s = {p.spread:.4g}"}
         for p in every
     ]  # fmt: skip
-    frozen = sum(p.star == 0 for p in every)
+    frozen = sum(p.temperature == 0 for p in every)
     absent = f"T* = 0 at {plural(frozen, 'point')}, which a logarithmic axis cannot show"
     title = "toy model" if several else f"toy model, {every[0].family} tasks"
     star = curves(
@@ -333,7 +316,7 @@ def _fit_charts(inside: Sequence[Point]) -> tuple[Plot, ...]:
     fourfold = {1 << i for i in range(0, 15, 2)}
     for family in dict.fromkeys(p.family for p in inside):
         rows = [
-            {"k": p.k, "spread": float(f"{p.spread:.4g}"), "T*": p.best.temperature,
+            {"k": p.k, "spread": float(f"{p.spread:.4g}"), "T*": p.temperature,
              "s": f"s = {p.spread:.4g}", "of k": f"k = {p.k}"}
             for p in inside
             if p.family == family
