@@ -7,21 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Floats
 from passk_cli.inference.intervals import GUARDED, GUARDED_T, METHODS, TANGO, check
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Limits
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.lead import attempts_agree, on_shared_tasks, resampled_means
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
-
-Draws = NDArray[np.float64]
 
 USUAL = {
     NEW_TASKS: ("guard", "percentile", "bca", "t"),
@@ -34,24 +31,24 @@ class Distribution:
     """A model × metric: its draws and what follows from them.
 
     estimates : its mean with the limits of each method.
-    leads : share of the draws in which the model is first at this metric (in its group), ties
-        shared; None where attempts differ between the models.
+    rivals : how many models (of its group) have the metric.  shared, every : tasks that all of
+        these have, and that some has.
+    leads : share of the draws in which the model is first among them, ties shared; None where
+        attempts differ between them.
     """
 
     values: TaskValues
-    draws: Draws
+    draws: Floats
     estimates: tuple[Fact, ...]
+    rivals: int = 1
+    shared: int = 0
+    every: int = 0
     leads: float | None = None
 
     @property
     def series(self) -> Series:
         """The model and its groups."""
         return self.values.series
-
-    @property
-    def rivals(self) -> tuple[object, ...]:
-        """The metric and the group, which models that are compared share."""
-        return (self.values.metric, *self.values.series[1:])
 
     @property
     def bias(self) -> float:
@@ -68,13 +65,6 @@ class Distribution:
         """Shares of the variance from tasks and from attempts; None where unknown."""
         within = self.values.share_within
         return (None if within is None else 1 - within), within
-
-    def limits(self, method: str) -> Limits | None:
-        """The limits that a method gives."""
-        for fact in self.estimates:
-            if fact.method == method:
-                return Limits(fact.estimate.low, fact.estimate.high, fact.flaw)
-        return None
 
     @property
     def facts(self) -> Iterator[Fact]:
@@ -113,70 +103,48 @@ def distributions(
     methods : of intervals.  kind : of the weights of resamples.
     """
     confidence = study.confidence
+    fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.there]
-    draws = _draws(estimable, confidence, kind)
-    distributions = []
-    for rates, means in zip(estimable, draws, strict=True):
-        suitable = applicable(rates.metric, methods, confidence)
-        estimates = (study.fact(rates, replace(confidence, interval=method)) for method in suitable)
-        distributions.append(Distribution(rates, means, tuple(estimates)))
-    return _with_leads(distributions, confidence, kind)
-
-
-def _draws(values: Sequence[TaskValues], confidence: Confidence, kind: str) -> list[Draws]:
-    """Draws of each number; numbers over the same tasks share the weights of tasks."""
-    if confidence.population != NEW_TASKS:
-        return [rates.attempt_draws(confidence) for rates in values]
-    together: dict[bytes, list[int]] = {}
-    for i, rates in enumerate(values):
-        together.setdefault(rates.tasks.tobytes(), []).append(i)
-    draws: dict[int, Draws] = {}
-    for places in together.values():
-        means = resampled_means([values[i] for i in places], confidence, kind)
-        draws |= dict(zip(places, means.T, strict=True))
-    return [draws[i] for i in range(len(values))]
-
-
-def _with_leads(
-    distributions: Sequence[Distribution], confidence: Confidence, kind: str
-) -> list[Distribution]:
-    """Distributions with the share of the draws in which each is first in its group at its metric.
-
-    None where attempts differ between models: see `lead.attempts_agree`.
-    """
-    leads: dict[int, float] = {}
-    for places in rivals_of(distributions).values():
-        models = [distributions[i].values for i in places]
-        if len(places) < 2 or not attempts_agree(models):
-            continue
-        draws = np.stack([distributions[i].draws for i in places], axis=1)
-        if confidence.population == NEW_TASKS and len({m.tasks.tobytes() for m in models}) > 1:
-            shared = on_shared_tasks(models)
-            if not len(shared[0].tasks):
-                continue
-            draws = resampled_means(shared, confidence, kind)
-        leads |= dict(zip(places, lead_shares(draws).tolist(), strict=True))
-    return [replace(d, leads=leads.get(i)) for i, d in enumerate(distributions)]
-
-
-def rivals_of(distributions: Sequence[Distribution]) -> dict[tuple[object, ...], list[int]]:
-    """Metric and group → the places of the distributions that are compared with each other."""
-    rivals: dict[tuple[object, ...], list[int]] = {}
-    for i, d in enumerate(distributions):
-        rivals.setdefault(d.rivals, []).append(i)
-    return rivals
+    # Numbers over the same tasks share the weights of tasks.
+    together: dict[bytes, list[TaskValues]] = {}
+    rivals: dict[object, list[TaskValues]] = {}
+    for rates in estimable:
+        together.setdefault(rates.tasks.tobytes(), []).append(rates)
+        rivals.setdefault((rates.metric, *rates.series[1:]), []).append(rates)
+    draws: dict[int, Floats] = {}
+    for of_tasks in together.values():
+        if fixed:
+            draws |= {id(rates): rates.attempt_draws(confidence) for rates in of_tasks}
+        else:
+            means = resampled_means(of_tasks, confidence, kind)
+            draws |= dict(zip(map(id, of_tasks), means.T, strict=True))
+    records = {}
+    for models in rivals.values():
+        own = np.stack([draws[id(rates)] for rates in models], axis=1)
+        shared = on_shared_tasks(models)
+        tasks = len(shared[0].tasks)
+        every = len(np.unique(np.concatenate([rates.tasks for rates in models])))
+        leads: list[float | None] = [None] * len(models)
+        if len(models) > 1 and attempts_agree(models) and (fixed or tasks):
+            means = own if fixed or tasks == every else resampled_means(shared, confidence, kind)
+            leads = list(lead_shares(means).tolist())
+        for rates, share in zip(models, leads, strict=True):
+            suitable = applicable(rates.metric, methods, confidence)
+            limited = (study.fact(rates, replace(confidence, interval=name)) for name in suitable)
+            records[id(rates)] = Distribution(
+                rates, draws[id(rates)], tuple(limited), len(models), tasks, every, share
+            )
+    return [records[id(rates)] for rates in estimable]
 
 
 def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[str, Any]:
     """The draws as columns: resample, model, groups, metric, value; one row per draw."""
-    count = len(distributions[0].draws) if distributions else 0
-
-    def repeated(texts: list[str]) -> NDArray[np.object_]:
-        return np.repeat(np.array(texts, dtype=object), count)
-
-    columns: dict[str, Any] = {"resample": np.tile(np.arange(count), len(distributions))}
-    for place, name in enumerate(("model", *counts.group_names)):
-        columns[name] = repeated([d.values.series[place] for d in distributions])
-    columns["metric"] = repeated([d.values.metric.name for d in distributions])
-    draws = [d.draws for d in distributions]
-    return {**columns, "value": np.concatenate(draws) if draws else np.empty(0)}
+    draws = np.stack([d.draws for d in distributions]) if distributions else np.empty((0, 0))
+    names = ("model", *counts.group_names, "metric")
+    texts = [(*d.series, d.values.metric.name) for d in distributions]
+    table = np.array(texts, dtype=object).reshape(-1, len(names))
+    return {
+        "resample": np.tile(np.arange(draws.shape[1]), len(draws)),
+        **dict(zip(names, np.repeat(table, draws.shape[1], axis=0).T, strict=True)),
+        "value": draws.ravel(),
+    }

@@ -25,29 +25,18 @@ class BootstrapOptions:
     Example: passk bootstrap sample_data/tau_airline.csv --weights dirichlet --draws draws.csv
     """
 
-    interval: Annotated[
-        tuple[str, ...],
-        Option(
-            "--interval",
-            "METHODS|all",
-            "Intervals side by side, e.g. guard,bca,t.",
-            parse=split,
-            detail="There are guard, percentile, bca, basic, gaffke, jeffreys and t; all: every"
-            " one.",
-        ),
-    ] = ()
-    weights: Annotated[
-        str,
-        Option(
-            "--weights",
-            help="Ordinary or Bayesian bootstrap",
-            choices=("multinomial", "dirichlet"),
-        ),
-    ] = "multinomial"
-    draws: Annotated[
-        str | None,
-        Option("--draws", "FILE", "Write the draws: .csv, .jsonl or .parquet.", file="written"),
-    ] = None
+    # fmt: off
+    interval: Annotated[tuple[str, ...], Option(
+        "--interval", "METHODS|all", "Intervals side by side, e.g. guard,bca,t.", parse=split,
+        detail="There are guard, percentile, bca, basic, gaffke, jeffreys and t; all: every one.",
+    )] = ()
+    weights: Annotated[str, Option(
+        "--weights", help="Ordinary or Bayesian bootstrap", choices=("multinomial", "dirichlet"),
+    )] = "multinomial"
+    draws: Annotated[str | None, Option(
+        "--draws", "FILE", "Write the draws: .csv, .jsonl or .parquet.", file="written",
+    )] = None
+    # fmt: on
 
 
 COMMAND = Command(

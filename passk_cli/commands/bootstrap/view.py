@@ -13,7 +13,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Limits, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import numbers_of_models, plural, series_name
 from passk_cli.study.distribution import (
@@ -22,7 +22,6 @@ from passk_cli.study.distribution import (
     choose_methods,
     distributions,
     draw_columns,
-    rivals_of,
 )
 from passk_cli.study.extremes import bare, range_of
 from passk_cli.study.fact import Fact
@@ -69,44 +68,30 @@ class Distributions(Section[Distribution]):
     metric: Metric | None = None
 
     columns = (
-        MODEL,
-        GROUPS,
-        Column(
-            "estimate", "share", meaning="Mean over tasks.",
-            cell=lambda d: Estimate(d.values.mean, share=d.values.metric.unit == "share"),
-        ),
-        Column(
-            "bias", "fine", name="bias", shown=FULL,
-            meaning="Mean of the resamples minus the estimate.",
-            cell=lambda d, unit: d.bias, across=lambda section: section.units("fine"),
-            units=lambda section, unit: unit,
-        ),
-        Column(
-            "se", "fine", shown=FULL, meaning="Standard deviation of the resamples.",
-            cell=lambda d, unit: d.se, across=lambda section: section.units("fine"),
-            units=lambda section, unit: unit,
-        ),
-        Column(
-            "{0}", "share", meaning="Limits of the {0} interval.", example="METHOD",
-            cell=lambda d, method: d.limits(method), across=lambda section: section.applicable,
-            units=lambda section, method: section.units("share")[0],
-        ),
-        Column(
-            "first in resamples", "share", name="leads", shown=FULL,
-            meaning="Share of the resamples in which the model comes first (ties split); no test,"
-            " and not the probability of being best.",
-            cell=lambda d: d.leads,
-            where=lambda section: any(d.leads is not None for d in section.records),
-        ),
-        Column(
-            "from tasks", "share", name="share_tasks", shown=FULL,
-            meaning="Share of the variance between tasks.", cell=lambda d: d.shares[0],
-        ),
-        Column(
-            "from attempts", "share", name="share_attempts", shown=FULL,
-            meaning="Share of the variance between attempts at one task.",
-            cell=lambda d: d.shares[1],
-        ),
+        MODEL, GROUPS,
+        Column("estimate", "share", meaning="Mean over tasks.",
+               cell=lambda d: Estimate(d.values.mean, share=d.values.metric.unit == "share")),
+        Column("bias", "fine", name="bias", shown=FULL, cell=lambda d, unit: d.bias,
+               across=lambda section: section.units("fine"), units=lambda section, unit: unit,
+               meaning="Mean of the resamples minus the estimate."),
+        Column("se", "fine", shown=FULL, cell=lambda d, unit: d.se,
+               across=lambda section: section.units("fine"), units=lambda section, unit: unit,
+               meaning="Standard deviation of the resamples."),
+        Column("{0}", "share", meaning="Limits of the {0} interval.", example="METHOD",
+               cell=lambda d, method: next(
+                   (Limits(fact.estimate.low, fact.estimate.high, fact.flaw)
+                    for fact in d.estimates if fact.method == method), None),
+               across=lambda section: section.applicable,
+               units=lambda section, method: section.units("share")[0]),
+        Column("first in resamples", "share", name="leads", shown=FULL, cell=lambda d: d.leads,
+               where=lambda section: any(d.leads is not None for d in section.records),
+               meaning="Share of the resamples in which the model comes first (ties split); no"
+               " test, and not the probability of being best."),
+        Column("from tasks", "share", name="share_tasks", shown=FULL, cell=lambda d: d.shares[0],
+               meaning="Share of the variance between tasks."),
+        Column("from attempts", "share", name="share_attempts", shown=FULL,
+               cell=lambda d: d.shares[1],
+               meaning="Share of the variance between attempts at one task."),
     )  # fmt: skip
 
     @property
@@ -124,7 +109,6 @@ class Distributions(Section[Distribution]):
         return (share if unit == "share" else unit,)
 
     def facts(self) -> list[Fact]:
-        """A row per number and method."""
         return [fact for d in self.records for fact in d.facts]
 
     def tables(self) -> Iterator[Table]:
@@ -145,46 +129,57 @@ class Distributions(Section[Distribution]):
         if not self.records:
             yield range_of(self.lines[:1], self.study.counts.group_names)
             return
-        gaps = [gap for d in self.records for gap in _gaps(d)]
-        first = self.records[0]
-        share = first.values.metric.unit == "share"
+        gaps = []
+        for d in self.records:
+            bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
+            for end in ("low", "high"):
+                limits = [float(getattr(fact.estimate, end)) for fact in bounded]
+                if len(bounded) > 1:
+                    least, most = limits.index(min(limits)), limits.index(max(limits))
+                    gaps.append((limits[most] - limits[least], d, bounded[least], bounded[most]))
         if not gaps:
+            first = self.records[0]
             number = first.estimates[0]
             yield (
                 f"{first.values.metric.name} of {first.values.name} is ", bare(number.estimate),
-                f" ({number.method}), with standard error ", Estimate(first.se, share=share), ".",
+                f" ({number.method}), with standard error ",
+                Estimate(first.se, share=first.values.metric.unit == "share"), ".",
             )  # fmt: skip
             return
         # Of gaps equal but for rounding, the first.
-        gap, widest, low, high = max(gaps, key=lambda each: round(each[0], 12))
+        gap, widest, *ends = max(gaps, key=lambda each: round(each[0], 12))
         if gap <= ROUNDING:
             yield ("The method does not matter: all intervals are equal.",)
             return
+        share = widest.values.metric.unit == "share"
+        unit = Column("", "share" if share else "score")
+        low, high = ((Limits(f.estimate.low, f.estimate.high), unit) for f in ends)
         yield (
-            "The method changes a limit by at most ",
-            Estimate(gap, share=widest.values.metric.unit == "share"),
-            f" ({widest.values.metric.name} of {widest.values.name}: {low.method} ",
-            _limits(low), f", {high.method} ", _limits(high), ").",
+            "The method changes a limit by at most ", Estimate(gap, share=share),
+            f" ({widest.values.metric.name} of {widest.values.name}: {ends[0].method} ", low,
+            f", {ends[1].method} ", high, ").",
         )  # fmt: skip
 
+    @property
+    def drawn(self) -> str:
+        """What a resample draws."""
+        return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
+
     def context(self) -> Iterator[str]:
-        """Tasks, attempts, resamples and level."""
         confidence = self.study.confidence
         yield self.study.sizes(self.lines)
-        yield f"{confidence.resamples:,} resamples of {_drawn(confidence.population)}"
+        yield f"{confidence.resamples:,} resamples of {self.drawn}"
         yield f"{100 * confidence.level:g} %"
         if len({d.values.metric for d in self.records}) > 1:
             yield "all metrics: --full"
 
     def details(self) -> Iterator[str]:
-        """Weights, seed and clusters of the resamples."""
         confidence = self.study.confidence
         yield f"{self.kind} weights, seed {confidence.seed}"
         yield f"clustered by {confidence.cluster}" if confidence.cluster else ""
 
     def messages(self) -> Iterator[Said]:
-        """Intervals that are left out or particular, and what first in resamples rests on."""
-        confidence, records = self.study.confidence, self.records
+        confidence = self.study.confidence
         metrics = [
             metric.name
             for metric in self.study.metrics
@@ -193,25 +188,21 @@ class Distributions(Section[Distribution]):
         if metrics:
             yield WITHOUT_BOUNDS(metrics=metrics, methods=[m for m in self.methods if m in GUARDED])
         flawed: dict[str, list[Fact]] = {}
-        for fact in (fact for d in records for fact in d.estimates if fact.flaw):
+        for fact in (fact for d in self.records for fact in d.estimates if fact.flaw):
             flawed.setdefault(fact.flaw, []).append(fact)
         for flaw, facts in flawed.items():
             pairs = dict.fromkeys((fact.name, series_name(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
             numbers = numbers_of_models(list(pairs))
             yield PARTICULAR(methods=methods, numbers=numbers, flaw=flaw)
-        rivals = [[records[place] for place in places] for places in rivals_of(records).values()]
-        lost: dict[tuple[str, int, int], list[str]] = {}
-        for models in rivals:
-            tasks = [set(d.values.tasks.tolist()) for d in models if d.leads is not None]
-            if confidence.population == NEW_TASKS and tasks:
-                every, shared = len(set.union(*tasks)), len(set.intersection(*tasks))
-                cause = " ".join(models[0].series[1:]), shared, every
-                if shared < every:
-                    lost.setdefault(cause, []).append(models[0].values.metric.name)
-        for (group, shared, every), names in lost.items():
-            yield FEWER_SHARED(metrics=names, shared=shared, group=group, every=every)
-        if any(d.leads is None for models in rivals if len(models) > 1 for d in models):
+        fewer: dict[tuple[str, int, int], dict[str, None]] = {}
+        for d in self.records:
+            if d.leads is not None and d.shared < d.every and self.drawn == "tasks":
+                size = " ".join(d.series[1:]), d.shared, d.every
+                fewer.setdefault(size, {})[d.values.metric.name] = None
+        for (group, shared, every), names in fewer.items():
+            yield FEWER_SHARED(metrics=list(names), shared=shared, group=group, every=every)
+        if any(d.leads is None and d.rivals > 1 for d in self.records):
             yield UNEQUAL_ATTEMPTS()
 
     def plots(self) -> tuple[Plot, ...]:
@@ -220,48 +211,28 @@ class Distributions(Section[Distribution]):
             return ()
         first = {d.series: d for d in reversed(self.records)}
         series = sorted(first, key=lambda each: (-first[each].values.mean, each))
-        place = {(d.series, d.values.metric): d for d in self.records}
+        metrics = list(self.study.metrics)
         rows = [
             {
-                "model": d.values.name, "metric": metric.name, "draws": d.draws,
+                "model": d.values.name, "metric": d.values.metric.name, "draws": d.draws,
                 "estimate": d.estimates[0].estimate.value, "low": d.estimates[0].estimate.low,
                 "high": d.estimates[0].estimate.high,
             }
-            for metric in self.study.metrics
-            for each in series
-            for d in [place.get((each, metric))]
-            if d is not None
+            for d in sorted(
+                self.records,
+                key=lambda d: (metrics.index(d.values.metric), series.index(d.series)),
+            )
         ]  # fmt: skip
         confidence = self.study.confidence
         subtitle = (
             f"{self.study.sizes(self.lines)} · {plural(confidence.resamples, 'resample')} of"
-            f" {_drawn(confidence.population)} · {100 * confidence.level:g} % {self.methods[0]}"
-            " intervals"
+            f" {self.drawn} · {100 * confidence.level:g} % {self.methods[0]} intervals"
         )
         chart = densities(
             rows, label="model", draws="draws", value="estimate", low="low", high="high",
             facet="metric", title="Bootstrap distributions", subtitle=subtitle,
         )  # fmt: skip
         return (chart,)
-
-
-def _drawn(population: str) -> str:
-    return "tasks" if population == NEW_TASKS else "attempts"
-
-
-def _gaps(d: Distribution) -> Iterator[tuple[float, Distribution, Fact, Fact]]:
-    """The largest difference of a lower, and of an upper, limit between methods, and the two."""
-    bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
-    for end in ("low", "high"):
-        limits = [float(getattr(fact.estimate, end)) for fact in bounded]
-        if len(bounded) > 1:
-            least, most = limits.index(min(limits)), limits.index(max(limits))
-            yield limits[most] - limits[least], d, bounded[least], bounded[most]
-
-
-def _limits(fact: Fact) -> tuple[Cell, Column]:
-    unit = "share" if fact.estimate.share else "score"
-    return Limits(fact.estimate.low, fact.estimate.high), Column("", unit)
 
 
 class Bootstrap(Question, BootstrapOptions):

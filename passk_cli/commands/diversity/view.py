@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -75,45 +76,41 @@ class Solutions(Numbers):
 
     columns = (
         MODEL, GROUPS,
-        replace(NUMBER, across=lambda section: section.largest,
+        replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == ALWAYS],
                 example=Number("distinct@K, distinct-correct@K, duplicates",
                                "Different solutions, different passing solutions and the share of"
                                " repeats among K attempts, K the largest.", "score")),
-        replace(NUMBER, across=lambda section: section.others, shown=FULL,
+        replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == FULL],
+                shown=FULL,
                 example=Number("distinct, effective",
                                "Different solutions of all attempts, and 1 / probability that two"
                                " attempts agree; of passing solutions too.", "score")),
     )  # fmt: skip
     compared: str = ""
 
-    @property
-    def largest(self) -> list[Number]:
+    @cached_property
+    def top(self) -> tuple[str, str, str]:
         """The numbers at the largest k that has one, and the duplicates."""
         kinds = [fact for fact in self.facts() if fact.name.startswith(DISTINCT)]
         valued = [fact for fact in kinds if fact.estimate.value is not None]
         k = max(fact.k or 0 for fact in valued or kinds)
-        names = (f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates")
-        return [number._replace(shown=ALWAYS) for number in self.explained if number.name in names]
+        return f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates"
 
-    @property
-    def others(self) -> list[Number]:
-        """The numbers at other k, and those of all attempts."""
-        names = {number.name for number in self.largest}
-        return [n._replace(shown=FULL) for n in self.explained if n.name not in names]
-
-    @property
-    def explained(self) -> list[Number]:
-        """The numbers of solutions, in their order, each with its meaning."""
+    @cached_property
+    def numbers(self) -> list[Number]:
+        """The numbers of solutions, in their order; those at other k only with --full."""
         return [
-            number._replace(meaning=_MEANINGS.get(number.name, number.meaning))
-            for number in self.numbers
+            Number(
+                number.name, _MEANINGS.get(number.name, number.meaning), number.unit,
+                ALWAYS if number.name in self.top else FULL,
+            )
+            for number in super().numbers
             if number.name.startswith((DISTINCT, CORRECT)) or number.name in _MEANINGS
-        ]
+        ]  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """How many solutions differ; of one model, and how many of them are correct."""
-        groups, names = self.study.counts.group_names, [n.name for n in self.largest]
-        different, correct = ([row.numbers[n] for row in self.records] for n in names[:2])
+        groups = self.study.counts.group_names
+        different, correct = ([row.numbers[n] for row in self.records] for n in self.top[:2])
         if len(different) > 1 or different[0].estimate.value is None:
             yield range_of(different, groups)
             return
@@ -124,13 +121,11 @@ class Solutions(Numbers):
         )  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        """Tasks and attempts, how certain the numbers are, and when two solutions are one."""
-        yield self.study.sizes(row.numbers[f.name] for row in self.records for f in self.largest)
+        yield self.study.sizes(row.numbers[name] for row in self.records for name in self.top)
         yield self.study.confidence.words()
         yield f"compared {self.compared}"
 
     def messages(self) -> Iterator[Said]:
-        """Gains without variety, and what qualifies the numbers."""
         metrics = [row.numbers[m.name] for row in self.records for m in self.study.metrics]
         short = [fact for fact in metrics if fact.name.startswith((DISTINCT, CORRECT))]
         yield from self.study.messages(metrics, short=short)
@@ -172,7 +167,7 @@ class Gain(NamedTuple):
     k: int
     row: SeriesRow
 
-    def at_k(self, family: str) -> Estimate:
+    def at(self, family: str) -> Estimate:
         """The number of a family at this k."""
         return self.row.numbers[f"{family}@{self.k}"].estimate
 
@@ -187,24 +182,20 @@ class VarietyOfGains(Section[Gain]):
         MODEL, GROUPS,
         Column("k", "count", meaning="Number of attempts.", cell=lambda gain: gain.k),
         Column("pass@k", "share", meaning="Probability that at least one of k attempts passes.",
-               cell=lambda gain: gain.at_k("pass").value),
-        Column("gain", "share", meaning="pass@k − pass@1.", cell=lambda gain: gain.at_k("gain")),
+               cell=lambda gain: gain.at("pass").value),
+        Column("gain", "share", meaning="pass@k − pass@1.", cell=lambda gain: gain.at("gain")),
         Column("variety", "score", meaning="distinct@k, tasks weighted by their gain.",
-               cell=lambda gain: gain.at_k("variety").value),
+               cell=lambda gain: gain.at("variety").value),
         Column("least", "score",
                meaning="The variety of one solution that passes and one that fails.",
-               cell=lambda gain: gain.at_k("least variety").value),
+               cell=lambda gain: gain.at("least variety").value),
         Column("distinct-pass@k", "share",
                meaning="Probability that one of k different solutions passes.",
-               cell=lambda gain: gain.at_k("distinct-pass").value),
-        Column("flag", cell=lambda gain: gain.at_k("variety").reason,
+               cell=lambda gain: gain.at("distinct-pass").value),
+        Column("flag", cell=lambda gain: gain.at("variety").reason,
                meaning="little variety: a gain whose interval lies above 0, and whose variety is at"
                " most a tenth above the least."),
     )  # fmt: skip
-
-
-# distinct@1 is 1 for everyone.
-USUAL_K = (2, 10, 100)
 
 
 _FORMS = {"none": "as text", "space": "with single spaces", "python": "as Python"}
@@ -256,5 +247,6 @@ def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:
             "no model has two attempts at every task, and diversity needs them; make more attempts",
             name="too-few-attempts",
         )
-    usual = {k for k in USUAL_K if k <= most}
-    return tuple(sorted(usual if len(usual) == len(USUAL_K) else usual | {max(most // 2, 2), most}))
+    # distinct@1 is 1 for everyone.
+    usual = {k for k in (2, 10, 100) if k <= most}
+    return tuple(sorted(usual if len(usual) == 3 else usual | {max(most // 2, 2), most}))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.tasks import ROWS, TasksOptions
+from passk_cli.commands.tasks import TasksOptions
 from passk_cli.commands.tasks.flips import (
     NO_TASK_SIGNIFICANT,
     SIGNIFICANT_TOGETHER,
@@ -69,6 +69,8 @@ __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
 # Columns of a terminal for names of tasks; rows of one table by passes.
 _WIDE, _MOST_ROWS = 50, 11
+# Rows of another table without --full.
+_ROWS = 12
 # Columns of a screen.
 _SCREEN = 100
 # Cells of a heat map across, and in all; the fewest across.
@@ -330,7 +332,7 @@ def classes_report(study: Study, rows: int, rate: float | None) -> Report:
     """How many tasks are flaky, and each of them; or which pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    tasks = TaskList(study, facts_by_task(study, rate), rate, first=rows or (ROWS if rate else 0))
+    tasks = TaskList(study, facts_by_task(study, rate), rate, first=rows or (_ROWS if rate else 0))
     sections: list[Section[Any]] = [tasks]
     groups = task_rates(study.counts)
     if not rate and not tasks.several:
@@ -572,9 +574,8 @@ def suspects_report(study: Study, rows: int) -> Report:
 class EachTask(Question, TasksOptions):
     """The question of `passk tasks`."""
 
-    sections = (
-    PassesOfTasks, FlakyModels, TaskList, FlippedPairs, ComparedTasks, MatrixOfModels, SuspectTasks,
-)  # fmt: skip
+    sections = (PassesOfTasks, FlakyModels, TaskList, FlippedPairs, ComparedTasks, MatrixOfModels,
+                SuspectTasks)  # fmt: skip
 
     unbounded: ClassVar[str] = (
         "whether a task is flaky changes with each missing outcome that passes or fails"
@@ -618,10 +619,11 @@ class EachTask(Question, TasksOptions):
 
     def report(self, study: Study) -> Report:
         """The view that was asked for."""
+        first = self.rows or _ROWS
         if self.against is not None:
-            return flips_report(study, self.rows or ROWS)
+            return flips_report(study, first)
         if self.suspects:
-            return suspects_report(study, self.rows or ROWS)
+            return suspects_report(study, first)
         if self.matrix:
-            return matrix_report(study, self.rows or ROWS)
+            return matrix_report(study, first)
         return classes_report(study, self.rows or 0, self.always)
