@@ -1,4 +1,4 @@
-"""Files at addresses that Spark reads: which there are, and how each of them begins.
+"""Files that Spark reads: what it calls them, which there are at an address, how each begins.
 
 Spark's own readers look, here and over Spark Connect alike.  What a file begins with is kept in a
 copy, by which it is recognised as any other file; its rows stay where they are.
@@ -7,33 +7,39 @@ copy, by which it is recognised as any other file; its rows stay where they are.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from passk_cli.errors import DataError
 from passk_cli.files import remote
 from passk_cli.files.arguments import expand, given_twice, is_result, opening_of, split_label
 from passk_cli.files.source import HEAD_BYTES, SUFFIXES, Shared, Source, packing_by
-from passk_cli.files.spark.errors import PATTERN, explained
-from passk_cli.files.spark.paths import PACKED, given, literal, path_of, plain
-from passk_cli.files.spark.rows import READ
-from passk_cli.files.spark.session import session, silent_warnings
+from passk_cli.files.spark.session import PATTERN, NotOnSpark, explained, session
 
 # How much of a file is looked at, and how many files are at a time.
 _LINES, _LINE_BYTES, _FILES = 256, 1 << 20, 64
 # Files of up to so many bytes in all are fetched to say where in them something is wrong.
 _WHOLE_BYTES = 1 << 28
+# How files are read: a folder key=value adds no column.
+READ = {"recursiveFileLookup": "true"}
 # A file is read from its first line to the last by one task, which stops early.
 _ONE_TASK = {
     "spark.sql.files.maxPartitionBytes": str(1 << 60),
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.shuffle.partitions": "1",
 }
+
+# What Spark takes for a pattern.
+_SIGNS = "\\{}[]*?"
+# Suffixes by which Spark unpacks.
+_SUFFIX = {"gzip": ".gz", "none": ""}
+PACKED = (".gz", ".zst", ".bz2", ".lz4", ".snappy", ".deflate")
 
 
 def gathered(
@@ -49,16 +55,16 @@ def gathered(
     here = [a for a in every if a not in far]
     sources = expand(here, spool, hidden) if here or not far else []
     spark = session(master) if far else None
-    found: list[Source] = []
+    others: list[Source] = []
     for argument in far:
         label, address = split_label(argument)
-        found += _at(spark, address, label, len(sources) + len(found))
+        others += _at(spark, address, label, len(sources) + len(others))
     names: set[str] = set()
-    for source in found:
+    for source in others:
         if source.name in names:
             raise given_twice(source.name)
         names.add(source.name)
-    return [*sources, *_with_heads(spark, found, spool)]
+    return [*sources, *_with_heads(spark, others, spool)]
 
 
 def changed(sources: Sequence[Source], master: str | None) -> Source | None:
@@ -77,7 +83,7 @@ def changed(sources: Sequence[Source], master: str | None) -> Source | None:
 def with_all_keys(source: Source, master: str | None) -> None:
     """Add a line of each set of keys that there is in a file of JSON lines to its copy."""
     spark = session(master)
-    with explained([source]), silent_warnings():
+    with explained([source]):
         lines = spark.read.options(**READ, lineSep="\n").text(given(source))
         keys = "array_join(json_object_keys(value), char(1))"
         every = lines.selectExpr(f"{keys} AS k", "value").where("k IS NOT NULL")
@@ -93,22 +99,21 @@ def whole(sources: Sequence[Source], master: str | None) -> list[Source] | None:
     size = sum(s.shared.size for s in far if s.shared is not None)
     if not far or size > _WHOLE_BYTES:
         return None
-    spark = session(master)
-    return [_whole(spark, source) if source.partial else source for source in sources]
-
-
-def _whole(spark: Any, source: Source) -> Source:
-    shared = source.shared
-    if shared is None:
-        return source
-    with explained([source]), silent_warnings():
-        if _is_parquet(shared.uri):
-            _write_parquet(spark.read.parquet(literal(shared.uri)).toArrow(), source.path)
-        else:
-            lines = _lines(spark, shared.uri).toArrow()
-            with open(source.path, "wb") as copy:
-                copy.writelines(line + b"\n" for line in lines.column(0).to_pylist())
-    return replace(source, shared=replace(shared, whole=True))
+    spark, copies = session(master), []
+    for source in sources:
+        if source.shared is None or not source.partial:
+            copies.append(source)
+            continue
+        with explained([source]):
+            if _is_parquet(source.shared.uri):
+                table = spark.read.parquet(literal(source.shared.uri)).toArrow()
+                _write_parquet(table, source.path)
+            else:
+                lines = _lines(spark, source.shared.uri).toArrow()
+                with open(source.path, "wb") as copy:
+                    copy.writelines(line + b"\n" for line in lines.column(0).to_pylist())
+        copies.append(replace(source, shared=replace(source.shared, whole=True)))
+    return copies
 
 
 def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]:
@@ -117,7 +122,7 @@ def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]
     if not remote.is_shared(address):
         s3 = f"write s3a{name[2:]}, or " if remote.scheme_of(address) == "s3" else ""
         problem = "fetched to this machine, which a cluster does not share"
-        raise DataError(name, problem, f"{s3}leave --engine spark out", name="not-on-spark")
+        raise NotOnSpark(name, problem, f"{s3}leave --engine spark out")
     pattern = any(sign in address for sign in PATTERN)
     files = sorted(_listed(spark, [address], name), key=lambda file: file.uri)
     itself = len(files) == 1 and path_of(files[0].uri) == _path(address)
@@ -129,13 +134,14 @@ def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]
         files = [file for file in files if is_result(file.uri)]
     if not files:
         if pattern:
-            raise DataError(
-                name, "no file matches", "is the pattern quoted and right?", name="no-such-file"
-            )
+            remedy = "is the pattern quoted and right?"
+            raise DataError(name, "no file matches", remedy, name="no-such-file")
         looked = f"looked for {', '.join(SUFFIXES)}"
         raise DataError(name, "no result files in this folder", looked, name="no-results")
-    for file in files:
-        _require_readable(file)
+    for uri in (unquote(file.uri) for file in files):
+        if uri.endswith(PACKED) and not uri.endswith(".gz"):
+            problem = f"Spark reads no {uri.rsplit('.', 1)[1]} here"
+            raise NotOnSpark(remote.name_of(uri), problem, "pack it as .gz")
     return [
         Source(
             "", name if itself else remote.name_of(unquote(file.uri)), label, "none", place + i,
@@ -151,16 +157,9 @@ def _path(address: str) -> str:
     return "/" + "/".join(part for part in path.split("/") if part)
 
 
-def _require_readable(file: Shared) -> None:
-    name = unquote(file.uri)
-    if name.endswith(PACKED) and not name.endswith(".gz"):
-        problem = f"Spark reads no {name.rsplit('.', 1)[1]} here"
-        raise DataError(remote.name_of(name), problem, "pack it as .gz", name="not-on-spark")
-
-
 def _listed(spark: Any, addresses: list[str], name: str) -> list[Shared]:
     """The files at addresses, by a reader of which only what is known without reading is asked."""
-    with explained([Source("", name, None, "none")]), silent_warnings():
+    with explained([Source("", name, None, "none")]):
         frame = spark.read.format("binaryFile").options(**READ).load(addresses)
         table = frame.selectExpr(
             "_metadata.file_path", "length", "unix_micros(modificationTime)"
@@ -205,7 +204,7 @@ def _begun(spark: Any, sources: Sequence[Source]) -> Iterator[Source]:
         start = b"\n".join(row["value"] for row in of_file) + b"\n" * bool(of_file)
         if packing_by(start) != "none":
             problem = f"it is packed with {packing_by(start)}, which Spark reads off the name"
-            raise DataError(source.name, problem, "rename it", name="not-on-spark")
+            raise NotOnSpark(source.name, problem, "rename it")
         Path(source.path).write_bytes(start)
         every = not of_file or len(of_file) == of_file[0]["every"] < _LINES
         shared = source.shared and replace(source.shared, whole=every)
@@ -214,7 +213,7 @@ def _begun(spark: Any, sources: Sequence[Source]) -> Iterator[Source]:
 
 def _first_lines(spark: Any, uris: Sequence[str], sources: Sequence[Source]) -> list[Any]:
     """The first lines of each file, of at most HEAD_BYTES and one line more."""
-    with explained(sources), silent_warnings(), _one_task(spark):
+    with explained(sources), _one_task(spark):
         frames = [
             _lines(spark, uri).selectExpr(
                 f"{place} AS file", "monotonically_increasing_id() AS line", "value"
@@ -253,7 +252,7 @@ def _one_task(spark: Any) -> Iterator[None]:
 def _write_schema(spark: Any, sources: Sequence[Source]) -> None:
     """Tables of Parquet without rows, with the columns that all files of a folder have together."""
     uris = [literal(s.shared.uri) for s in sources if s.shared is not None]
-    with explained(sources), silent_warnings():
+    with explained(sources):
         table = spark.read.options(**READ, mergeSchema="true").parquet(*uris).limit(0).toArrow()
     for source in sources:
         _write_parquet(table, source.path)
@@ -263,3 +262,74 @@ def _write_parquet(table: Any, path: str) -> None:
     from pyarrow import parquet
 
     parquet.write_table(table, path)
+
+
+def uri_of(path: str) -> str:
+    r"""URI of a file on this machine.
+
+    >>> uri_of("/runs/a {1}.jsonl")
+    'file:///runs/a \\{1\\}.jsonl'
+    """
+    return "file://" + _escaped(path)
+
+
+def literal(uri: str) -> str:
+    r"""Path for Spark's reader, from Spark's name of a file.
+
+    >>> literal("hdfs://host/a%20%7B1%7D.jsonl")
+    'hdfs://host/a \\{1\\}.jsonl'
+    """
+    return _escaped(unquote(uri))
+
+
+def given(source: Source) -> str:
+    """Path for Spark's reader of a source."""
+    return uri_of(source.path) if source.shared is None else literal(source.shared.uri)
+
+
+def paths_by(sources: Sequence[Source]) -> Callable[[str], str]:
+    """Function from Spark's name of one of these files to its path."""
+    shared = {source.shared.uri: source.path for source in sources if source.shared is not None}
+    return lambda uri: shared.get(plain(uri)) or path_of(uri)
+
+
+def plain(uri: str) -> str:
+    """Spark's name of a file in one spelling: it has two where there is no host.
+
+    >>> plain("file:/runs/a.jsonl"), plain("hdfs://host/a.jsonl")
+    ('file:///runs/a.jsonl', 'hdfs://host/a.jsonl')
+    """
+    return re.sub("^([^:/]+):/(?!/)", r"\1:///", uri)
+
+
+def _escaped(path: str) -> str:
+    return "".join("\\" * (sign in _SIGNS) + sign for sign in path)
+
+
+def path_of(uri: str) -> str:
+    """The path of a file here, from what Spark calls it.
+
+    >>> path_of("file:///runs/a%20%7B1%7D.jsonl")
+    '/runs/a {1}.jsonl'
+    """
+    return unquote(urlsplit(uri.replace("#", "%23").replace("?", "%3F")).path)
+
+
+def require_readable(sources: Sequence[Source]) -> None:
+    """DataError for files that Spark would pass over, or unpack in another way."""
+    alone = "or leave --engine spark out"
+    for source in sources:
+        if source.shared is not None:
+            continue
+        file, packing = os.path.basename(source.path), source.packing
+        if file.startswith(("_", ".")):
+            problem = f"Spark passes over names that begin with {file[0]}"
+            raise NotOnSpark(source.name, problem, "rename it")
+        suffix = _SUFFIX.get(packing)
+        if suffix is None:
+            problem = f"Spark reads no {packing} here"
+            raise NotOnSpark(source.name, problem, f"pack it as .gz, {alone}")
+        if not file.endswith(suffix) or (not suffix and file.endswith(PACKED)):
+            packed = f"is packed with {packing}" if suffix else "is not packed"
+            problem = f"it {packed}, which Spark reads off the name"
+            raise NotOnSpark(source.name, problem, f"rename it, {alone}")

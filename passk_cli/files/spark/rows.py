@@ -1,6 +1,7 @@
 """The rows of a batch of files in Spark's SQL: a column for each that plays a role, and faults.
 
-A fault is a row that cannot be read as it is; what that means is decided at home: see `faults`.
+A fault is a row that cannot be read as it is; what that means is decided at home, in the words of
+one machine.
 """
 
 from __future__ import annotations
@@ -10,9 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import duckdb
+
+from passk_cli.errors import BadRecord, DataError
+from passk_cli.files.checks import require_even_rows
 from passk_cli.files.database import FILE_COLUMN
+from passk_cli.files.explain import QUOTE, SKIP, first_fault, mixed_ends
 from passk_cli.files.layout import Batch
+from passk_cli.files.request import Request
 from passk_cli.files.roles import SLACK
+from passk_cli.files.source import csv_rows, lines
+from passk_cli.files.spark.addresses import READ, paths_by
+from passk_cli.files.statement import LateColumn
 
 
 def name(column: str) -> str:
@@ -39,8 +49,6 @@ _PLAIN = r"^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$"
 # Half a pair of surrogates, which is no text.
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF = rf"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}"
-# How files are read: a folder key=value adds no column.
-READ = {"recursiveFileLookup": "true"}
 
 Name = Callable[[str], str]
 
@@ -255,3 +263,103 @@ def _code(value: str) -> str:
 
 def _list(value: str) -> str:
     return f"from_json({value}, 'array<string>', map('mode', 'PERMISSIVE'))"
+
+
+def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bool:
+    """Raise for rows that are none; whether fields of a delimited text hold line breaks.
+
+    groups : what came home, as an Arrow table.
+    Errors: DataError; duckdb.InvalidInputException where reading on one machine ends with one.
+    """
+    faults, path_of = _faults(groups), paths_by(read.batch.sources)
+    if "quoted" in faults or "open" in faults:
+        for uri, number in faults.get("open", {}).items():
+            if number % 2:
+                raise _open_quote(path_of(uri), read)
+        return True
+    if read.batch.layout.kind == "csv":
+        _require_rows(groups, faults, read)
+    if "late" in faults:
+        raise LateColumn
+    doubts = read.batch.layout.kind == "jsonl" and sum(groups.column(DOUBTS).to_pylist())
+    if doubts and read.twice(session):
+        raise _twice(read)
+    if "bad" in faults and not request.skip_bad:
+        number = sum(faults["bad"].values())
+        place = next(s for s in read.batch.sources if s.path == path_of(min(faults["bad"])))
+        if place.partial:
+            problem = f"{number:,} line{'s' * (number != 1)} that cannot be read as JSON records"
+            raise BadRecord(place.name, problem, SKIP)
+        raise duckdb.InvalidInputException(
+            f"Spark cannot read {number:,} record{'s' * (number != 1)} that others may"
+        )
+    return False
+
+
+def _faults(groups: Any) -> dict[str, dict[str, int]]:
+    """Fault → file → rows that have it."""
+    faults: dict[str, dict[str, int]] = {}
+    broken = groups.filter(groups.column("#fault").is_valid())
+    columns = (broken.column(c).to_pylist() for c in ("#fault", span("min", FILE_COLUMN), WEIGHT))
+    for fault, uri, rows in zip(*columns, strict=True):
+        of_fault = faults.setdefault(fault, {})
+        of_fault[uri] = of_fault.get(uri, 0) + rows
+    return faults
+
+
+def _require_rows(groups: Any, faults: dict[str, dict[str, int]], read: Rows) -> None:
+    """DataError for what is no row of a delimited text."""
+    sources = {source.path: source for source in read.batch.sources}
+    path_of, layout = paths_by(read.batch.sources), read.batch.layout
+    returns, rows = (sum(groups.column(c).to_pylist()) for c in (DOUBTS, WEIGHT))
+    if "return" in faults or 0 < returns < rows:
+        for source in sources.values():
+            if mixed := mixed_ends(source):
+                raise mixed
+    for fault in ("return", "fields", "bad", "header"):
+        for uri, number in sorted(faults.get(fault, {}).items()):
+            source = sources[path_of(uri)]
+            if fault == "return":
+                raise BadRecord(source.name, r"lines end in \r", "save it with line ends \\n")
+            if fault == "bad":
+                remedy = "save the file as UTF-8"
+                raise DataError(source.name, "not UTF-8", remedy, name="bad-encoding")
+            if fault == "fields":
+                width = len(layout.columns)
+                uneven = (row for _, row in csv_rows(source, layout.delimiter) if row)
+                if any(len(row) < width or any(row[width:]) for row in uneven if len(row) != width):
+                    wrong = first_fault(source, layout)
+                    if wrong is not None:
+                        raise wrong
+                    continue
+                require_even_rows(source, layout)
+                problem = f"{number:,} rows have another number of fields than the header"
+                raise BadRecord(source.name, problem, QUOTE[1])
+            if number > 1:
+                problem = f"its header comes {number:,} times"
+                raise BadRecord(source.name, problem, "remove the others")
+
+
+def _open_quote(path: str, read: Rows) -> DataError:
+    """A quote that nothing ends, in the last row of a file, which goes on to its end."""
+    source = next(source for source in read.batch.sources if source.path == path)
+    place = source.name
+    for line, _ in csv_rows(source, read.batch.layout.delimiter):
+        place = f"{source.name}:{line}"
+    return BadRecord(place, *QUOTE)
+
+
+def _twice(read: Rows) -> DataError:
+    """The first record with a key that comes twice."""
+    wanted = set(read.bases)
+    for source in read.batch.sources:
+        for number, line in lines(source):
+            try:
+                keys = [k for k, _ in json.loads(line, object_pairs_hook=list)]
+            except (ValueError, TypeError, RecursionError):
+                continue
+            again = [key for key in keys if key in wanted and keys.count(key) > 1]
+            if again:
+                problem = f'the key "{again[0]}" is there twice'
+                return BadRecord(f"{source.name}:{number}", problem, "keep one")
+    return BadRecord(read.batch.sources[0].name, "a record has a key twice", "keep one")

@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import duckdb
 import numpy as np
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import ParameterError
 from passk_cli.files.arguments import ROWS
 from passk_cli.files.database import FILE_COLUMN, models_kept, quote_name
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.request import Request
-from passk_cli.files.spark.errors import explained
-from passk_cli.files.spark.faults import require_sound
-from passk_cli.files.spark.paths import given, paths_by, require_readable, uri_of
+from passk_cli.files.spark.addresses import given, paths_by, require_readable, uri_of
 from passk_cli.files.spark.rows import (
     DOUBTS,
     FAULT,
@@ -35,14 +34,12 @@ from passk_cli.files.spark.rows import (
     Rows,
     SparkColumn,
     name,
+    require_sound,
     span,
     text,
 )  # fmt: skip
-from passk_cli.files.spark.session import session, silent_warnings
+from passk_cli.files.spark.session import NotOnSpark, explained, session
 from passk_cli.files.statement import Care, Statement
-
-if TYPE_CHECKING:
-    import duckdb
 
 # Groups of a batch that may come home.
 MOST_GROUPS = 50_000_000
@@ -125,12 +122,8 @@ class SparkStatement(Statement):
         """As of files; the cluster counts where the numbers of attempts did not come home."""
         shapes = {batch.roles.shape for batch in self.batches}
         nested = any("." in str(c) for b in self.batches for c in b.roles.columns().values())
-        if (
-            shapes != {"attempts"}
-            or self.where
-            or nested
-            or not all(map(self._counted, self.batches))
-        ):
+        plain = shapes == {"attempts"} and not self.where and not nested
+        if not plain or not all(map(self._counted, self.batches)):
             self.require_numbers()
             return super().repeats()
         key = [*self.groups, "task", "attempt"]
@@ -155,9 +148,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         every = frames[0]
         for frame in frames[1:]:
             every = every.unionAll(frame)
-        counted = (
-            every.where("attempt IS NOT NULL AND task IS NOT NULL").groupBy("name", *key).count()
-        )
+        named = every.where("attempt IS NOT NULL AND task IS NOT NULL")
+        counted = named.groupBy("name", *key).count()
         return self._home(counted.where("count > 1").withColumnRenamed("count", "times"))
 
     def _model(self, batch: Batch) -> str:
@@ -186,28 +178,21 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         return batch.roles.shape == "attempts"
 
     def _gather(self) -> None:
-        """Every batch's groups, as tables here."""
+        """Every batch's groups, as tables here, and fingerprints of 0 … n−1 and 1 … n."""
         self.tables = [self._table(place, batch) for place, batch in enumerate(self.batches)]
-        most = sum(map(self._most, self.tables, self.batches))
-        self._expect(min(most, _DENSE))
-
-    def _most(self, layout: HomeTable, batch: Batch) -> int:
-        """At least the most attempts with counted numbers of a cell, from one batch."""
-        constant = batch.roles.task in batch.layout.constants
-        task = "true" if constant else quote_name(batch.roles.task)
-        numbered = f"SELECT sum({quote_name(NUMBERED)}) AS s FROM {layout.table} GROUP BY {task}"
-        ((most,),) = self.con.execute(f"SELECT coalesce(max(s), 0) FROM ({numbered})").fetchall()
-        return int(most)
-
-    def _expect(self, most: int) -> None:
-        """The table of fingerprints of 0 … n−1 and 1 … n, for n up to the most."""
-        codes = np.zeros(1, dtype=np.uint64)
-        if most:
+        most, codes = 0, np.zeros(1, dtype=np.uint64)
+        for layout, batch in zip(self.tables, self.batches, strict=True):
+            # At least the most attempts with counted numbers of a cell.
+            constant = batch.roles.task in batch.layout.constants
+            task = "true" if constant else quote_name(batch.roles.task)
+            sums = f"SELECT sum({quote_name(NUMBERED)}) AS s FROM {layout.table} GROUP BY {task}"
+            ((of_cell,),) = self.con.execute(f"SELECT coalesce(max(s), 0) FROM ({sums})").fetchall()
+            most += int(of_cell)
+        if most := min(most, _DENSE):
             hashes = self.spark.range(most + 1).selectExpr(
                 "id", "xxhash64(CAST(id AS STRING)) AS code"
             )
-            answer = self._home(hashes.orderBy("id"))
-            codes = answer.column("code").to_numpy().view(np.uint64)
+            codes = self._home(hashes.orderBy("id")).column("code").to_numpy().view(np.uint64)
         total = np.bitwise_xor.accumulate(codes)
         self.con.register("dense_", {
             "count": np.arange(1, len(codes)), "from_0": total[:-1], "from_1": total[1:] ^ codes[0]
@@ -223,12 +208,9 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             groups = self._home(self._grouped(read))
             require_sound(groups, read, self.request, self.spark)
         if groups.num_rows > MOST_GROUPS:
-            raise DataError(
-                batch.sources[0].name,
-                f"over {MOST_GROUPS:,} different rows would have to leave the cluster",
-                "name fewer columns in --where and --by",
-                name="not-on-spark",
-            )
+            problem = f"over {MOST_GROUPS:,} different rows would have to leave the cluster"
+            remedy = "name fewer columns in --where and --by"
+            raise NotOnSpark(batch.sources[0].name, problem, remedy)
         layout = self._kept(f"gathered_{place}", groups, read)
         if not layout.typed:
             self._respell(layout, read)
@@ -237,7 +219,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
     def _home(self, frame: Any) -> Any:
         """A frame's rows here, as an Arrow table."""
         sources = [source for batch in self.batches for source in batch.sources]
-        with explained(sources), silent_warnings():
+        with explained(sources):
             return frame.toArrow()
 
     def _grouped(self, read: Rows) -> Any:
@@ -310,12 +292,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
         base, keys = self._path(batch, column)
         if any(sign in key for key in keys for sign in "'[]\\"):
-            raise DataError(
-                batch.sources[0].name,
-                f"Spark finds no {column!r}",
-                "rename the key",
-                name="not-on-spark",
-            )
+            raise NotOnSpark(batch.sources[0].name, f"Spark finds no {column!r}", "rename the key")
         return base, tuple(keys)
 
     def _kept(self, table: str, groups: Any, read: Rows) -> HomeTable:
@@ -360,13 +337,10 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
 
     def _know_files(self, groups: Any, read: Rows) -> None:
         """Which path belongs to what Spark calls each file."""
-        found = {
-            u for end in _ENDS for u in groups.column(span(end, FILE_COLUMN)).unique().to_pylist()
-        }
-        path_of = paths_by(read.batch.sources)
-        pairs = {
-            uri: path_of(uri) for uri in found if uri is not None and not read.batch.layout.spool
-        }
+        ends = (groups.column(span(end, FILE_COLUMN)).unique().to_pylist() for end in _ENDS)
+        path_of, inside = paths_by(read.batch.sources), read.batch.layout.spool
+        uris = {uri for end in ends for uri in end if uri is not None and not inside}
+        pairs = {uri: path_of(uri) for uri in uris}
         self.uris |= {path: uri for uri, path in pairs.items()}
         self.con.register("files_", {
             "uri": np.array([*pairs, None], dtype=object),
@@ -389,12 +363,9 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             if example is None and "text" in kinds:
                 continue
             if example is not None and (part.listed or not kinds <= {"number"}):
-                raise DataError(
-                    read.batch.sources[0].name,
-                    f'"{part.name}" holds {example}, a number or a text to Spark',
-                    "write numbers without exponents, or leave --engine spark out",
-                    name="not-on-spark",
-                )
+                problem = f'"{part.name}" holds {example}, a number or a text to Spark'
+                remedy = "write numbers without exponents, or leave --engine spark out"
+                raise NotOnSpark(read.batch.sources[0].name, problem, remedy)
             if not part.listed:
                 number = f"CAST(CAST({column} AS DOUBLE) AS VARCHAR)"
                 self.con.execute(
@@ -418,7 +389,7 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
         if in_memory or kind == "json":
             what = "data in memory" if in_memory else "one JSON document"
             problem = f"{what}, which a cluster does not share"
-            raise DataError(first, problem, "leave --engine spark out", name="not-on-spark")
+            raise NotOnSpark(first, problem, "leave --engine spark out")
         if kind == "csv" and request.skip_bad:
             raise ParameterError(
                 "--skip-bad: Spark keeps no account of rows of CSV; correct them",
