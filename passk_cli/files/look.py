@@ -39,7 +39,7 @@ from passk_cli.text import first_few
 if TYPE_CHECKING:
     import duckdb
 
-    from passk_cli.files.resume.ledger import Ledger
+    from passk_cli.files.resume import Ledger
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _FIRST = 100

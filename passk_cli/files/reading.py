@@ -35,7 +35,7 @@ from passk_cli.text import decoded
 if TYPE_CHECKING:
     import duckdb
 
-    from passk_cli.files.resume.ledger import Ledger
+    from passk_cli.files.resume import Ledger
     from passk_cli.outcomes.counts import Counts
 
 HIDDEN_FILES = Message(
@@ -76,8 +76,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         opened.enter_context(_readable(request))
         sources = _sources(data, spool, request, hidden)
         if request.resume is not None:
-            from passk_cli.files.resume.ledger import ledger_of
-            from passk_cli.files.resume.statement import require_files
+            from passk_cli.files.resume import ledger_of, require_files
 
             require_files(sources, request)
             ledger = opened.enter_context(ledger_of(request.resume, spool))
@@ -345,7 +344,7 @@ def _statement(
 ) -> Statement:
     """The statement, for the engine that groups the rows, or for counts of files that are kept."""
     if ledger is not None:
-        from passk_cli.files.resume.statement import ResumedStatement
+        from passk_cli.files.resume import ResumedStatement
 
         return ResumedStatement(con, batches, names, request, where, ledger)
     if request.engine == "duckdb":

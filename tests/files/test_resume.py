@@ -20,9 +20,9 @@ import pandas as pd
 import pytest
 
 import passk_cli
+from passk_cli.files import resume
 from passk_cli.files.reading import load
 from passk_cli.files.request import Request
-from passk_cli.files.resume import ledger
 from passk_cli.files.source import Source
 from tests.conftest import Passk
 from tests.files.formats.cells import DATA
@@ -248,7 +248,7 @@ def test_a_clock_that_stands_still(folder: Path, kept: Path, monkeypatch: Any) -
         bytes_ = bytearray(path.read_bytes())
         bytes_[place] ^= 1
         path.write_bytes(bytes_)
-        states.add(ledger._state(Source(str(path), "one", None, "none", origin=str(path))))
+        states.add(resume._state(Source(str(path), "one", None, "none", origin=str(path))))
     assert len(states) == 3
 
 
@@ -338,7 +338,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
 
 RUN = """
 import sys
-import passk_cli, passk_cli.files.resume.statement, pandas
+import passk_cli, passk_cli.files.resume, pandas
 print(flush=True)
 passk_cli.convert(sys.argv[1], output=sys.argv[2], counts=True, resume=True)
 """

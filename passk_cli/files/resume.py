@@ -1,4 +1,7 @@
-"""The statement of a reading that counts file by file and keeps the counts of each.
+"""Counts of files that stay from run to run: a folder of entries, and the statement that uses them.
+
+What an entry is of stands in its name: the file, its size and time, the statement, the versions.
+So an entry is never wrong, it is only not there.
 
 A file's part of the statement is run alone, and its groups are a table: a row for each different
 combination of values, and how many rows of the file it stands for.  The statement then runs on
@@ -12,26 +15,29 @@ themselves are kept in a second table of the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
+import duckdb
+
+from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import ParameterError
 from passk_cli.files.checks import require_sound
 from passk_cli.files.database import quote_text
 from passk_cli.files.layout import Batch
 from passk_cli.files.request import Request
-from passk_cli.files.resume.ledger import Ledger
 from passk_cli.files.source import Source, object_bytes
 from passk_cli.files.statement import Care, Statement
 from passk_cli.message import NOTE, Message, Said
-
-if TYPE_CHECKING:
-    import duckdb
-
-_EACH_ROW = "1::BIGINT AS times, (attempt IS NOT NULL)::BIGINT AS numbers, hash(attempt) AS code"
-_GROUPS = "count(*) AS times, count(attempt) AS numbers, bit_xor(hash(attempt)) AS code"
-
+from passk_cli.version import __version__
 
 UNCHANGED_FILES = Message(
     "unchanged-files", NOTE, "{unread} of {files:file} unchanged and not read", "",
@@ -44,6 +50,153 @@ NOT_KEPT = Message(
     "Files of harnesses' own formats are read in whole by every run; convert them once with `passk"
     " convert` if that takes long.",
 )  # fmt: skip
+
+SUFFIX = ".counts"
+_LOCK = "lock"
+# What a kill leaves behind of an entry that was being written.
+_HALVES = ".passk-"
+# Another number when entries hold something else than before.
+_FORM = 2
+# A file may change once more within the time that its system tells apart, two seconds at most.
+_SETTLED = 2_000_000_000
+# Bytes of a file's beginning and of its end that are looked at again each time.
+_LOOKED_AT = 1 << 16
+_State = tuple[int, int, int, int, str] | None
+_EACH_ROW = "1::BIGINT AS times, (attempt IS NOT NULL)::BIGINT AS numbers, hash(attempt) AS code"
+_GROUPS = "count(*) AS times, count(attempt) AS numbers, bit_xor(hash(attempt)) AS code"
+
+
+class Ledger:
+    """The entries of a folder: a line of JSON, with the hash of what follows it, then a table.
+
+    What an entry is of stands in its name, a hash of the file's path and state, of what is asked of
+    it, and of the versions that count.  An entry that is damaged, cut off or cannot be read is
+    none.
+
+    tables : the folder where the tables that are used lie for the time of the run.
+    """
+
+    def __init__(self, folder: Path, tables: Path) -> None:
+        self._folder, self.tables = folder, tables
+        self._states: dict[str, tuple[Source, _State]] = {}
+
+    def key(self, source: Source, *asked: object) -> str:
+        """The name of the entry of a file as it is now.  asked : of it, as JSON has it."""
+        state = _state(source)
+        parts = [_FORM, __version__, str(duckdb.__version__), source.origin, state, *asked]
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        self._states[key] = source, state
+        return key
+
+    def table(self, key: str) -> Path:
+        """Where the table of an entry lies, or is to be written."""
+        return self.tables / key
+
+    def summary(self, key: str) -> Any:
+        """Summary of an entry, its table laid where it can be read; None where there is none."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            with open(self._folder / (key + SUFFIX), "rb") as entry:
+                head = json.loads(entry.readline())
+                summary, digest = head["summary"], _digest(head["summary"])
+                with open(self.table(key), "wb") as table:
+                    while block := entry.read(1 << 20):
+                        digest.update(block)
+                        table.write(block)
+            if digest.hexdigest() == head["sha256"]:
+                return summary
+        return None
+
+    def keep(self, key: str, summary: object) -> None:
+        """Make an entry, whole or not at all, of what is to be said and the table, if it has one.
+
+        Nothing is kept of a file that changed since its key was made, or a moment before.
+        Errors: ParameterError where it cannot be written.
+        """
+        source, state = self._states[key]
+        if state is None or state != _state(source) or time.time_ns() - state[0] < _SETTLED:
+            return
+        digest, table = _digest(summary), self.table(key)
+        place = self._folder / (key + SUFFIX)
+        with _writing(self._folder), temporary_folder(_HALVES, beside=place) as folder:
+            with open(table if table.exists() else os.devnull, "rb") as content:
+                while block := content.read(1 << 20):
+                    digest.update(block)
+                content.seek(0)
+                with open(folder / "entry", "wb") as entry:
+                    head = {"sha256": digest.hexdigest(), "summary": summary}
+                    entry.write(json.dumps(head).encode() + b"\n")
+                    shutil.copyfileobj(content, entry, 1 << 20)
+            os.replace(folder / "entry", place)
+
+    def tidy(self) -> None:
+        """Remove the entries that this run did not use, as those of files that changed or went."""
+        with suppress(OSError):
+            for path in list(self._folder.iterdir()):
+                if path.name.startswith(_HALVES):
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.name.endswith(SUFFIX) and path.stem not in self._states:
+                    path.unlink()
+
+
+@contextmanager
+def ledger_of(folder: str, spool: Path) -> Iterator[Ledger]:
+    """The ledger of a folder, which is made if it is not there; one run at a time uses it.
+
+    spool : a folder for temporary files.
+    Errors: ParameterError for a folder that cannot be written, or that another run uses.
+    """
+    path, tables = Path(folder), spool / "counts"
+    tables.mkdir()
+    with ExitStack() as opened:
+        with _writing(path):
+            path.mkdir(exist_ok=True)
+            lock = opened.enter_context(open(path / _LOCK, "wb"))
+        try:
+            import fcntl
+
+            # The end of a process lets go of it, however it ends.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ParameterError(
+                f"{path}: another run uses it; wait for its end", name="unwritable-output"
+            ) from None
+        except (ImportError, OSError):
+            # A system, or a file system, without locks.
+            pass
+        yield Ledger(path, tables)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Errors of writing in this folder are the user's to mend."""
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(
+            f"{folder}: cannot be written ({error.strerror})", name="unwritable-output"
+        ) from None
+
+
+def _digest(summary: object) -> Any:
+    return hashlib.sha256(json.dumps(summary).encode())
+
+
+def _state(source: Source) -> _State:
+    """Size and time of a file, by which a change is seen; None where it is gone.
+
+    The times of its last change and of its inode's, the inode, the size, and a hash of its first
+    and last bytes: a time can be set back, as `cp -p` and `rsync -t` do, the inode's cannot.
+    """
+    try:
+        with open(source.origin, "rb") as file:
+            status = os.fstat(file.fileno())
+            digest = hashlib.sha256(file.read(_LOOKED_AT))
+            file.seek(max(status.st_size - _LOOKED_AT, 0))
+            digest.update(file.read(_LOOKED_AT))
+    except OSError:
+        return None
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return *times, status.st_ino, status.st_size, digest.hexdigest()
 
 
 class ResumedStatement(Statement):
@@ -98,9 +251,8 @@ class ResumedStatement(Statement):
 
     def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """As of files; what needs the order of rows reads the files."""
-        every = self.having(from_files=True)
         # What is wrong with columns is said before any file is read.
-        sql = Statement.rows(every, keep, file_order=file_order)
+        sql = Statement.rows(self.having(from_files=True), keep, file_order=file_order)
         return sql if keep is not None or file_order else super().rows(keep)
 
     def _holds_truths(self, batch: Batch) -> bool:
@@ -110,7 +262,9 @@ class ResumedStatement(Statement):
     def _batch(self, batch: Batch, truths: bool = False) -> str:
         if batch.layout.spool or self.from_files:
             return f"SELECT *, {_EACH_ROW} FROM ({super()._batch(batch)})"
-        own = self._alone(batch)
+        # The statement of one batch, which no other batch changes.
+        care = Care(careful=True, numbers=self.care.numbers)
+        own = Statement([batch], {}, self.request, self.where).having(care=care, open=self.open)
         keys = [self._counted(source, own) for source in batch.sources]
         tables = [quote_text(str(self.ledger.table(key))) for key in keys]
         paths = [quote_text(source.path) for source in batch.sources]
@@ -122,11 +276,6 @@ class ResumedStatement(Statement):
             f" JOIN (VALUES {files}) AS files_(table_, path) ON files_.table_ = t.table_"
         )
 
-    def _alone(self, batch: Batch) -> Statement:
-        """The statement of one batch, which no other batch changes."""
-        own = Statement([batch], {}, self.request, self.where)
-        return own.having(care=Care(careful=True, numbers=self.care.numbers), open=self.open)
-
     def _grouped(self, batch: Batch) -> bool:
         """Whether groups say all that is asked of a batch so far; else its rows do, each."""
         numbered = batch.roles.shape != "attempts" or batch.roles.attempt is not None
@@ -137,11 +286,10 @@ class ResumedStatement(Statement):
         (batch,) = own.batches
         columns = ["model", *self.groups, "task", "attempt", "outcome", *["late"] * self.open]
         columns += ["cluster"] if self.request.cluster else []
-        columns += [
-            (f"setting{own.settings.index(s)}" if s in own.settings else "hash('')")
-            + f" AS setting{i}"
-            for i, s in enumerate(self.settings)
-        ]
+        for place, name in enumerate(self.settings):
+            there = name in own.settings
+            value = f"setting{own.settings.index(name)}" if there else "hash('')"
+            columns.append(f"{value} AS setting{place}")
         if own.has_counts:
             columns += ["is_count", "n_text", "c_text"]
         elif self.has_counts:
@@ -155,7 +303,9 @@ class ResumedStatement(Statement):
         Errors: duckdb.Error, DataError.
         """
         (batch,) = own.batches
-        key = self.ledger.key(source, _without_path(self._sql(source, own), source))
+        # Without the path, so that a file read through a copy or a link has one key.
+        sql = self._sql(source, own).replace(quote_text(source.path), "file")
+        key = self.ledger.key(source, sql)
         if key in self.rejects:
             return key
         rejected = self.ledger.summary(key)
@@ -169,8 +319,6 @@ class ResumedStatement(Statement):
 
     def _made(self, source: Source, own: Statement, key: str) -> int:
         """Write the table of a file; the rows that were left out."""
-        import duckdb
-
         before = self._all_rejected(own)
         # A delimited text is first tried in pieces, and lines are expected to be short.
         for careful, longest in ((False, 0), (True, 0), (True, object_bytes([source]))):
@@ -190,8 +338,6 @@ class ResumedStatement(Statement):
 
     def _all_rejected(self, own: Statement) -> int:
         """How many rows of delimited texts were left out so far."""
-        import duckdb
-
         (batch,) = own.batches
         if batch.layout.kind != "csv" or not self.request.skip_bad:
             return 0
@@ -224,24 +370,13 @@ class ResumedStatement(Statement):
 
 def require_files(sources: Sequence[Source], request: Request) -> None:
     """ParameterError for what no later run could read again, and for a cluster that counts."""
+    problem = ""
+    once = next((source.name for source in sources if not source.origin), None)
     if request.engine != "duckdb":
-        raise ParameterError(
-            f"--resume: --engine {request.engine} keeps no counts; leave one out",
-            name="contradicting-options",
-        )
-    for source in sources:
-        if not source.origin:
-            raise ParameterError(
-                f"--resume: {source.name} cannot be read again by a later run; write it to a file",
-                name="contradicting-options",
-            )
-    if not sources:
-        raise ParameterError(
-            "--resume is for files, and this is data in memory; leave it out",
-            name="contradicting-options",
-        )
-
-
-def _without_path(sql: str, source: Source) -> str:
-    """SQL without the path, so that a file read through a copy or a link has one key."""
-    return sql.replace(quote_text(source.path), "file")
+        problem = f"--resume: --engine {request.engine} keeps no counts; leave one out"
+    elif once is not None:
+        problem = f"--resume: {once} cannot be read again by a later run; write it to a file"
+    elif not sources:
+        problem = "--resume is for files, and this is data in memory; leave it out"
+    if problem:
+        raise ParameterError(problem, name="contradicting-options")
