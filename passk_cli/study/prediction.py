@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -174,30 +174,40 @@ def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
 
     Errors: ParameterError for more draws than can be held.
     """
-    family, n = rates.metric.family, rates.n
+    family, n, confidence = rates.metric.family, rates.n, study.confidence
+    fit, attempts = aim.fit_of(family), largest_known(n)
     blank = Fact(
-        rates.series, "", None, Estimate(None), size=Size(len(n), int(n.min()), int(n.max())),
-        method=_POSTERIOR if aim.fit_of(family) == EX_GAUSSIAN else _REFITS,
-        level=study.confidence.level, more={"fit": aim.fit_of(family)},
+        rates.series, "", None, Estimate(None), size=Size(len(n), *rates.span),
+        method=_POSTERIOR if fit == EX_GAUSSIAN else _REFITS, level=confidence.level,
+        more={"fit": fit},
     )  # fmt: skip
+    farthest = max(*aim.ks, attempts)
+    ks = {*aim.ks, attempts, *_spaced(1, farthest, _DRAWN)}
+    if aim.target is not None:
+        ks |= {*_spaced(min(farthest, SOUGHT), SOUGHT, _STEPS)}
     try:
-        ahead = _ahead(study, rates, aim)
+        ahead = extrapolate(
+            n, rates.c, sorted(ks), mirrored=family == "pass^", fit=fit, level=confidence.level,
+            population=confidence.population, clusters=rates.clusters,
+            resamples=confidence.resamples, seed=confidence.seed,
+            purpose=" ".join((*rates.series, family)),
+        )  # fmt: skip
     except ValueError as error:
         nothing = replace(blank, estimate=Estimate(None, reason=str(error)))
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
         return Refusal(rates, str(error), tuple(facts))
-    bound = _bound(study, rates, next((k for k in aim.ks if k > ahead.known), ahead.known))
+    bound = _bound(study, rates, next((k for k in aim.ks if k > attempts), attempts))
     tested: dict[str, Cell] = {
-        **blank.more, "weight": 1.0, "backtest": ahead.error, "backtest_k": ahead.known,
-        "backtest_from": ahead.few, "rare_low": bound.low, "rare_high": bound.high,
+        "fit": WEIGHED if ahead.law else fit, "weight": 1.0, "backtest": ahead.error,
+        "backtest_k": attempts, "backtest_from": ahead.few, "rare_low": bound.low,
+        "rare_high": bound.high,
     }  # fmt: skip
-    if ahead.law is not None:
-        tested["fit"] = WEIGHED
     if ahead.misfit is not None:
         tested |= {"misfit": ahead.misfit.excess, "misfit_limit": ahead.misfit.limit}
     blank = replace(blank, more=tested, method=_HULL if ahead.law else blank.method)
+    numbers = _numbers(study, rates, ahead, blank, sorted({attempts, *aim.ks}))
     reaches = () if aim.target is None else (_reach(blank, family, ahead, aim.target),)
-    return Prediction(rates, ahead, _numbers(study, rates, ahead, blank, aim), reaches, bound)
+    return Prediction(rates, ahead, numbers, reaches, bound)
 
 
 def _bound(study: Study, rates: TaskValues, k: int) -> Limits:
@@ -217,27 +227,12 @@ def _bound(study: Study, rates: TaskValues, k: int) -> Limits:
     return Limits(estimate.low, 1.0) if passing else Limits(0.0, estimate.high)
 
 
-def _ahead(study: Study, rates: TaskValues, aim: Aim) -> Extrapolation:
-    """The curve, and those of the models; ValueError says why there can be none."""
-    confidence, family, known = study.confidence, rates.metric.family, largest_known(rates.n)
-    farthest = max(*aim.ks, known)
-    ks = {*aim.ks, known, *_spaced(1, farthest, _DRAWN)}
-    if aim.target is not None:
-        ks |= set(_spaced(min(farthest, SOUGHT), SOUGHT, _STEPS))
-    return extrapolate(
-        rates.n, rates.c, sorted(ks), mirrored=family == "pass^", fit=aim.fit_of(family),
-        level=confidence.level, population=confidence.population, clusters=rates.clusters,
-        resamples=confidence.resamples, seed=confidence.seed,
-        purpose=" ".join((*rates.series, family)),
-    )  # fmt: skip
-
-
 def _numbers(
-    study: Study, rates: TaskValues, ahead: Extrapolation, blank: Fact, aim: Aim
+    study: Study, rates: TaskValues, ahead: Extrapolation, blank: Fact, ks: Sequence[int]
 ) -> dict[int, Fact]:
     """k → the number there, measured where attempts suffice, else predicted."""
     numbers: dict[int, Fact] = {}
-    for k in sorted({ahead.known, *aim.ks}):
+    for k in ks:
         metric = Metric(rates.metric.family, k)
         more = {**blank.more, "beyond": "yes" if k > ahead.known else "no"}
         if k <= rates.n.min() and study.confidence.population == NEW_TASKS:
@@ -247,11 +242,11 @@ def _numbers(
             continue
         value, low, high = ahead.at(k)
         # pass@k never falls with k, nor does pass^k rise: nor may their limits.
-        known = numbers.get(ahead.known, blank).estimate
+        measured = numbers.get(ahead.known, blank).estimate
         if metric.family == "pass@":
-            low = max(low, known.low or 0.0)
-        elif known.high is not None:
-            high = min(high, known.high)
+            low = max(low, measured.low or 0.0)
+        elif measured.high is not None:
+            high = min(high, measured.high)
         estimate = Estimate(value, low=low, high=high)
         numbers[k] = replace(blank, name=metric.name, k=k, estimate=estimate, more=more)
     return numbers
