@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from passk_cli.activity import steps
 from passk_cli.commands.extrapolate import ExtrapolateOptions
@@ -56,8 +56,8 @@ NO_PREDICTION = Message(
 )  # fmt: skip
 CONTRADICTED_LAW = Message(
     "contradicted-law", WARNING,
-    "the counts of {models} contradict the ex-Gaussian model (misfit {misfit:=amount}, limit"
-    " {limit:=amount}){?weighed|: estimate from --fit weighed, interval from both}",
+    "counts of {models} contradict the ex-gaussian fit (misfit {misfit:=amount} >"
+    " {limit:=amount}){?weighed|: weighed instead}",
     meaning="The misfit says how much better another spread of success rates explains the counts"
     " than this model does. Above the limit, the estimate is that of the weighed fits and the"
     " interval holds both. Of several models, the message has the largest misfit.",
@@ -75,15 +75,13 @@ SINGLE_LAW = Message(
 )  # fmt: skip
 FAR_AHEAD = Message(
     "far-ahead", WARNING,
-    "k is more than {times} times the attempts of {models}; there predictions follow the law more"
-    " than the data",
+    "beyond {times} times the attempts of {models}, predictions follow the law more than the data",
     meaning="Tasks that pass once in many thousand attempts leave no trace in the counts. How many"
     " there are is then up to the shape of the law. The assumption-free bound holds at every k.",
 )  # fmt: skip
 FEW_PASSED = Message(
     "few-passed", NOTE,
-    "fewer than {most} tasks of {models} have passed; predictions follow published data sets more"
-    " than these counts",
+    "fewer than {most} tasks of {models} passed, so published data sets outweigh these counts",
     meaning="The ex-Gaussian model starts from priors that were made from published data sets. With"
     " few tasks that have passed, the counts change these priors little.",
 )  # fmt: skip
@@ -107,59 +105,55 @@ FEWER_ATTEMPTS = Message(
 )  # fmt: skip
 
 
-def _cell(cell: Callable[..., Cell]) -> Callable[..., Cell]:
-    """The cell of a prediction; empty of a model without one."""
-    return lambda record, *item: None if isinstance(record, Refusal) else cell(record, *item)
-
-
 @dataclass(frozen=True)
-class Predictions(Section[Prediction | Refusal]):
-    """A row per model: its curve at the attempts made and beyond; all records have one family.
+class Predictions(Section[Prediction]):
+    """A row per model: one curve at the attempts made and beyond, the highest at the last k first.
 
-    aim : what is asked for.  every : the predictions of all families, to draw.
+    family : "pass@" or "pass^".  aim : what is asked for.  every : the results of all families.
     """
 
+    family: str
     aim: Aim
-    every: Sequence[Prediction] = ()
+    every: Sequence[Prediction | Refusal]
     columns = (
         MODEL,
         GROUPS,
         Column("n", "count", meaning="Attempts that nearly all tasks have.",
-               cell=_cell(lambda each: each.ahead.known), where=lambda section: section.several),
+               cell=lambda each: each.ahead.known, where=lambda section: section.several),
         Column("{}", "share", meaning="{} as measured: no law is needed for it.",
                across=lambda section: [section.measured], example="pass@n",
-               cell=_cell(lambda each, name: Estimate(each.measured.estimate.value))),
+               cell=lambda each, name: Estimate(each.measured.estimate.value)),
         Column("its interval", "share", True, "Confidence interval of the measured value.",
-               shown=FULL, cell=_cell(lambda each: Limits(each.measured.estimate.low,
-                                                          each.measured.estimate.high))),
+               shown=FULL, cell=lambda each: Limits(each.measured.estimate.low,
+                                                          each.measured.estimate.high)),
         Column("{}", "share", meaning="Prediction of {}, with its interval under the law.",
                across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
                example="pass@K",
-               cell=_cell(lambda each, name: each.numbers[int(name[5:])].estimate)),
-        Column(_FREE, meaning="Confidence limit that holds at every k beyond the attempts, however"
-               " rarely tasks pass or fail.",
-               cell=_cell(lambda each: Phrase((each.sign, each.limit)))),
+               cell=lambda each, name: each.numbers[int(name[5:])].estimate),
+        Column("bound", meaning="Assumption-free bound: confidence limit that holds at every k"
+               " beyond the attempts, however rarely tasks pass or fail.",
+               cell=lambda each: Phrase((each.sign, each.limit))),
         Column("k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond"
                " the attempts made, two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
                example=0.9,
-               cell=_cell(lambda each, target: Phrase(tuple(_k(each))))),
+               cell=lambda each, target: Phrase(tuple(_k(each)))),
         Column("fit", name="fit", meaning="The law of the prediction; weighed where counts"
                " contradict the ex-Gaussian model.",
-               cell=_cell(lambda each: each.measured.more["fit"])),
+               cell=lambda each: each.measured.more["fit"]),
         Column("never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
                shown=FULL, across=lambda section: [section.outcome], example="passed",
-               cell=_cell(lambda each, _: each.open)),
+               cell=lambda each, _: each.open),
         Column("backtest", "share", name="backtest",
                meaning="The measured value as predicted from fewer attempts, minus that value.",
-               shown=FULL, cell=_cell(lambda each: Estimate(each.ahead.error, signed=True))),
+               shown=FULL, cell=lambda each: Estimate(each.ahead.error, signed=True)),
         Column("misfit", "amount", False, "How much better another spread of success rates"
                " explains the counts than the ex-Gaussian model does.", "misfit", FULL,
-               cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.excess),
+               cell=lambda p: p.ahead.misfit and p.ahead.misfit.excess,
                where=lambda section: section.fit == EX_GAUSSIAN),
         Column("limit", "amount", True, "The misfit above which counts contradict that model.",
                "misfit_limit", FULL,
-               cell=_cell(lambda p: p.ahead.misfit and p.ahead.misfit.limit),
+               cell=lambda p: p.ahead.misfit and p.ahead.misfit.limit,
                where=lambda section: section.fit == EX_GAUSSIAN),
         data_field("weight", "Weight of a law among the weighed fits."),
         data_field("backtest_k", "The k of the backtest."),
@@ -169,18 +163,6 @@ class Predictions(Section[Prediction | Refusal]):
         data_field("beyond", "Whether k lies beyond the attempts: yes or no."),
         data_field("fit_k", "The k of a row about one fit alone, whose k is empty."),
     )  # fmt: skip
-
-    @property
-    def predictions(self) -> list[Prediction]:
-        """Those of models that have one, the highest at the largest k first."""
-        there = [each for each in self.records if isinstance(each, Prediction)]
-        k = self.aim.ks[-1]
-        return sorted(there, key=lambda p: (-(p.numbers[k].estimate.value or 0.0), p.series))
-
-    @property
-    def family(self) -> str:
-        """ "pass@" or "pass^"."""
-        return self.records[0].family
 
     @property
     def fit(self) -> str:
@@ -195,77 +177,68 @@ class Predictions(Section[Prediction | Refusal]):
     @property
     def several(self) -> bool:
         """Whether models differ in their attempts."""
-        return len({each.ahead.known for each in self.predictions}) > 1
+        return len({each.ahead.known for each in self.records}) > 1
 
     @property
     def measured(self) -> str:
         """The measured number, by name."""
-        names = [each.measured.name for each in self.predictions]
+        names = [each.measured.name for each in self.records]
         return f"{self.family}n" if self.several or not names else names[0]
+
+    @property
+    def refused(self) -> list[Refusal]:
+        """The models without a prediction."""
+        return [r for r in self.every if isinstance(r, Refusal) and r.family == self.family]
 
     def facts(self) -> Iterator[Fact]:
         """All numbers, of each fit alone too."""
-        return (fact for each in self.records for fact in each.facts)
+        return (fact for each in self.every if each.family == self.family for fact in each.facts)
 
     def tables(self) -> Iterator[Table]:
-        """The highest at the largest k first, models without prediction last."""
-        refused = [each for each in self.records if isinstance(each, Refusal)]
-        yield self.table([*self.predictions, *sorted(refused, key=lambda each: each.series)])
+        """The predictions; models without one last."""
+        table = self.table(self.records)
+        blank = (None,) * (len(table.columns) - 1 - len(self.study.counts.group_names))
+        refused = [(*series, *blank) for series in sorted(each.series for each in self.refused)]
+        yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[Sentence]:
-        """The k of the target, and the value at the largest k; of both curves, what is asked."""
-        if self.predictions and self.aim.target is not None:
-            yield self._reached(self.aim.target)
-        if self.predictions and (self.aim.target is None or len(self.aim.curves) == 1):
-            yield self._predicted()
-
-    def _reached(self, target: float) -> Sentence:
-        """The k that reaches the target first; of pass^k, up to where it holds longest."""
-        rising, models = self.family == "pass@", self.predictions
+        """The k of the target, else the value at the largest k: of the first model, and its fit."""
+        models, rising, k = list(self.records), self.family == "pass@", self.aim.ks[-1]
+        if not models:
+            return
+        if self.aim.target is None:
+            best = models[0]
+            whom = "is highest for" if len(models) > 1 else "of"
+            words = (f"{self.family}{k} {whom} {best.rates.name}: ", best.numbers[k].estimate)
+            yield (*words, _basis(best, k), ".")
+            return
         models.sort(key=lambda each: each.reaches[0].estimate.value or math.inf, reverse=not rising)
         best, ks = models[0], {each.target[0] for each in models}
-        words: Sentence = ("k for pass@k = " if rising else "k up to which pass^k ≥ ", target)
-        if len(models) == 1:
-            words = (*words, f" of {best.rates.name}: ", *_k(best))
-        elif len(ks) == 1:
-            words = (*words, ": ", *ks, f" for all {len(models)} models")
-        else:
+        whom, number = f" of {best.rates.name}", tuple(_k(best))
+        if len(models) > 1 and len(ks) == 1:
+            whom, number = "", (*ks, f" for all {len(models)} models")
+        elif len(models) > 1:
             tied = sum(each.target == best.target for each in models) - 1
-            whom = f"{best.rates.name} and {tied} more" if tied else best.rates.name
-            words = (*words, f" is {'lowest' if rising else 'highest'} for {whom}: ", *_k(best))
-        return (*words, "; at k = 1 it is less already." if best.target[0] == 0 else ".")
-
-    def _predicted(self) -> Sentence:
-        """The value of the highest model, what it rests on, and the bound without that."""
-        best, k = self.predictions[0], self.aim.ks[-1]
-        whom = f" of {best.rates.name}"
-        if len(self.predictions) > 1:
-            whom = f" is highest for {best.rates.name}"
-        elif self.aim.target is not None:
-            # The sentence before it names a lone model already.
-            whom = ""
-        words: Sentence = (f"{self.family}{k}{whom}: ", best.numbers[k].estimate)
-        if k <= best.ahead.known:
-            return (*words, ", within the attempts made.")
-        law = {EX_GAUSSIAN: "under the ex-Gaussian model", WEIGHED: "by the weighed fits"}
-        rest = law.get(self.fit, f"by the {self.fit} fit")
-        if best.contradicted:
-            # The number is that of the other fit, where there is one.
-            rest = law[WEIGHED] if best.ahead.law else f"{rest} (the counts contradict it)"
-        return (*words, f" {rest}; {_FREE}: {best.sign}", best.limit, ".")
+            whom = f" is {'lowest' if rising else 'highest'} for {best.rates.name}"
+            whom += f" and {tied} more" if tied else ""
+        basis = _basis(best, best.reaches[0].estimate.value)
+        if best.target[0] == 0:
+            basis = "; at k = 1 it is less already"
+        curve = "k for pass@k = " if rising else "k up to which pass^k ≥ "
+        yield (curve, self.aim.target, f"{whom}: ", *number, basis, ".")
 
     def context(self) -> Iterator[str]:
         """Tasks and attempts, and how certain the numbers are."""
         if self.family != self.aim.curves[0].removesuffix("k"):
             return
         confidence = self.study.confidence
-        if self.predictions:
-            yield self.study.sizes(each.measured for each in self.predictions)
+        if self.records:
+            yield self.study.sizes(each.measured for each in self.records)
         sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
         yield f"{100 * confidence.level:g} % intervals, {about}{clusters}"
-        yield "each fit, backtest: --full"
+        yield "each fit: --full"
 
     def details(self) -> Iterator[str]:
         """The data and the doubt behind the law, and the backtest's k."""
@@ -277,26 +250,24 @@ class Predictions(Section[Prediction | Refusal]):
         if doubt:
             never = f"tasks that will never have {self.outcome}"
             yield f"{self.family}k: {100 * doubt:.0f} % of draws assume {never}"
-        if self.predictions:
-            to, few = zip(*((p.ahead.known, p.ahead.few) for p in self.predictions), strict=True)
+        if self.records:
+            to, few = zip(*((p.ahead.known, p.ahead.few) for p in self.records), strict=True)
             ks, attempts = span(min(to), max(to)), span(min(few), max(few))
             yield f"backtest: k = {ks} predicted from {attempts} attempts"
 
     def messages(self) -> Iterator[Said]:
         """Where predictions are not to be trusted, worst first, and what they rest on."""
-        every, curve = self.predictions, f"{self.family}k"
-        refusals = [each for each in self.records if isinstance(each, Refusal)]
-        for reason in dict.fromkeys(each.reason for each in refusals):
-            names = _names(each for each in refusals if each.reason == reason)
+        every, curve = self.records, f"{self.family}k"
+        for reason in dict.fromkeys(each.reason for each in self.refused):
+            names = _names(each for each in self.refused if each.reason == reason)
             yield NO_PREDICTION(models=names, reason=reason)
-        for both in (True, False):
-            misfits = [p for p in every if p.contradicted and bool(p.ahead.law) == both]
-            worst = [p.ahead.misfit for p in misfits if p.ahead.misfit]
-            if worst:
-                most = max(worst, key=lambda misfit: misfit.excess)
-                yield CONTRADICTED_LAW(
-                    models=_names(misfits), misfit=most.excess, limit=most.limit, weighed=both
-                )
+        contradicted = [p for p in every if p.contradicted]
+        misfits = [p.ahead.misfit for p in contradicted if p.ahead.misfit]
+        if worst := max(misfits, key=lambda misfit: misfit.excess, default=None):
+            yield CONTRADICTED_LAW(
+                models=_names(contradicted), misfit=worst.excess, limit=worst.limit,
+                weighed=self.family == "pass@",
+            )  # fmt: skip
         if self.fit == EX_GAUSSIAN and self.family == "pass^":
             yield UNTESTED_LAW()
         elif self.fit not in (EX_GAUSSIAN, WEIGHED, "smooth"):
@@ -318,7 +289,7 @@ class Predictions(Section[Prediction | Refusal]):
 
     def plots(self) -> tuple[Plot, ...]:
         """The data, the predictions with their bands, and each law of a lone series."""
-        every, aim = self.every or self.predictions, self.aim
+        every, aim = [p for p in self.every if isinstance(p, Prediction)], self.aim
         lone = len({each.series for each in every}) == 1
         attempts = {each.ahead.known for each in every}
         rules = [Rule(x=float(max(attempts)), text="attempts made")] if len(attempts) == 1 else []
@@ -326,7 +297,7 @@ class Predictions(Section[Prediction | Refusal]):
             rules.append(Rule(y=aim.target, text=f"target {aim.target:g}"))
         if lone and len(aim.curves) == 1:
             rules.append(Rule(y=every[0].limit, text=_FREE))
-        # A line goes to the last k asked for, and past the target's.
+        # Lines go to the last k asked for, and past the k of a target.
         ends = []
         for each in every:
             k = aim.target and each.ahead.reach(aim.target, falling=each.family == "pass^").k
@@ -374,6 +345,16 @@ def _names(series: Iterable[Prediction | Refusal]) -> list[str]:
     return list(dict.fromkeys(each.rates.name for each in series))
 
 
+def _basis(prediction: Prediction, k: float | None) -> str:
+    """The fit that the prediction at a k is by."""
+    if k is not None and k <= prediction.ahead.known:
+        return ", within the attempts made"
+    # The number of a contradicted law is that of another fit, where there is one.
+    doubt = prediction.contradicted and not prediction.ahead.law
+    contradicted = " (the counts contradict it)" if doubt else ""
+    return f" by the {prediction.measured.more['fit']} fit{contradicted}"
+
+
 def _k(prediction: Prediction) -> Iterator[Cell]:
     """A target's k with its interval, where that says more."""
     k, low, high = prediction.target
@@ -382,27 +363,27 @@ def _k(prediction: Prediction) -> Iterator[Cell]:
         yield from (" [", low, ", ", high, "]")
 
 
-def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, str | float | None]]:
-    """Rows of one series: the weighed laws with their band, and each alone beyond the data."""
+def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, Any]]:
+    """Rows of one series: the prediction with its band; of a lone one each law beyond the data."""
     ahead, ks = prediction.ahead, prediction.ahead.ks.tolist()
-    head: dict[str, str | float | None] = {
-        "model": prediction.rates.name, "metric": f"{prediction.family}k",
-    }  # fmt: skip
+    models = ahead.models if lone and len(ahead.models) > 1 else ()
     name = ahead.models[0].name if len(ahead.models) == 1 else WEIGHED
-    bands = zip(ks, ahead.values.tolist(), ahead.low.tolist(), ahead.high.tolist(), strict=True)
-    rows = [
-        head | {"fit": name, "k": k, "value": value, "low": low, "high": high}
-        for k, value, low, high in bands
-        if k <= end
+    empty = [None] * len(ks)
+    bands = [(name, 0, ahead.values.tolist(), ahead.low.tolist(), ahead.high.tolist())]
+    bands += [
+        (law.name, ahead.known, law.values.tolist(), empty, empty)
+        for law in models
+        if law.weight >= _DRAWN_WEIGHT
     ]
-    if lone and len(ahead.models) > 1:
-        rows += [
-            head | {"fit": law.name, "k": k, "value": value, "low": None, "high": None}
-            for law in ahead.models
-            for k, value in zip(ks, law.values.tolist(), strict=True)
-            if law.weight >= _DRAWN_WEIGHT and ahead.known <= k <= end
-        ]
-    return rows
+    return [
+        {
+            "model": prediction.rates.name, "metric": f"{prediction.family}k", "fit": fit, "k": k,
+            "value": value, "low": low, "high": high,
+        }
+        for fit, start, *columns in bands
+        for k, value, low, high in zip(ks, *columns, strict=True)
+        if start <= k <= end
+    ]  # fmt: skip
 
 
 # By how much a prediction goes beyond the attempts when no k is named.
@@ -449,11 +430,13 @@ class Extrapolate(Question, ExtrapolateOptions):
         if not predictions:
             first = results[0]
             raise DataError(first.rates.name, getattr(first, "reason", ""))
+        parts = [fact for each in predictions for k in aim.ks for fact in each.parts(k)]
+        k = aim.ks[-1]
+        predictions.sort(key=lambda p: (-(p.numbers[k].estimate.value or 0.0), p.series))
         sections = [
-            Predictions(study, [r for r in results if r.family == family], aim, predictions)
+            Predictions(study, [p for p in predictions if p.family == family], family, aim, results)
             for family in families
         ]
-        parts = [fact for each in predictions for k in aim.ks for fact in each.parts(k)]
         return view(
             study, [*sections, Fits(study, parts)], messages=study.messages(()),
             extrapolate=",".join(self.curves), to=",".join(map(str, aim.ks)), target=self.target,
