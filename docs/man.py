@@ -8,9 +8,10 @@ from pathlib import Path
 
 from docs.reference import sections, shared_options
 from passk_cli.cli.manual import ABOUT, FILES, row, usage
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
-from passk_cli.option import DeclaredOption
+from passk_cli.commands.command import command_of
+from passk_cli.option import Declared
 from passk_cli.version import __version__
 
 PAGE = Path(__file__).parent / "passk.1"
@@ -65,9 +66,9 @@ def _lines() -> Iterator[str]:
         yield from _entry(name, meaning)
 
 
-def _options(options: Iterable[DeclaredOption]) -> Iterator[str]:
-    for _, option, kind, default in options:
-        yield from _entry(*row(option, kind, default, full=True))
+def _options(options: Iterable[Declared]) -> Iterator[str]:
+    for option in options:
+        yield from _entry(*row(option, full=True))
 
 
 def _entry(left: str, right: str) -> Iterator[str]:

@@ -21,9 +21,10 @@ from docs.sessions import answer
 from passk_cli.cli import failure
 from passk_cli.cli.manual import FILES, row, usage
 from passk_cli.cli.output import edge_sections
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
-from passk_cli.option import DeclaredOption
+from passk_cli.commands.command import command_of
+from passk_cli.option import Declared
 from passk_cli.render import data
 from passk_cli.study.fact import FIELDS
 
@@ -55,7 +56,7 @@ def _part(match: re.Match[str]) -> str:
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
 
 
-def sections(name: str) -> Iterator[tuple[str, list[DeclaredOption]]]:
+def sections(name: str) -> Iterator[tuple[str, list[Declared]]]:
     """Title and options of each group that a command takes, those that it has itself first."""
     declaration = command_of(name)
     for title, options in (*declaration.sections(), *edge_sections(declaration)):
@@ -76,10 +77,10 @@ def _options(name: str) -> str:
     return "\n".join([*lines, "Shared with other commands:", "", *shared])
 
 
-def line(declared: DeclaredOption) -> str:
+def line(declared: Declared) -> str:
     """One option: how it is written, what it means, its choices and its default."""
-    field, option, kind, default = declared
-    left, text = row(option, kind, default, full=True)
+    field, option = declared.field, declared.option
+    left, text = row(declared, full=True)
     _, _, metavar = left.partition(option.name)
     flags = ", ".join(f"`{flag}{metavar}`" for flag in option.flags.split())
     spelt_otherwise = field.replace("_", "-") != option.name.lstrip("-")
@@ -105,9 +106,9 @@ def _cell(text: str) -> str:
     return re.sub(r"([\\*_|<>\[\]~^])", r"\\\1", text)
 
 
-def shared_options() -> dict[str, list[DeclaredOption]]:
+def shared_options() -> dict[str, list[Declared]]:
     """Title → the options of each group that several commands take."""
-    options: dict[str, dict[str, DeclaredOption]] = {}
+    options: dict[str, dict[str, Declared]] = {}
     for name in COMMANDS:
         for title, group in sections(name):
             if title not in command_of(name).own_titles:

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.render.data import SCHEMA
 from passk_cli.study.fact import FIELDS
 

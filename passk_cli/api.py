@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from passk_cli.commands import COMMANDS, command_of
-from passk_cli.commands.command import Command
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import Command, command_of
 from passk_cli.commands.question import Question, Read, answer
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
-from passk_cli.option import DATA, Option, base_type, declared, filled, repeatable
+from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.python.findings import Findings
 from passk_cli.python.spelling import Options, call_of, in_python, python_spelling
 
@@ -118,7 +118,7 @@ def read(
 def python_function(name: str) -> Callable[..., Findings]:
     """The function of a command, with the signature and the help that its declaration gives."""
     declaration = command_of(name)
-    options = {field: (option, kind) for field, option, kind, _ in declaration.options()}
+    options = {option.field: option for option in declaration.options()}
     first = [field for field in _FIRST if field in options][:1]
 
     def call(data: Any = None, *positional: Any, **given: Any) -> Findings:
@@ -160,7 +160,7 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
     question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
     with fetched_once():
         report = answer(question, shared, _reader(data, question))
-    options = {field: (option, kind) for field, option, kind, _ in declaration.options()}
+    options = {option.field: option for option in declaration.options()}
     messages = tuple(
         said.spelled(lambda text: in_python(text, options)) for said in report.messages
     )
@@ -209,18 +209,19 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
     none = inspect.Parameter.empty if declaration.files == "needed" else None
     data = inspect.Parameter("data", either, default=none, annotation=Any)
     parameters = [] if declaration.files == "none" else [data]
-    options = sorted(declaration.options(), key=lambda option: option[0] not in first)
-    for field, option, kind, default in options:
-        place, shown = either if field in first else named, None if default in ("", {}) else default
-        hint = _hint(option, kind)
-        hint = hint if shown is not None or hint is Any else hint | None
-        parameters.append(inspect.Parameter(field, place, default=shown, annotation=hint))
+    options = sorted(declaration.options(), key=lambda option: option.field not in first)
+    for option in options:
+        place = either if option.field in first else named
+        default = None if option.default in ("", {}) else option.default
+        hint = _hint(option)
+        hint = hint if default is not None or hint is Any else hint | None
+        parameters.append(inspect.Parameter(option.field, place, default=default, annotation=hint))
     return inspect.Signature(parameters, return_annotation=Findings)
 
 
-def _hint(option: Option, kind: Any) -> Any:
+def _hint(declared: Declared) -> Any:
     """The type of what Python gives for an option: its own, and where there are several, lists."""
-    base = base_type(kind)
+    option, kind, base = declared.option, declared.kind, declared.base
     if kind is DATA or base in (bool, int, float):
         return kind
     if option.choices:
@@ -232,7 +233,7 @@ def _hint(option: Option, kind: Any) -> Any:
     else:
         # What is parsed from text may be a number as well.
         one = str | int if option.parse and not option.several and base is str else str
-    if not repeatable(option, kind):
+    if not declared.repeatable:
         return kind if base is tuple else one
     several = one | Iterable[one]
     return Mapping[str, Any] | several if "=" in option.takes else several
@@ -243,7 +244,7 @@ def _help(declaration: Command, options: Options) -> str:
     first, *more = (in_python(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
-    for field, (option, kind) in options.items():
+    for field, (_, option, kind, *_) in options.items():
         help = in_python(f"{option.help} {option.detail}".rstrip(), options)
         stop = "" if help.endswith(".") else "."
         values = f"  One of {', '.join(option.values)}." if option.choices else ""

@@ -19,7 +19,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
 
@@ -84,168 +84,142 @@ class Option:
         return loaded(self.choices) if isinstance(self.choices, str) else self.choices
 
 
-# A field, its Option, its type, its default.
-DeclaredOption = tuple[str, Option, Any, Any]
+class Declared(NamedTuple):
+    """An option of a group.
+
+    field : its name in the group.  kind : the type of its value; base : that without "or None":
+        bool, int, float, str, tuple or Mapping.
+    repeatable : whether it can be given several times: a tuple of any length, a mapping, or said
+        to be.
+    """
+
+    field: str
+    option: Option
+    kind: Any
+    default: Any
+    base: Any
+    repeatable: bool
+
+
 # Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
-_DECLARED: dict[type, dict[str, tuple[Option, Any]]] = {}
+_DECLARED: dict[type, dict[str, Declared]] = {}
 
 
-def declared(group: type) -> dict[str, tuple[Option, Any]]:
-    """Field → (its Option, its type), for the fields of a group that are options."""
+def declared(group: type) -> dict[str, Declared]:
+    """Field → its option, for the fields of a group that are options."""
     group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
     if group in _DECLARED:
         return _DECLARED[group]
     hints = typing.get_type_hints(group, include_extras=True)
-    options = {}
+    _DECLARED[group] = options = {}
     for field in dataclasses.fields(group):
-        hint = hints[field.name]
-        for one in getattr(hint, "__metadata__", ()):
-            if isinstance(one, Option):
-                options[field.name] = (one, typing.get_args(hint)[0])
-    _DECLARED[group] = options
+        option = getattr(hints[field.name], "__metadata__", (None,))[0]
+        if not isinstance(option, Option):
+            continue
+        kind, *_ = typing.get_args(hints[field.name])
+        whole = kind
+        if isinstance(kind, types.UnionType):
+            whole = next(part for part in typing.get_args(kind) if part is not types.NoneType)
+        base = typing.get_origin(whole) or whole
+        pair = base is tuple and typing.get_args(whole)[-1:] != (Ellipsis,)
+        many = option.several or (base not in (bool, int, float, str, DATA) and not pair)
+        made = field.default_factory
+        default = field.default if made is dataclasses.MISSING else made()
+        options[field.name] = Declared(field.name, option, kind, default, base, many)
     return options
-
-
-def default_of(field: dataclasses.Field[Any]) -> Any:
-    """A field's default value."""
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
 
 
 def sections_of(
     groups: Iterable[type], without: Iterable[str] = ()
-) -> Iterator[tuple[type, list[DeclaredOption]]]:
+) -> Iterator[tuple[type, list[Declared]]]:
     """Each group with its options.
 
     Of fields of one name the first counts.  without : fields that are left out.
     """
     names = set(without)
     for group in groups:
-        fields = [f for f in dataclasses.fields(group) if f.name not in names]
-        options = [(f.name, *declared(group)[f.name], default_of(f)) for f in fields
-                   if f.name in declared(group)]  # fmt: skip
-        names.update(name for name, *_ in options)
+        options = [each for each in declared(group).values() if each.field not in names]
+        names.update(each.field for each in options)
         yield group, options
-
-
-def named_files(group: type, given: Mapping[str, Any], file: str) -> list[str]:
-    """The files that options name, of those that are "read" or "written"."""
-    values = [given.get(name) for name, (option, _) in declared(group).items()
-              if option.file == file]  # fmt: skip
-    several = (value if isinstance(value, list) else [value] for value in values)
-    return [value for each in several for value in each if isinstance(value, str)]
-
-
-def base_type(kind: Any) -> Any:
-    """The type of an option's value without "or None": bool, int, float, str, tuple or Mapping."""
-    if isinstance(kind, types.UnionType):
-        (kind,) = (one for one in typing.get_args(kind) if one is not type(None))
-    return typing.get_origin(kind) or kind
-
-
-def repeatable(option: Option, kind: Any) -> bool:
-    """Whether it can be given several times: a tuple of any length, a mapping, or said to be."""
-    pair = base_type(kind) is tuple and typing.get_args(kind)[-1:] != (Ellipsis,)
-    return option.several or (base_type(kind) not in (bool, int, float, str, DATA) and not pair)
 
 
 def filled(group: type[Group], given: Mapping[str, Any]) -> Group:
     """A group from what was given for its fields; what is None or holds nothing was not given.
 
+    Values of Python callers may be arrays, ranges and paths.
     Errors: ParameterError for a value that an option does not know, is empty or out of range.
     """
     values = {}
-    for name, (option, kind) in declared(group).items():
-        data = kind is DATA and not isinstance(given.get(name), os.PathLike)
-        value = given.get(name) if data else _plain(given.get(name))
-        nothing = not data and isinstance(value, list | dict) and not value
-        if value is not None and not nothing:
-            values[name] = checked(option, kind, value)
+    for name, each in declared(group).items():
+        value: Any = given.get(name)
+        if each.kind is not DATA or isinstance(value, os.PathLike):
+            value = value.tolist() if hasattr(value, "tolist") else value
+            value = os.fspath(value) if isinstance(value, os.PathLike) else value
+            # A table is no list of its columns.
+            whole = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
+            value = list(value) if isinstance(value, Iterable) and not whole else value
+            value = None if isinstance(value, list | dict) and not value else value
+        if value is not None:
+            values[name] = checked(each, value)
     return group(**values)
 
 
-def checked(option: Option, kind: Any, value: Any) -> Any:
+def checked(declared: Declared, value: Any) -> Any:
     """The value of an option: not empty, parsed, among its choices and in its range."""
-    if kind is DATA and not isinstance(value, str):
+    option, base, several = declared.option, declared.base, declared.repeatable
+    if declared.kind is DATA and not isinstance(value, str):
         return value
-    several = repeatable(option, kind)
     if several and not isinstance(value, list | Mapping):
         value = [value]
     parts = value if isinstance(value, list) else [value]
+
+    def refused(problem: str) -> ParameterError:
+        texts = (
+            str(part) if isinstance(part, str | numbers.Number) else f"<{type(part).__name__}>"
+            for part in parts
+        )
+        return ParameterError(f"{option.name} {', '.join(texts)}: {problem}")
+
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
-    texts = (
-        str(part) if isinstance(part, str | numbers.Number) else f"<{type(part).__name__}>"
-        for part in parts
-    )
-    shown = f"{option.name} {', '.join(texts)}"
     if option.choices and not all(part in option.values for part in parts):
-        raise ParameterError(f"{shown}: choose one of {', '.join(option.values)}")
-    parse = loaded(option.parse) if isinstance(option.parse, str) else option.parse
-    parse = parse or _PARSE.get(base_type(kind), _texts if several else _text)
+        raise refused(f"choose one of {', '.join(option.values)}")
     try:
-        value = parse(value)
+        if option.parse is not None:
+            parse = loaded(option.parse) if isinstance(option.parse, str) else option.parse
+            value = parse(value)
+        elif base is int:
+            value = int(value) if isinstance(value, str) else operator.index(value)
+        elif base is float:
+            value = float(value)
+            if math.isnan(value):
+                raise ValueError
+        elif not all(
+            isinstance(part, bool if base is bool else str)
+            for part in (parts if several else [value])
+        ):
+            raise TypeError
+        elif several:
+            value = tuple(parts)
     except (TypeError, ValueError, AttributeError):
-        what = _WORDS.get(base_type(kind)) or f"write {option.takes or 'text'}"
-        raise ParameterError(f"{shown}: {what}") from None
+        raise refused(_WORDS.get(base) or f"write {option.takes or 'text'}") from None
     for limit, wrong, word in ((option.low, -1, "at least"), (option.high, 1, "at most")):
         if limit is not None and not (value - limit) * wrong <= 0:
-            raise ParameterError(f"{shown}: it must be {word} {limit:,}")
+            raise refused(f"it must be {word} {limit:,}")
     return value
 
 
-def _plain(value: Any) -> Any:
-    """Values of Python callers as lists, numbers and text: arrays, ranges and paths as well."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    # A table is no list of its columns.
-    whole = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
-    return list(value) if isinstance(value, Iterable) and not whole else value
-
-
-def _whole(value: Any) -> int:
-    return int(value) if isinstance(value, str) else operator.index(value)
-
-
-def _number(value: Any) -> float:
-    number = float(value)
-    if math.isnan(number):
-        raise ValueError
-    return number
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(map(_text, values))
-
-
-_PARSE: dict[Any, Callable[[Any], Any]] = {int: _whole, float: _number, bool: _flag}
 _WORDS = {int: "write a whole number", float: "write a number", bool: "it is True or False"}
 
 
 def changed(group: Any) -> list[str]:
     """The options of a filled group that do not have their default, as they are written."""
-    options, names = declared(type(group)), []
-    for field in dataclasses.fields(group):
-        value, default = getattr(group, field.name), default_of(field)
+    names = []
+    for name, each in declared(type(group)).items():
+        value = getattr(group, name)
         # Data of any kind may not be comparable.
-        if field.name in options and value is not default:
-            option, kind = options[field.name]
-            names += [option.name] if kind is DATA or value != default else []
+        if value is not each.default and (each.kind is DATA or value != each.default):
+            names.append(each.option.name)
     return names
 
 

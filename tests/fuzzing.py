@@ -30,10 +30,10 @@ import pandas as pd
 import zstandard
 
 from passk_cli.__main__ import main
-from passk_cli.cli.output import edge_options
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.cli.output import edge_sections
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError
-from passk_cli.option import base_type
 from passk_cli.text import unsafe
 from tests.files.formats.cells import DATA, Cells, cells
 from tests.files.formats.test_corrupted import CASES
@@ -401,14 +401,15 @@ def command_line(chance: random.Random, file: str) -> list[str]:
     """A command with one to three of its options, most of absurd values."""
     name = chance.choice(NAMES)
     command = command_of(name)
-    options = [*command.options(), *edge_options(command)]
+    edge = (each for _, options in edge_sections(command) for each in options)
+    options = [*command.options(), *edge]
     words = [name, *[file] * (chance.random() < 0.95), *NEEDED.get(name, [])]
-    for _, option, kind, _ in chance.choices(options, k=chance.choice([1, 1, 2, 3])):
+    for _, option, _, _, base, _ in chance.choices(options, k=chance.choice([1, 1, 2, 3])):
         own = [*option.values, *(f"{v}" for v in (option.low, option.high) if v is not None)]
         # A million resamples are allowed, and take their time.
         own = [value for value in own if value != "1000000"]
         value = chance.choice(own) if own and chance.random() < 0.3 else chance.choice(ABSURD)
-        words += [chance.choice(option.flags.split()), *[value] * (base_type(kind) is not bool)]
+        words += [chance.choice(option.flags.split()), *[value] * (base is not bool)]
     return words
 
 

@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.python.spelling import in_python
 from tests import stub
 from tests.conftest import SAMPLES, Passk
@@ -384,7 +385,7 @@ def test_all_of_it_can_be_imported() -> None:
 def test_signatures_say_what_is_taken(name: str) -> None:
     signature = inspect.signature(getattr(passk_cli, name))
     assert signature.return_annotation is passk_cli.Findings
-    options = {field: default for field, _, _, default in command_of(name).options()}
+    options = {option.field: option.default for option in command_of(name).options()}
     data = {"data"} if command_of(name).files != "none" else set()
     assert set(signature.parameters) == {*data, *options}
     for field, parameter in signature.parameters.items():

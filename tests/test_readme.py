@@ -14,7 +14,8 @@ from pathlib import Path
 
 from docs import sessions
 from passk_cli.cli.app import build
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.files import remote
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.spark import session
@@ -45,12 +46,10 @@ def test_a_session_in_a_shell(tmp_path: Path) -> None:
 
 
 def test_every_command_is_documented() -> None:
-    registered = build().registered_commands
-    assert len(registered) == len(COMMANDS)
-    for command in registered:
-        assert command.callback is not None
-        assert f"passk {command.callback.__name__}" in README
-        assert len(command_of(command.callback.__name__).examples) == 2
+    assert [command.name for command in build().registered_commands] == [*COMMANDS, "help"]
+    for name in COMMANDS:
+        assert f"passk {name}" in README
+        assert len(command_of(name).examples) == 2
 
 
 def test_it_is_installed_from_a_clone() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -11,16 +12,24 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from passk_cli.cli.completion import completion_of, words_so_far
 from passk_cli.cli.failure import write_failure
 from passk_cli.cli.process import leave_if_signalled
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
+from passk_cli.option import DATA
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
 # Set while a shell asks for completions, of the scripts `passk` and `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
+_SETTINGS: Any = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 # What typer raises for a command line that it does not understand, under its public name's base.
 USAGE_ERROR: Any = typer.BadParameter.__base__
 # An option that other commands have → what this one has for it.
@@ -96,62 +105,83 @@ def _help(
             )
 
 
-def build(
-    names: Iterable[str] = COMMANDS, *, listed: bool = False, completing: bool = False
-) -> typer.Typer:
-    """The app with these commands; importing and describing the others would only cost time.
+def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
+    """The app with all commands, of which these can be run; describing the others costs time.
 
-    listed : commands are named with what they are for, and cannot be run.
-    completing : whether a shell asks for completions.
+    names : of commands, or HELP.  completing : whether a shell asks for completions.
     """
-    app = typer.Typer(
-        name="passk",
-        cls=DeclaredGroup,
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+    app = typer.Typer(name="passk", cls=DeclaredGroup, no_args_is_help=True, **_SETTINGS)
     app.callback()(_options)
-    for name in names:
-        if name == HELP:
-            app.command(name)(_help)
-        elif listed:
-            app.command(name, cls=DeclaredCommand)(_named(name, completing=completing))
-        else:
-            from passk_cli.cli.declared import function
-
-            app.command(name, cls=DeclaredCommand)(function(name, completing=completing))
+    for name in (*COMMANDS, HELP):
+        made = _help if name == HELP else _function(name, completing) if name in names else None
+        app.command(name, cls=DeclaredCommand)(made or _named(name, completing))
     return app
 
 
-def _named(name: str, *, completing: bool = False) -> Callable[[], None]:
-    """A stand-in for a command in the list of all."""
+def _named(name: str, completing: bool) -> Callable[[], None]:
+    """A stand-in for a command that is not run."""
 
     def stand() -> None:
         raise NotImplementedError(name)
 
-    stand.__name__ = name
     # Shells show it beside the name; the help itself is made without it.
     stand.__doc__ = command_of(name).meaning[0] if completing else None
     return stand
 
 
-def _needed(words: list[str]) -> typer.Typer:
-    """The app as far as a command line that begins like this can need it."""
-    completing = any(name in os.environ for name in COMPLETING)
-    if completing:
-        from passk_cli.cli.completion import words_so_far
+def _function(name: str, completing: bool = False) -> Callable[..., None]:
+    """The typer function of a command: its options, the shared ones, files, charts and output.
 
-        words = words_so_far()
-    first = words[:1]
-    if first in (["--version"], ["-V"]):
-        return build(())
-    if words[1:] in (["--help"], ["-h"]) and first[0] in COMMANDS:
-        return build(first, listed=True, completing=completing)
-    if first and (first[0] in COMMANDS or first[0] == HELP):
-        return build(first, completing=completing)
-    return build((*COMMANDS, HELP), listed=True, completing=completing)
+    completing : whether a shell asks what a value can be, of which typer is told only then.
+    """
+    from passk_cli.cli.output import edge_sections
+
+    declaration = command_of(name)
+    edge = (option for _, options in edge_sections(declaration) for option in options)
+    options = [*declaration.options(), *edge]
+    parameters = []
+    if declaration.files != "none":
+        needed = declaration.files == "needed"
+        argument = typer.Argument(metavar="FILE..." if needed else "[FILE...]", show_default=False)
+        annotation = Annotated[list[str], argument]
+        files = inspect.Parameter("files", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+        parameters.append(files if needed else files.replace(default=[]))
+    for each in options:
+        flag = each.base is bool
+        # A text for each time it is given.
+        taken: Any = bool if flag else list[str]
+        info = typer.Option(
+            *each.option.flags.split(),
+            help=each.option.help,
+            autocompletion=completion_of(each.option) if completing else None,
+        )
+        parameters.append(
+            inspect.Parameter(
+                each.field,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.default if flag else [],
+                annotation=Annotated[taken, info],
+            )
+        )
+
+    def run(files: list[str] | None = None, **given: Any) -> None:
+        from passk_cli.cli.run import run_command
+
+        for field, option, kind, _, base, repeatable in options:
+            texts = given[field]
+            if base is bool or repeatable or (kind is DATA and len(texts) > 1):
+                continue
+            if len(texts) > 1:
+                values = ", ".join(texts)
+                raise ParameterError(f"{option.name} {values}: it takes one value; give it once")
+            given[field] = next(iter(texts), None)
+        if code := run_command(declaration, files or [], given):
+            raise typer.Exit(code)
+
+    run.__doc__ = declaration.meaning[0] if completing else None
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
 
 
 def main() -> None:
@@ -161,8 +191,18 @@ def main() -> None:
     words = sys.argv[1:]
     code: Any
     try:
-        asked = words or ["--help"]
-        code = _needed(asked)(asked, standalone_mode=False)
+        first, completing = words[:1], any(name in os.environ for name in COMPLETING)
+        if completing:
+            app, first = build(words_so_far()[:1], completing=True), []
+        elif first and (first[0] in COMMANDS or first[0] == HELP):
+            # A single command is quicker than the group of all.
+            app = typer.Typer(add_completion=False, **_SETTINGS)
+            helped = words[1:] in (["--help"], ["-h"])
+            made = _help if first[0] == HELP else (_named if helped else _function)(first[0], False)
+            app.command(first[0], cls=DeclaredCommand)(made)
+        else:
+            app, first = build(), []
+        code = app((words or ["--help"])[len(first) :], standalone_mode=False)
         # Help is no result: a script whose words are empty must not pass.
         code = code if words else 2
     except PasskError as error:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from importlib import import_module
 
-from passk_cli.option import Option
+from passk_cli.option import Option, loaded
 
 # Files whose models are looked up while somebody waits, in bytes in all.
 MOST_BYTES = 4_000_000
@@ -23,18 +22,13 @@ def words_so_far() -> list[str]:
 def completion_of(option: Option) -> Complete | None:
     """Function that completes the value of an option; None where nothing is known of it."""
     if option.complete:
-        return _function(option.complete)
+        complete: Complete = loaded(option.complete)
+        return complete
     if option.choices:
         return lambda incomplete: [v for v in option.values if v.startswith(incomplete)]
     if option.of_models:
         return _models
     return None
-
-
-def _function(place: str) -> Complete:
-    module, name = place.split(":")
-    complete: Complete = getattr(import_module(module), name)
-    return complete
 
 
 def _models(incomplete: str) -> list[str]:

@@ -11,10 +11,10 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from passk_cli.commands import COMMANDS, command_of
-from passk_cli.commands.command import OWN, Command
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import OWN, Command, command_of
 from passk_cli.message import ERROR, Message
-from passk_cli.option import DeclaredOption, Option, base_type, repeatable
+from passk_cli.option import Declared
 
 ABOUT = (
     "pass@k and pass^k from evaluation results: estimates with confidence intervals, comparisons,"
@@ -99,7 +99,7 @@ def usage(name: str, declaration: Command) -> str:
     return f"passk {name}{files} [OPTIONS]"
 
 
-def _declared(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
+def _declared(declaration: Command) -> Iterator[tuple[str, Declared]]:
     """Every option with the title of its group."""
     # The list of commands does without it.
     from passk_cli.cli.output import edge_sections
@@ -114,12 +114,12 @@ def _sections(declaration: Command, full: bool) -> list[tuple[str, list[Row]]]:
     if declaration.files != "none":
         rows.setdefault("Input" if full else OWN, []).append(("FILE...", FILES))
     shared: dict[str, Row] = {}
-    for title, (field, option, kind, default) in _declared(declaration):
-        line = row(option, kind, default, full)
+    for title, option in _declared(declaration):
+        line = row(option, full)
         if full or title in declaration.own_titles:
             rows.setdefault(title, []).append(line)
         else:
-            shared[field] = line
+            shared[option.field] = line
     if not full:
         rows["Common options"] = [shared[field] for field in _SHARED if field in shared][:_COMMON]
     return list(rows.items())
@@ -129,7 +129,7 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     """The columns, fields and messages of an answer, and the metrics it can be about."""
     from passk_cli.metrics.registry import patterns
 
-    if any(field == "metrics" for _, (field, *_) in _declared(declaration)):
+    if any(option.field == "metrics" for _, option in _declared(declaration)):
         yield "Metrics by name", list(patterns().items())
     for title, columns in declaration.question.answer_columns():
         yield f'Columns of "{title}"' if title else "Columns", columns
@@ -140,9 +140,9 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
         yield "Messages (passk help messages lists all)", names
 
 
-def row(option: Option, kind: Any, default: Any, full: bool) -> Row:
+def row(declared: Declared, full: bool) -> Row:
     """An option as it is written, and what it means, with its choices and its default."""
-    flag = base_type(kind) is bool
+    option, default = declared.option, declared.default
     # Choices that a function lists would have to be imported, and stand in the help itself.
     choices = option.choices if isinstance(option.choices, tuple) else ()
     metavar = option.metavar or ("CHOICE" if choices else "")
@@ -151,7 +151,7 @@ def row(option: Option, kind: Any, default: Any, full: bool) -> Row:
     if choices:
         words = (f"{choice} (default)" if choice == default else choice for choice in choices)
         text = f"{text.removesuffix('.')}: {', '.join(words)}."
-    elif not flag and not repeatable(option, kind) and _plain(default):
+    elif declared.base is not bool and not declared.repeatable and _plain(default):
         number = f"{default:,g}" if isinstance(default, int | float) else default
         text = f"{text.removesuffix('.')} (default {number})."
     return left, f"{text} {option.detail}".rstrip() if full else text

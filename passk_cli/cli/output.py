@@ -10,30 +10,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from passk_cli import pages
+import passk_cli.pages as pages
 from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, write_whole, written
 from passk_cli.cli.progress import working
+from passk_cli.commands.command import Command
 from passk_cli.errors import MessageError, ParameterError
-from passk_cli.message import ERROR, NOTE, Said
-from passk_cli.option import DeclaredOption, Option, declared, sections_of, split
+from passk_cli.files.arguments import read_paths
+from passk_cli.message import NOTE, Said
+from passk_cli.option import Declared, Option, declared, loaded, sections_of
 from passk_cli.render import (
     FAILURES,
     FORMATS,
     OF_VERDICTS,
     SUFFIXES,
     SUFFIXES_OF_VERDICTS,
-    failure,
-    renderer,
 )
+from passk_cli.render.style import Style, answer, labelled, spoken, with_words
+from passk_cli.report.model import Report
 from passk_cli.text import cut, printable
-
-if TYPE_CHECKING:
-    from passk_cli.commands.command import Command
-    from passk_cli.render.style import Style
-    from passk_cli.report.model import Report
 
 # As many messages are read; more are walked past.
 _MESSAGES = 3
@@ -42,23 +39,6 @@ _TERMINAL = ("-", "terminal")
 _FOR_PEOPLE = (None, "table", "plain")
 # Severity → how it stands out on a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
-
-
-def _messages_named(names: Any) -> tuple[str, ...]:
-    """Names of messages, refused where there is no such one, or where it is an error's."""
-    from passk_cli.commands.catalogue import message_of
-
-    chosen = split(names)
-    for name in chosen:
-        if message_of(name).severity == ERROR:
-            raise ParameterError(f"{name}: this is an error already; name a note or a warning")
-    return chosen
-
-
-def _messages_or_all(names: Any) -> tuple[str, ...]:
-    """Names of messages, or "all"."""
-    chosen = split(names)
-    return chosen if chosen == ("all",) else _messages_named(chosen)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,30 +100,39 @@ class Charting:
         """The pictures to write."""
         return [chart for chart in self.chart if chart not in _TERMINAL]
 
+    def check(self) -> None:
+        """Refuse files that are no pictures."""
+        for file in self.files:
+            if Path(file).suffix.lower() not in PICTURES:
+                raise ParameterError(
+                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)},"
+                    " or --chart terminal",
+                    name="bad-output",
+                )
+
     def write(self, report: Report, style: Style) -> None:
         """Draw the report's charts where they were asked for."""
-        if not self.chart:
-            return
         if not report.plots:
             raise ParameterError(
                 "--chart: there is nothing to draw, as no value could be computed", name="no-chart"
             )
         from passk_cli.charts.look import Look, shown
-        from passk_cli.render.style import with_words
 
         look = Look(self.chart_width, self.chart_height, not self.no_title, not self.no_bands)
         if self.in_terminal:
             from passk_cli.charts.terminal import drawing
 
             plots = shown(report, look).plots
-            _to_stdout(f"\n{drawing(plots, style.width, style.colour, style.percent)}")
+            text = drawing(plots, style.width, style.colour, style.percent)
+            print(f"\n{text}", end="", flush=True)
         # In a file the answer stands nowhere else.
         report = shown(with_words(report, style), look)
         for file in self.files:
             from passk_cli.charts.picture import picture
 
             with working("drawing"):
-                content = picture(report, _suffix(file), self.chart_theme, style.percent)
+                suffix = Path(file).suffix.lower()
+                content = picture(report, suffix, self.chart_theme, style.percent)
             write_whole(Path(file), content)
 
 
@@ -203,7 +192,7 @@ class Output:
             "NAME|all",
             "Make a message an error (exit code 3).",
             detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
-            parse=_messages_or_all,
+            parse="passk_cli.commands.catalogue:parse_names_or_all",
         ),
     ] = ()
     ignore: Annotated[
@@ -213,7 +202,7 @@ class Output:
             "NAME",
             "Leave a message out.",
             detail="By its name. Repeatable. The signature lists the names.",
-            parse=_messages_named,
+            parse="passk_cli.commands.catalogue:parse_names",
         ),
     ] = ()
     safe_csv: Annotated[
@@ -237,61 +226,50 @@ class Output:
 
     def check(
         self,
-        inputs: Sequence[str] = (),
-        others: Sequence[str] = (),
-        charting: Charting | None = None,
-        declaration: Command | None = None,
+        inputs: Sequence[str],
+        others: Sequence[str],
+        charting: Charting,
+        declaration: Command,
     ) -> None:
         """Refuse before any work is done what could not, or must not, be written afterwards.
 
         inputs : the files that are read.  others, charting : further outputs of the same command.
         declaration : the command, which may write pages or verdicts.
         """
-        from passk_cli.files.arguments import read_paths
-
-        charting = charting or Charting()
-        for file in charting.files:
-            if _suffix(file) not in PICTURES:
+        charts: list[str] = []
+        if charting.chart:
+            charting.check()
+            charts, in_terminal = charting.files, charting.in_terminal
+            if in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
                 raise ParameterError(
-                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)},"
-                    " or --chart terminal",
+                    f"--chart {in_terminal} would stand in the {self.form} on stdout;"
+                    " write that with -o FILE, or the chart to a file",
                     name="bad-output",
                 )
         files = [target for target in self._targets if target is not None]
         if len(self._targets) - len(files) > 1:
             raise ParameterError("-o - is given twice; stdout takes one result", name="bad-output")
-        targets = [*files, *others, *charting.files]
-        for target in targets:
-            folder = os.path.dirname(target) or "."
-            if not os.path.isdir(folder):
-                raise ParameterError(
-                    f"{folder}: no such folder for the output; make it first", name="bad-output"
-                )
-            if os.path.isdir(target):
-                raise ParameterError(
-                    f"{target}: this is a folder; name a file in it", name="bad-output"
-                )
-            if os.path.exists(target) and os.path.realpath(target) in read_paths(inputs):
-                raise ParameterError(
-                    f"{target} is read as well; choose another name for the output",
-                    name="bad-output",
-                )
+        targets = [*files, *others, *charts]
         places = [os.path.realpath(target) for target in targets]
         for place, target in zip(places, targets, strict=True):
-            if places.count(place) > 1:
-                raise ParameterError(f"{target} is named for two outputs", name="bad-output")
-        paged, judges = declaration and declaration.paged, declaration and declaration.judges
-        fitting = dict.fromkeys(
-            (
-                *(pages.SUFFIXES if paged else ()),
-                *SUFFIXES,
-                *(SUFFIXES_OF_VERDICTS if judges else ()),
-            )
-        )
-        unknown = [file for file in files if _suffix(file) not in fitting]
+            folder = os.path.dirname(target) or "."
+            if not os.path.isdir(folder):
+                problem = f"{folder}: no such folder for the output; make it first"
+            elif os.path.isdir(target):
+                problem = f"{target}: this is a folder; name a file in it"
+            elif os.path.exists(target) and place in read_paths(inputs):
+                problem = f"{target} is read as well; choose another name for the output"
+            elif places.count(place) > 1:
+                problem = f"{target} is named for two outputs"
+            else:
+                continue
+            raise ParameterError(problem, name="bad-output")
+        fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
+                   *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
+        unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
         guessed = [file for file in unknown if stat.S_ISREG(mode_of(file))]
         if guessed and self.form is None:
-            suffixes = ", ".join(fitting)
+            suffixes = ", ".join(dict.fromkeys(fitting))
             raise ParameterError(
                 f"{guessed[0]}: no format has this suffix; add -f, or use {suffixes}",
                 name="bad-output",
@@ -300,12 +278,6 @@ class Output:
             raise ParameterError(
                 f"-f {self.form}: the suffix of each output says its format; leave -f out, or add"
                 " -o - for stdout",
-                name="bad-output",
-            )
-        if charting.in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
-            raise ParameterError(
-                f"--chart {charting.in_terminal} would stand in the {self.form} on stdout;"
-                " write that with -o FILE, or the chart to a file",
                 name="bad-output",
             )
 
@@ -317,14 +289,12 @@ class Output:
     def _format(self, target: str | None, *, paged: bool = False) -> str:
         """The format of one output: as asked, or of several as the suffix says."""
         suffixes = {**SUFFIXES, **SUFFIXES_OF_VERDICTS, **(pages.SUFFIXES if paged else {})}
-        own = suffixes.get(_suffix(target or ""))
+        own = suffixes.get(Path(target or "").suffix.lower())
         asked = (own or self.form) if len(self.output) > 1 else (self.form or own)
         return asked or ("table" if target is None and sys.stdout.isatty() else "plain")
 
     def require_none(self, messages: Iterable[Said]) -> None:
         """MessageError for the first message that is made an error and not ignored."""
-        from passk_cli.render.style import spoken
-
         for said in messages:
             every = self.error == ("all",) and said.severity != NOTE
             if said.name not in self.ignore and (said.name in self.error or every):
@@ -344,47 +314,47 @@ class Output:
             signature["ignore"] = ",".join(self.ignore)
         return replace(report, messages=kept, signature=signature)
 
-    def write(self, report: Report, charting: Charting | None = None) -> None:
+    def write(self, report: Report, charting: Charting) -> None:
         """The report to stdout or whole into the file, its charts, then messages to stderr.
 
         The verdict of a gate stands on stderr where stdout does not begin with it; in GitHub
         Actions there is a summary.
         """
-        shown = None in self._targets and self._format(None) in (*_FOR_PEOPLE, "markdown")
+        printed, contents, page_files = "", dict[Path, str | bytes](), list[Path]()
+        on_terminal, opens = sys.stdout.isatty(), False
         try:
-            self._write(report, charting)
+            for target in self._targets:
+                name = self._format(target, paged=report.page is not None)
+                opens |= target is None and name in ("table", "plain", "markdown")
+                style = self._style(name == "table", target is None and on_terminal)
+                paged = report.page is not None and name in pages.FORMATS
+                if target is None and paged:
+                    printed = pages.document(report, name, style)[""].decode()
+                elif target is None:
+                    printed = loaded(FORMATS[name])(report, style)
+                elif paged:
+                    with working("drawing"):
+                        contents |= pages.files_of(report, name, Path(target), style)
+                    page_files.append(Path(target))
+                else:
+                    contents[Path(target)] = loaded(FORMATS[name])(report, style)
+            with written(contents):
+                print(printed, end="", flush=True)
+            for path in page_files if sys.stderr.isatty() and not self.quiet else ():
+                size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
+                print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
+            if charting.chart:
+                charting.write(report, self._style(on_terminal, on_terminal))
+            if report.checks and (summary := self._summary):
+                style = Style(self.digits, self.percent)
+                text = loaded(FORMATS["markdown"])(report, style)
+                warnings = [spoken(said, style) for said in report.warnings]
+                _append(summary, text + "".join(f"\n**Warning:** {w}\n" for w in warnings))
         finally:
             self.write_messages(report)
-            if report.checks and not shown:
-                from passk_cli.render.style import answer
-
+            if report.checks and not opens:
                 line = cut(answer(report, self._style(False, False)))
                 print(f"passk: {line}", file=sys.stderr)
-
-    def _write(self, report: Report, charting: Charting | None) -> None:
-        printed, contents, page_files = "", dict[Path, str | bytes](), list[Path]()
-        for target in self._targets:
-            name = self._format(target, paged=report.page is not None)
-            style = self._style(name == "table", target is None and sys.stdout.isatty())
-            paged = report.page is not None and name in pages.FORMATS
-            if target is None:
-                document = pages.document(report, name, style)[""].decode() if paged else ""
-                printed = document or renderer(name)(report, style)
-            elif paged:
-                with working("drawing"):
-                    contents |= pages.files_of(report, name, Path(target), style)
-                page_files.append(Path(target))
-            else:
-                contents[Path(target)] = renderer(name)(report, style)
-        with written(contents):
-            _to_stdout(printed)
-        for path in page_files if sys.stderr.isatty() and not self.quiet else ():
-            size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
-            print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
-        if charting is not None:
-            charting.write(report, self._style(sys.stdout.isatty(), sys.stdout.isatty()))
-        if report.checks and (summary := self._summary):
-            self.append(report, "markdown", summary)
 
     @property
     def _summary(self) -> str:
@@ -394,8 +364,6 @@ class Output:
 
     def write_messages(self, report: Report) -> None:
         """The first three messages to stderr, warnings first, and the names of the others."""
-        from passk_cli.render.style import labelled
-
         if not report.messages:
             return
         ordered = sorted(report.messages, key=lambda said: said.severity == NOTE)
@@ -416,8 +384,6 @@ class Output:
 
     def _style(self, wide: bool, coloured: bool) -> Style:
         """The reader's choices; as wide as the terminal and coloured where that is welcome."""
-        from passk_cli.render.style import Style
-
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
         colour = coloured and not os.environ.get("NO_COLOR")
         return Style(
@@ -435,29 +401,21 @@ class Output:
             name = self._format(target)
             if name not in FAILURES:
                 continue
+            text = loaded(FAILURES[name])(problem)
             if target is None:
-                _to_stdout(failure(name, problem))
+                print(text, end="", flush=True)
             else:
-                contents[Path(target)] = failure(name, problem)
+                contents[Path(target)] = text
         # The problem itself is what is reported, even when a file cannot be written.
         with suppress(ParameterError):
             if file:
                 with written(contents):
                     pass
             if self._summary:
-                _append(self._summary, failure("markdown", problem))
-
-    def append(self, report: Report, format: str, path: str) -> None:
-        """Add the report and its warnings to the end of a file, as a step summary is written."""
-        from passk_cli.render.style import Style, spoken
-
-        style = Style(self.digits, self.percent)
-        warnings = [spoken(said, style) for said in report.warnings]
-        text = renderer(format)(report, style)
-        _append(path, text + "".join(f"\n**Warning:** {text}\n" for text in warnings))
+                _append(self._summary, loaded(FAILURES["markdown"])(problem))
 
 
-def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
+def edge_sections(declaration: Command) -> Iterator[tuple[str, list[Declared]]]:
     """Title and options of where results go; what the question has itself is not among them."""
     edge = (Charting, Output) if declaration.charts else (Output,)
     without = [*declared(declaration.own), *declaration.without]
@@ -466,18 +424,12 @@ def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOpti
         if not declaration.judges:
             # Formats of verdicts are for commands that give one.
             plain = tuple(name for name in FORMATS if name not in OF_VERDICTS)
-            options = [(field, replace(option, choices=plain) if field == "form" else option, *more)
-                       for field, option, *more in options]  # fmt: skip
+            options = [
+                each._replace(option=replace(each.option, choices=plain))
+                if each.field == "form" else each
+                for each in options
+            ]  # fmt: skip
         yield getattr(group, "title", ""), options
-
-
-def edge_options(declaration: Command) -> Iterator[DeclaredOption]:
-    """Options of output and charts, without titles."""
-    return (option for _, options in edge_sections(declaration) for option in options)
-
-
-def _suffix(file: str) -> str:
-    return Path(file).suffix.lower()
 
 
 def _append(path: str, text: str) -> None:
@@ -488,9 +440,3 @@ def _append(path: str, text: str) -> None:
         raise ParameterError(
             f"{path}: cannot be written ({error.strerror})", name="unwritable-output"
         ) from None
-
-
-def _to_stdout(text: str) -> None:
-    """Print now: an exit code must not be settled before the result is out."""
-    sys.stdout.write(text)
-    sys.stdout.flush()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.cli.output import Charting, Output
@@ -18,12 +17,12 @@ from passk_cli.commands.command import Command
 from passk_cli.commands.question import answer
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.arguments import is_file_argument
+from passk_cli.files.reading import load
 from passk_cli.files.remote import fetched_once, without_secrets
-from passk_cli.option import declared, filled, named_files
-
-if TYPE_CHECKING:
-    from passk_cli.files.request import Request
-    from passk_cli.outcomes.counts import Counts
+from passk_cli.files.request import Request
+from passk_cli.option import declared, filled
+from passk_cli.outcomes.counts import Counts
+from passk_cli.study.notes import reading_notes
 
 
 def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
@@ -35,7 +34,7 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
         if not declaration.streams or given["output"] not in (None, "-"):
             return _run(declaration, files, given)
         for field in filter(given.get, declaration.beside_output):
-            flag = declared(declaration.own)[field][0].name
+            flag = declared(declaration.own)[field].option.name
             raise ParameterError(
                 f"{flag} goes with a file; name it with --output FILE", name="bad-output"
             )
@@ -58,32 +57,39 @@ def _run(
     messages_only: bool = False,
 ) -> int:
     """Run a command; messages_only : the report itself is not printed."""
-    edge = {name: v for name, v in given.items() if name not in declared(declaration.own)}
+    own, writable = declared(declaration.own), False
+    edge = {name: value for name, value in given.items() if name not in own}
     output, charting = filled(Output, edge), filled(Charting, edge)
-    with _visible_failure(declaration, output, file=False):
-        named, written = (named_files(declaration.own, given, f) for f in ("read", "written"))
-        inputs = [*files, *filter(is_file_argument, named)]
-        output.check(inputs, written, charting, declaration)
-    with _visible_failure(declaration, output, file=True):
+    named: dict[str, list[str]] = {"read": [], "written": []}
+    for name, each in own.items():
+        if each.option.file and given[name]:
+            values = given[name] if isinstance(given[name], list) else [given[name]]
+            named[each.option.file] += values
+
+    def read(request: Request, source: Any = None) -> Counts:
+        with working("reading"):
+            chosen = files if source is None else source
+            counts = load(chosen, request, tolerant=declaration.question.tolerant)
+        if declaration.streams and output.error:
+            # Its answer is written while it is made.
+            output.require_none(reading_notes(counts))
+        return counts
+
+    try:
+        inputs = [*files, *filter(is_file_argument, named["read"])]
+        output.check(inputs, named["written"], charting, declaration)
+        writable = True
         question, options = declaration.question.ask(
             given, files or None, needed=declaration.files == "needed"
         )
-
-        def read(request: Request, source: Any = None) -> Counts:
-            from passk_cli.files.reading import load
-
-            with working("reading"):
-                chosen = files if source is None else source
-                counts = load(chosen, request, tolerant=question.tolerant)
-            if declaration.streams and output.error:
-                from passk_cli.study.notes import reading_notes
-
-                # Its answer is written while it is made.
-                output.require_none(reading_notes(counts))
-            return counts
-
         with working("computing"):
             report = answer(question, options, read, output.judged)
+    except PasskError as error:
+        # It shows as well where a pipeline looks for a verdict: GitHub's log, JUnit's file.
+        if declaration.judges:
+            leave_if_signalled()
+            output.write_failure(str(error), file=writable)
+        raise
     if report.page is not None:
         command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
         report = replace(report, page=replace(report.page, command=command))
@@ -92,18 +98,3 @@ def _run(
     else:
         output.write(report, charting)
     return report.exit_code
-
-
-@contextmanager
-def _visible_failure(declaration: Command, output: Output, *, file: bool) -> Iterator[None]:
-    """An error shows as well where a pipeline looks for a verdict: GitHub's log, JUnit's file.
-
-    file : whether that may be written.
-    """
-    try:
-        yield
-    except PasskError as error:
-        if declaration.judges:
-            leave_if_signalled()
-            output.write_failure(str(error), file=file)
-        raise

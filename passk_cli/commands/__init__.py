@@ -1,18 +1,9 @@
-"""Commands: one file per question, or a folder of a question and its view.
+"""Commands: a folder for each, whose `__init__` declares its options and whose `view` answers.
 
-A command is a frozen dataclass: its fields are its options, its docstring is its help, `report` is
-its answer.  Here lives what only one command knows; no files, no rendering, no drawing, no typer.
-A command's module is imported for its help, which must cost nothing: what needs numpy is imported
-inside functions, or lives in the command's folder.
+The declaration is a frozen dataclass: its fields are the options, its docstring is the help.  It is
+imported for the help, which must cost nothing; the question, a subclass with what it computes, is
+named by its place and imported when it is asked.  No files, no rendering, no drawing, no typer.
 """
-
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from passk_cli.commands.command import Command
 
 # Name → the section of the help it stands in; its module here has the declaration.
 COMMANDS = {
@@ -32,9 +23,3 @@ COMMANDS = {
     "formats": "Files",
     "report": "Files",
 }
-
-
-def command_of(name: str) -> Command:
-    """The declaration of a command; only its own module is imported."""
-    declaration: Command = import_module(f"passk_cli.commands.{name}").COMMAND
-    return declaration

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
-from passk_cli.message import DECLARED, Message
+from passk_cli.message import DECLARED, ERROR, Message
+from passk_cli.option import split
 
 # Modules that declare messages or errors, besides those of commands.
 _BELOW = (
@@ -38,3 +41,17 @@ def message_of(name: str) -> Message:
     near = get_close_matches(name, declared, 1, cutoff=0.6)
     meant = f"; did you mean {near[0]}?" if near else "; `passk help messages` lists them"
     raise ParameterError(f"no message is named {name!r}{meant}", name="unknown-name")
+
+
+def parse_names(names: Any) -> tuple[str, ...]:
+    """Names of messages, refused where there is no such one, or where it is an error's."""
+    chosen = split(names)
+    for name in chosen:
+        if message_of(name).severity == ERROR:
+            raise ParameterError(f"{name}: this is an error already; name a note or a warning")
+    return chosen
+
+
+def parse_names_or_all(names: Any) -> tuple[str, ...]:
+    """Names of messages, or "all"."""
+    return ("all",) if split(names) == ("all",) else parse_names(names)

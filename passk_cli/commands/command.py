@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from passk_cli.option import DeclaredOption, declared, loaded, sections_of
+from passk_cli.option import Declared, declared, loaded, sections_of
 
 if TYPE_CHECKING:
     from passk_cli.commands.question import Question
@@ -64,14 +64,18 @@ class Command:
         """Command lines that run as they are beside `sample_data`."""
         return (inspect.getdoc(self.own) or "").split(_EXAMPLE)[1:]
 
-    def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
-        """Title and options of each group, the question's own first."""
-        for group, options in sections_of((self.own, *self.groups), self.without):
-            if group is not self.own:
-                yield group.title, options  # type: ignore[attr-defined]
-                continue
-            for title, fields in self.own_titles.items():
-                yield title, [option for option in options if option[0] in fields]
+    def options(self) -> list[Declared]:
+        """Every option, its own first."""
+        groups = sections_of((self.own, *self.groups), self.without)
+        return [option for _, options in groups for option in options]
+
+    def sections(self) -> Iterator[tuple[str, list[Declared]]]:
+        """Title and options of each group, its own first."""
+        own, *shared = sections_of((self.own, *self.groups), self.without)
+        for title, fields in self.own_titles.items():
+            yield title, [option for option in own[1] if option.field in fields]
+        for group, options in shared:
+            yield getattr(group, "title", ""), options
 
     @property
     def own_titles(self) -> dict[str, list[str]]:
@@ -85,6 +89,8 @@ class Command:
             titles[OWN] = titles.pop(OWN)
         return titles
 
-    def options(self) -> Iterator[DeclaredOption]:
-        """Every option, the question's own first."""
-        return (option for _, options in self.sections() for option in options)
+
+def command_of(name: str) -> Command:
+    """The declaration of a command; only its own module is imported."""
+    declaration: Command = loaded(f"passk_cli.commands.{name}:COMMAND")
+    return declaration

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Protocol, Self
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import comes_once, paths_of
-from passk_cli.files.export import export_form, write_columns
+from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import Message
-from passk_cli.option import changed, declared, filled, named_files
+from passk_cli.option import changed, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
 from passk_cli.study.confidence import Confidence
@@ -126,11 +126,6 @@ class Question:
         names = vars(sys.modules[cls.__module__]).values()
         return {message.name: message for message in names if isinstance(message, Message)}
 
-    @property
-    def exports(self) -> list[str]:
-        """Files of columns that are to be written beside the report."""
-        return named_files(type(self), vars(self), "written")
-
     def request(self, options: SharedOptions) -> Request:
         """The request to read."""
         return replace(
@@ -184,26 +179,9 @@ def answer(
 ) -> Report:
     """The report of a question about what `read` finds; its exports are written.
 
-    judged : the report with the messages that are wanted, or an error, before anything is written.
-    """
-    if question.exports:
-        for path in question.exports:
-            export_form(Path(path))
-    report = question.alone(options)
-    if report is None:
-        report = question.report(question.study(options, _reader(question, options, read)))
-    report = judged(report)
-    if report.exports:
-        for path, columns in report.exports.items():
-            write_columns(Path(path), columns)
-    return report
-
-
-def _reader(question: Question, options: SharedOptions, read: Read) -> Read:
-    """`read` as a question needs it.
-
     Outcomes that may pass or fail are refused where it, or one of its options, has no answer for
     them.  Where there is no column of temperatures, they are those in the names of models.
+    judged : the report with the messages that are wanted, or an error, before anything is written.
     """
 
     def counts_of(request: Request, source: Any = None) -> Counts:
@@ -225,4 +203,10 @@ def _reader(question: Question, options: SharedOptions, read: Read) -> Read:
             question.refuse_ranges()
         return counts
 
-    return counts_of
+    report = question.alone(options)
+    if report is None:
+        report = question.report(question.study(options, counts_of))
+    report = judged(report)
+    for path, columns in report.exports.items():
+        write_columns(Path(path), columns)
+    return report

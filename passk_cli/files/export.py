@@ -41,6 +41,12 @@ def export_form(path: Path, form: str | None = None) -> str:
     return form
 
 
+def parse_file(name: str) -> str:
+    """The name of a file that columns can be written to; ParameterError for another."""
+    export_form(Path(name))
+    return name
+
+
 def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = None) -> None:
     """Write equally long arrays as the columns of a file, whole or not at all.
 

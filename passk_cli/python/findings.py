@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
+from passk_cli.option import loaded
 
 if TYPE_CHECKING:
     import os
@@ -107,7 +108,7 @@ class Findings:
         from passk_cli.charts import PICTURES
         from passk_cli.charts.theme import THEMES
         from passk_cli.cleanup import write_whole, written
-        from passk_cli.render import SUFFIXES, renderer
+        from passk_cli.render import FORMATS, SUFFIXES
         from passk_cli.render.style import Style, with_words
 
         path = Path(path)
@@ -126,7 +127,7 @@ class Findings:
             raise ParameterError(f'theme="{theme}": choose one of {", ".join(THEMES)}')
         if suffix in SUFFIXES:
             style = Style(digits, percent, safe_csv=safe_csv)
-            content = renderer(SUFFIXES[suffix])(self.report, style)
+            content = loaded(FORMATS[SUFFIXES[suffix]])(self.report, style)
             write_whole(path, content)
         elif not self.report.plots:
             raise ParameterError("there is nothing to draw", name="no-chart")
@@ -140,10 +141,10 @@ class Findings:
 
     def __str__(self) -> str:
         """Text that the command prints."""
-        from passk_cli.render import renderer
+        from passk_cli.render.plain import plain
         from passk_cli.render.style import Style
 
-        return renderer("plain")(self.report, Style()).rstrip("\n")
+        return plain(self.report, Style()).rstrip("\n")
 
     __repr__ = __str__
 

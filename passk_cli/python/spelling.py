@@ -7,14 +7,14 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, get_args
+from typing import get_args
 
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.option import Option, base_type
+from passk_cli.option import Declared
 
-# Field → (its Option, its type).
-Options = Mapping[str, tuple[Option, Any]]
+Options = Mapping[str, Declared]
 
 
 @contextmanager
@@ -60,28 +60,30 @@ def in_python(text: str, options: Options) -> str:
         fields = _by_flag(options)
         if match["command"] in COMMANDS:
             words = match["options"].split() or ["…"]
-            arguments = (f"{fields[word][0]}=True" if word in fields else word for word in words)
+            arguments = (f"{fields[word].field}=True" if word in fields else word for word in words)
             return f"passk_cli.{match['command']}({', '.join(arguments)})"
         # A shell needs quotes around blanks.
         word = re.sub("'([^']*)'", r"\1", match["word"] or "")
         flag, value = match["opening"] or match["flag"], match["text"] or word
         if flag not in fields:
             return match[0]
-        field, option, kind = fields[flag]
-        if base_type(kind) is bool:
+        option = fields[flag]
+        field = option.field
+        if option.base is bool:
             return f"{field}=True {value}".rstrip()
-        if match["opening"] or _is_value(value, option, kind):
+        if match["opening"] or _is_value(value, option):
             return f"{field}={_quoted(value)}"
         return f"{field}= {value}".rstrip()
 
     return _OPTION.sub(spelled, text)
 
 
-def _is_value(word: str, option: Option, kind: Any) -> bool:
+def _is_value(word: str, declared: Declared) -> bool:
     """Whether a word after an option is its value, and not the next one of the sentence."""
+    option = declared.option
     if option.choices or "|" in option.metavar:
         return word in option.values or word in option.metavar.split("|")
-    name = base_type(kind) is str or str in get_args(kind)
+    name = declared.base is str or str in get_args(declared.kind)
     return word.isupper() or bool(re.search(r"[\d=…,]", word)) or (name and word not in _WORDS)
 
 
@@ -93,20 +95,16 @@ def _quoted(value: str) -> str:
     return f'"{value}"' if value else ""
 
 
-def _by_flag(options: Options) -> Mapping[str, tuple[str, Option, Any]]:
-    """Flag → (field, its Option, its type), of these options and else of any command's."""
-    own = {
-        flag: (field, option, kind)
-        for field, (option, kind) in options.items()
-        for flag in option.flags.split()
-    }
+def _by_flag(options: Options) -> Options:
+    """Flag → the option, of these and else of any command's."""
+    own = {flag: each for each in options.values() for flag in each.option.flags.split()}
     return {**_flags_of_all(), **own}
 
 
 @cache
-def _flags_of_all() -> Mapping[str, tuple[str, Option, Any]]:
-    every = (one for name in COMMANDS for one in command_of(name).options())
-    return {flag: one[:3] for one in every for flag in one[1].flags.split()}
+def _flags_of_all() -> Options:
+    every = (option for name in COMMANDS for option in command_of(name).options())
+    return {flag: each for each in every for flag in each.option.flags.split()}
 
 
 def call_of(line: str, options: Options) -> str:
@@ -125,7 +123,7 @@ def call_of(line: str, options: Options) -> str:
         if words[place] == "--chart":
             saved = f".save({_quoted(words[place + 1])})"
             continue
-        field, _, kind = fields[words[place]]
-        flag = base_type(kind) is bool
-        arguments.append(f"{field}={True if flag else _quoted(words[place + 1])}")
+        option = fields[words[place]]
+        value = True if option.base is bool else _quoted(words[place + 1])
+        arguments.append(f"{option.field}={value}")
     return f"passk_cli.{name}({', '.join(arguments)}){saved}"

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from passk_cli.charts.theme import THEMES
-from passk_cli.cli.output import Charting, edge_options
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.cli.output import Charting, edge_sections
+from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
+from passk_cli.commands.command import command_of
 from passk_cli.inference.intervals import NAMES
 from passk_cli.option import declared
 from passk_cli.study.fact import FIELDS
@@ -127,7 +128,7 @@ def test_only_what_means_something_is_listed(passk: Passk) -> None:
     assert "--bounds" not in passk("help", "order").out
     shown = passk("help", "estimate").out
     assert all(method in shown for method in NAMES)
-    assert declared(Charting)["chart_theme"][0].values == tuple(THEMES)
+    assert declared(Charting)["chart_theme"].option.values == tuple(THEMES)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -147,7 +148,8 @@ def test_examples_run_as_they_are(
 
 def test_every_option_has_a_word_of_help() -> None:
     for name in COMMANDS:
-        for _, option, *_ in (*command_of(name).options(), *edge_options(command_of(name))):
+        edge = (each for _, options in edge_sections(command_of(name)) for each in options)
+        for _, option, *_ in (*command_of(name).options(), *edge):
             assert option.help
             assert option.help[0] == option.help[0].upper() or "@" in option.help or (
                 "," in option.help

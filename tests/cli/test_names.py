@@ -16,11 +16,11 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from passk_cli import pages
+from passk_cli import pages, render
 from passk_cli.charts.picture import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.cli.output import Output
-from passk_cli.render import renderer
+from passk_cli.option import loaded
 from passk_cli.render.style import Style, shown_tables
 from passk_cli.report.model import Report
 from passk_cli.text import printable, unsafe
@@ -93,11 +93,11 @@ def test_a_name_stays_a_name(
     assert "m\\n\\input{evil}%$x$" in done.out
     (report,) = reports
     for name, check in FORMATS.items():
-        check(renderer(name)(report, WIDE), report)
-    assert_lines(re.sub(r"\x1b\[[0-9;]*m", "", renderer("table")(report, COLOURED)))
+        check(loaded(render.FORMATS[name])(report, WIDE), report)
+    assert_lines(re.sub(r"\x1b\[[0-9;]*m", "", loaded(render.FORMATS["table"])(report, COLOURED)))
     if report.checks:
-        assert_junit(renderer("junit")(report, WIDE), report)
-        assert_github(renderer("github")(report, WIDE), report)
+        assert_junit(loaded(render.FORMATS["junit"])(report, WIDE), report)
+        assert_github(loaded(render.FORMATS["github"])(report, WIDE), report)
     if report.page:
         assert_pages(report)
     if report.plots:

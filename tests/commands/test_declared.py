@@ -10,7 +10,8 @@ import pytest
 
 from docs import schema
 from docs.reference import ASKED
-from passk_cli.commands import COMMANDS, command_of
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from tests.conftest import ROOT, Passk
 from tests.schema import errors
 

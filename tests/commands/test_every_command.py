@@ -21,13 +21,13 @@ import pytest
 
 import passk_cli
 from passk_cli.api import in_python
-from passk_cli.cli.output import edge_options
+from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS as EVERY
-from passk_cli.commands import command_of
+from passk_cli.commands.command import command_of
 from passk_cli.commands.question import answer
 from passk_cli.files.request import RESERVED, Request
-from passk_cli.option import Option, base_type, declared
-from passk_cli.render import FORMATS, renderer
+from passk_cli.option import Declared, declared, loaded
+from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from tests.conftest import Done, Passk
 
@@ -219,7 +219,9 @@ def findings(called: Callable[[str], Called]) -> Found:
 @pytest.fixture
 def rendered(findings: Found) -> Rendered:
     """rendered(name, format, width=0) → the report of a command in a format."""
-    return lambda name, format, width=0: renderer(format)(findings(name).report, Style(width=width))
+    return lambda name, format, width=0: loaded(FORMATS[format])(
+        findings(name).report, Style(width=width)
+    )
 
 
 def asked(name: str, path: Path, *more: object) -> list[object]:
@@ -244,20 +246,20 @@ def needed(name: str) -> dict[str, Any]:
 def spelled_in_python(name: str, words: list[str]) -> dict[str, Any]:
     """Options of a command line as Python spells them."""
     of_flag = {
-        flag: (f, kind) for f, option, kind, _ in every(name) for flag in option.flags.split()
+        flag: (each.field, each.base) for each in every(name) for flag in each.option.flags.split()
     }
     given: dict[str, Any] = {}
     for place, word in enumerate(words):
-        field, kind = of_flag.get(word, ("", None))
-        if base_type(kind) is bool:
+        field, base = of_flag.get(word, ("", None))
+        if base is bool:
             given[field] = True
         elif field:
             given.setdefault(field, []).append(words[place + 1])
     return {f: v[0] if isinstance(v, list) and len(v) == 1 else v for f, v in given.items()}
 
 
-def every(name: str) -> list[tuple[str, Option, Any, Any]]:
-    return list(command_of(name).options())
+def every(name: str) -> list[Declared]:
+    return command_of(name).options()
 
 
 FORMATS_OF_ALL = [name for name in FORMATS if name not in ("junit", "github")]
@@ -273,7 +275,7 @@ def test_every_format_without_data(
     assert max(map(len, folded(done.out))) <= 60
     report = function(name)(**spelled_in_python(name, ALONE[name])).report
     for format in FORMATS_OF_ALL:
-        assert len(renderer(format)(report, Style(width=60))) > 50, format
+        assert len(loaded(FORMATS[format])(report, Style(width=60))) > 50, format
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -350,12 +352,13 @@ def test_help_says_what_is_declared(
     short, full = passk(name, "--help"), passk("help", name)
     assert (short.code, short.err, full.code, full.err) == (0, "", 0, "")
     few, every_word = ("".join(done.out.split()) for done in (short, full))
-    options = [*every(name), *edge_options(command_of(name))]
+    edge = (each for _, options in edge_sections(command_of(name)) for each in options)
+    options = [*every(name), *edge]
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
     own = declared(command_of(name).own)
-    for field, option, _, default in options:
+    for field, option, _, default, *_ in options:
         for words in (every_word, *[few] * (field in own)):
             assert "".join(option.help.removesuffix(".").split()) in words
             assert all(flag in words for flag in option.flags.split())
@@ -382,14 +385,14 @@ def wrong_values() -> Iterator[tuple[str, str, str]]:
     """
     checked = set()
     for name in COMMANDS:
-        for field, option, kind, _ in every(name):
-            if base_type(kind) is bool or (option in checked and field not in OF_DATA):
+        for field, option, _, _, base, _ in every(name):
+            if base is bool or (option in checked and field not in OF_DATA):
                 continue
             checked.add(option)
             yield name, field, ""
             if option.choices:
                 yield name, field, "nonsense"
-            if base_type(kind) in (int, float):
+            if base in (int, float):
                 yield from ((name, field, text) for text in ("x", "nan", "1.5.2"))
             for limit, step in ((option.low, -1), (option.high, 1)):
                 if limit is not None:
@@ -401,8 +404,8 @@ def test_every_option_has_a_wrong_value() -> None:
     declarations = {(name, field): option for name in COMMANDS for field, option, *_ in every(name)}
     tried = {declarations[name, field] for name, field, text in wrong_values() if text}
     taken = {
-        option: field for name in COMMANDS for field, option, kind, _ in every(name)
-        if base_type(kind) is not bool and field not in ANY_TEXT
+        option: field for name in COMMANDS for field, option, _, _, base, _ in every(name)
+        if base is not bool and field not in ANY_TEXT
     }  # fmt: skip
     assert set(taken) == tried, "list what is wrong of an option in WRONG, and nothing else"
     assert set(WRONG) <= set(taken.values())
@@ -521,7 +524,7 @@ def test_python_says_what_the_command_line_says(
     passk: Passk, results: Path, called: Callable[[str], Called], rendered: Rendered, name: str
 ) -> None:
     findings = called(name).findings
-    options = {field: (option, kind) for field, option, kind, _ in every(name)}
+    options = {option.field: option for option in every(name)}
     table = in_python(passk(*asked(name, results)).out, options)
     assert f"{findings}\n" == table == f"{findings!r}\n"
     every_message = passk(*asked(name, results, "-v")).err

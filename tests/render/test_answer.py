@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from passk_cli.render import renderer
+from passk_cli.option import loaded
+from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from passk_cli.render.terminal import broken
 from passk_cli.report.model import Column, Estimate, Report, Table
@@ -32,16 +33,16 @@ REPORT = Report(
     ],
 )
 def test_the_answer_stands_first(form: str, percent: bool, sentence: str) -> None:
-    text = renderer(form)(REPORT, Style(percent=percent, width=100))
+    text = loaded(FORMATS[form])(REPORT, Style(percent=percent, width=100))
     assert text.split("\n")[0] == sentence
 
 
 def test_percentages_say_so_above_their_column_and_minus_is_ascii_for_programs() -> None:
-    text = renderer("plain")(REPORT, Style(percent=True))
+    text = loaded(FORMATS["plain"])(REPORT, Style(percent=True))
     assert "model  drop (%)\na_b    -10.0" in text
     assert "−" not in text
-    assert "−" not in renderer("csv")(REPORT, Style())
-    answer = json.loads(renderer("json")(REPORT, Style(percent=True)))["answer"]
+    assert "−" not in loaded(FORMATS["csv"])(REPORT, Style())
+    answer = json.loads(loaded(FORMATS["json"])(REPORT, Style(percent=True)))["answer"]
     assert answer == "a_b loses -0.100 [-0.200, +0.050] on 1,200 tasks. T* is 0.2500."
 
 

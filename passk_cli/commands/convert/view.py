@@ -71,11 +71,6 @@ class Convert(Question, ConvertOptions):
 
     unbounded: ClassVar[str] = "a table of counts holds one number of passes"
 
-    @property
-    def exports(self) -> list[str]:
-        """None: the table is written while the data is read."""
-        return []
-
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """None: nothing is computed."""
         return ()

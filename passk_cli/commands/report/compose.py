@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
-from passk_cli.commands import command_of
+from passk_cli.commands.command import command_of
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.commands import command_of
+from passk_cli.commands.command import command_of
 from passk_cli.commands.question import SharedOptions, answer
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
