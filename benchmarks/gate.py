@@ -22,16 +22,16 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 import passk_cli
+from passk_cli.commands.gate.alarms import false_alarm
 from passk_cli.commands.gate.rehearsal import Stage, stage
 from passk_cli.commands.gate.rules import GateRule
+from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.alarms import false_alarm
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
-from passk_cli.study.sides import against
 from passk_cli.study.study import Study
 
 Ints = NDArray[np.int64]
@@ -204,7 +204,7 @@ def trial(
     )
     gate = Gate(max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by)
     study = Study(counts, (PASS_1,), Confidence(resamples=1000), Rules())
-    sides = against(counts, base, "old")
+    sides = Sides.against(counts, base, "old")
     return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.rules[2:]))
 
 

@@ -100,3 +100,9 @@ def p_text(p: float) -> str:
         digits = min(max(math.floor(-math.log10(p.error)), 1), 4)
     smallest = 10.0**-digits
     return f"{p:.{digits}f}" if p >= smallest else f"<{smallest:.{digits}f}"
+
+
+def p_relation(p: float) -> str:
+    """A p-value behind its name: "= 0.0146", "< 0.0001"."""
+    text = p_text(p)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

@@ -12,10 +12,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from passk_cli.commands.gate.sides import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.made_attempts import made_by
-from passk_cli.study.sides import against, alone, coverage, coverage_of_rivals, within
 from tests.conftest import SAMPLES, Passk
 
 Run = Callable[..., Path]
@@ -393,19 +392,19 @@ def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, tmp_path
 def test_sides() -> None:
     new = Counts.from_cells([("m", "b", 2, 1), ("m", "c", 4, 1), ("z", "c", 1, 1)])
     old = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 3, 1)])
-    sides = against(new, old, "old.csv")
+    sides = Sides.against(new, old, "old.csv")
     assert sides.counts.tasks == ("a", "b", "c")
-    covered = coverage(sides, ("m",))
+    covered = sides.coverage(("m",))
     assert covered is not None
     assert (covered.shared, covered.expected, covered.more) == (1, 2, 1)
-    deviations = made_by(sides)["m",].deviations
+    deviations = sides.made()["m",].deviations
     assert deviations == [
         "fewer attempts than in the baseline at 1 task (2 of 3)",
         "4 attempts per task at the tasks that the baseline lacks",
     ]
-    assert coverage_of_rivals(alone(new), ("z",)).expected == 2
-    assert coverage(alone(new), ("z",)) is None
-    named = within(new, "m")
+    assert Sides.alone(new).coverage_of_rivals(("z",)).expected == 2
+    assert Sides.alone(new).coverage(("z",)) is None
+    named = Sides.within(new, "m")
     assert (named.series, named.base(("z",))) == ([("z",)], ("m",))
     np.testing.assert_array_equal(named.base_tasks["m",], [0, 1])
     with pytest.raises(ValueError, match="every task"):
@@ -416,8 +415,8 @@ def test_clusters_must_agree() -> None:
     new = Counts.from_cells([("m", "a", 2, 1)]).with_clusters({"a": "x"})
     old = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 1)])
     with pytest.raises(DataError, match="task 'a' belongs to cluster 'y', to 'x' in the new run"):
-        against(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
-    sides = against(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
+        Sides.against(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
+    sides = Sides.against(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
     assert sides.counts.clusters == ("x", "y")
 
 

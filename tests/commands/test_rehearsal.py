@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 import passk_cli
+from passk_cli.commands.gate.alarms import Odds, false_alarm
 from passk_cli.commands.gate.rehearsal import stage
 from passk_cli.commands.gate.rules import GateRule
+from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.alarms import Odds, false_alarm
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
-from passk_cli.study.sides import against, alone
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Passk
 
@@ -52,7 +52,7 @@ def trial(n: Sequence[int], rates: Sequence[float], **options: Any) -> tuple[Tri
     )  # fmt: skip
     metrics = gate.needed((parse("pass@1"),))
     study = Study(counts, metrics, Confidence(resamples=200), Rules())
-    return Trial(study, against(counts, counts, "itself"), metrics, "fail"), gate.rules
+    return Trial(study, Sides.against(counts, counts, "itself"), metrics, "fail"), gate.rules
 
 
 @pytest.mark.parametrize("min_by", ["interval", "estimate", "lower"])
@@ -104,7 +104,10 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     pass_1 = parse("pass@1")
     gate = Gate(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
     study = Study(counts, (pass_1,), Confidence(), Rules())
-    one, rules = Trial(study, alone(counts), (pass_1,), "fail"), [r for r in gate.rules if r.named]
+    one, rules = (
+        Trial(study, Sides.alone(counts), (pass_1,), "fail"),
+        [r for r in gate.rules if r.named],
+    )
     (odds,), (predicted,) = (
         stage(one, rules, "pass", predictive=each).unchanged[0].values() for each in (False, True)
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from passk_cli.report.model import Cell, Check, Estimate, Sentence
 from passk_cli.report.words import series_name
@@ -11,22 +12,58 @@ from passk_cli.study.fact import Fact, across
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
 if TYPE_CHECKING:
-    from passk_cli.study.sides import Coverage
+    from passk_cli.commands.gate.alarms import Rehearsed
+
+# A count, as text.
+OF = "{0:,} of {1:,}"
+
+
+class Counted(NamedTuple):
+    """A count as evidence: "24 of 60".
+
+    words : with the two numbers as {0} and {1}.
+    """
+
+    part: int
+    whole: int
+    words: str = OF
+
+    def __str__(self) -> str:
+        return self.words.format(self.part, self.whole)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Tasks of a candidate's series, of those it should have.
+
+    shared : tasks it has of the `expected` ones: the baseline's, or those of all candidates.
+    more : tasks it has besides.
+    """
+
+    shared: int
+    expected: int
+    more: int = 0
+
+    @property
+    def lost(self) -> int:
+        """Tasks it should have and has not."""
+        return self.expected - self.shared
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A rule about a candidate's series.
+    """A rule about a candidate's series: a row of the gate.
 
     words : the rule, a number in it as a piece.  fact : the number it is judged by.
-    counted : what is shown instead, as "24 of 60".  limit : the rule's number.
+    counted : what is shown instead.  limit : the rule's number.
     finding : what the number shows, as a clause.  reason : why the rule is undecided or fails, in
         a few words.
     details : what else the reader has to know, such as what the verdict leaves out.
     covered : the candidate's share of the baseline's tasks.
     shut : whether the rule fails for some outcomes that are missing, so that it shuts the gate
-        though the verdict is undecided.
+        though the verdict is undecided.  failing : whether it shuts the gate.
     name : the model and its groups; of a row about several, how many.
+    rehearsed : what its rehearsal showed; None where passes and failures do not decide it.
     """
 
     words: Sentence
@@ -35,12 +72,13 @@ class Judgement:
     finding: Sentence = ()
     reason: str = ""
     details: tuple[str, ...] = ()
-    counted: str = ""
+    counted: Counted | None = None
     limit: float | None = None
     covered: Coverage | None = None
     shut: bool = False
     failing: bool = False
     name: str = ""
+    rehearsed: Rehearsed | None = None
 
     @property
     def rule(self) -> str:
@@ -50,18 +88,26 @@ class Judgement:
     @property
     def evidence(self) -> Estimate | str:
         """The number that decides, or what was counted."""
-        return self.counted or self.fact.estimate
+        return str(self.counted) if self.counted else self.fact.estimate
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The reason and the details."""
         return tuple(filter(None, (self.reason, *self.details)))
 
-    def judged(self, verdict: str, finding: Sentence, reason: str = "", *notes: str) -> Judgement:
-        """The judgement with a verdict; its notes come before the other details."""
+    def judged(
+        self,
+        verdict: str,
+        finding: Sentence,
+        reason: str = "",
+        notes: Sequence[str] = (),
+        counted: Counted | None = None,
+    ) -> Judgement:
+        """The judgement with a verdict; notes come before the other details."""
         return replace(
-            self, verdict=verdict, finding=finding, reason=reason, details=(*notes, *self.details)
-        )
+            self, verdict=verdict, finding=finding, reason=reason,
+            details=(*notes, *self.details), counted=counted,
+        )  # fmt: skip
 
     def unchecked(self, reason: str) -> Judgement:
         """The judgement of a rule that cannot be checked."""
@@ -69,7 +115,7 @@ class Judgement:
                        more={})  # fmt: skip
         why = f"cannot be checked: {reason}"
         finding = (*self.words, f" of {series_name(self.fact.series)} {why}")
-        return replace(self, fact=fact, counted="").judged(ERROR, finding, why)
+        return replace(self, fact=fact).judged(ERROR, finding, why)
 
     def counting(self, on_undecided: str) -> Judgement:
         """The judgement with whether it shuts the gate.
@@ -78,31 +124,35 @@ class Judgement:
         some outcomes that are missing, always do.
         """
         undecided = self.verdict == UNDECIDED and (self.shut or on_undecided == FAIL)
-        name = self.name or series_name(self.fact.series)
-        return replace(self, failing=undecided or self.verdict in (FAIL, ERROR), name=name)
+        return replace(
+            self, failing=undecided or self.verdict in (FAIL, ERROR),
+            name=series_name(self.fact.series),
+        )  # fmt: skip
 
-    def check(self, rehearsed: str = "") -> Check:
+    @property
+    def check(self) -> Check:
         """The judgement for formats of pipelines."""
         return Check(
             self.name, self.rule, self.evidence, self.verdict, self.notes, self.failing,
-            self.finding, rehearsed,
+            self.finding,
         )  # fmt: skip
 
     @property
     def row(self) -> Fact:
         """The judgement as a tidy row."""
         covered = self.covered
+        # Limits alone are no test.
+        tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
         more: dict[str, Cell] = {
-            "rule": self.rule, "limit": self.limit, "counted": self.counted or None,
+            **tested, "rule": self.rule, "limit": self.limit,
+            "counted": str(self.counted) if self.counted else None,
             "shared_tasks": None if covered is None else covered.shared,
             "baseline_tasks": None if covered is None else covered.expected,
             "fails": self.failing,
         }  # fmt: skip
-        # Limits alone are no test.
-        tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(
             self.fact, estimate=replace(self.fact.estimate, reason=""),
-            flaw="; ".join(self.notes), verdict=self.verdict, more={**tested, **more},
+            flaw="; ".join(self.notes), verdict=self.verdict, more=more,
         )  # fmt: skip
 
 
@@ -113,7 +163,8 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
     missing outcomes are.  Where the ends differ it is undecided, and shuts the gate if it fails in
     the worst case: a gate passes only what it would pass with any outcomes.
     """
-    if ERROR in (worst.verdict, best.verdict):
+    verdicts = worst.verdict, best.verdict
+    if ERROR in verdicts:
         return worst if worst.verdict == ERROR else best
     shared = tuple(note for note in worst.notes if note in best.notes)
     own = tuple(
@@ -122,17 +173,15 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
         for note in line.notes
         if note not in shared
     )
-    fact = across(worst.fact, best.fact)
-    verdict, reason = worst.verdict, ""
-    if verdict != best.verdict:
-        reason = f"worst case: {worst.verdict}, best case: {best.verdict}"
+    verdict, reason, cases = worst.verdict, "", f"{worst.verdict} in the worst and the best case"
+    if worst.verdict != best.verdict:
         verdict = UNDECIDED
-    finding = worst.finding
-    if reason or any(not isinstance(piece, str) for piece in finding):
-        evidence = worst.counted or fact.estimate
-        cases = reason or f"{verdict} in the worst and the best case"
-        finding = (f"{series_name(fact.series)}, ", *worst.words, ": ", evidence, f"; {cases}")
-    return replace(
-        worst, fact=fact, verdict=verdict, finding=finding, reason=reason, details=(*own, *shared),
-        shut=bool(reason) and FAIL in (worst.verdict, best.verdict),
+        reason = cases = f"worst case: {worst.verdict}, best case: {best.verdict}"
+    line = replace(
+        worst, fact=across(worst.fact, best.fact), verdict=verdict, reason=reason,
+        details=(*own, *shared), shut=bool(reason) and FAIL in verdicts,
     )  # fmt: skip
+    if not reason and all(isinstance(piece, str) for piece in worst.finding):
+        return line
+    whose = series_name(line.fact.series)
+    return replace(line, finding=(f"{whose}, ", *line.words, ": ", line.evidence, f"; {cases}"))

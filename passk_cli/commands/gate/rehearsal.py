@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from passk_cli.commands.gate.alarms import POWER, Catch, Odds
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
+from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.streams import stream
-from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.study.alarms import Odds
-from passk_cli.study.drawn_rates import (
-    judged_attempts,
-    metric_at,
-    nearest_first,
-    posterior_rates,
-    sample_means,
-)
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 # A rule about a metric of a candidate's series: the place of the rule, and what it is about.
 Line = tuple[int, Series, Metric]
 
-POWER = 0.8
 # Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
 # So many rehearsals share a set of rates: an estimated one, or one drawn from the posterior.
@@ -52,6 +42,8 @@ _LEAST, _CLEAR = 20, 3.0
 _TOGETHER = 100
 # Verdicts, the worse the later.
 _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
+# The normal deviate of the power.
+_DEVIATE = 0.8416
 # The planted drop is sought to this share of itself, and to this share of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
 
@@ -59,20 +51,6 @@ _NEAR, _NEAREST = 0.03, 1e-3
 def rehearsable(metric: Metric) -> bool:
     """Whether passes and failures decide it, and it falls when passes are lost."""
     return not metric.kind.needs and metric.family != "gain@"
-
-
-@dataclass(frozen=True)
-class Catch:
-    """The smallest planted drop that is detected with power 0.8: the gate fails.
-
-    lost : share of the passes that are lost at every task; None where losing all is not enough.
-    drop : the same in the metric, with the Monte-Carlo standard error.
-    reached : share of the runs that failed at that drop, or with every pass lost.
-    """
-
-    lost: float | None
-    drop: Estimate
-    reached: float
 
 
 @dataclass(frozen=True)
@@ -168,8 +146,7 @@ class Stage:
         """The verdicts of a rule on the first runs that lost this share of their passes."""
         judged = self._cache.setdefault((place, lost), [])
         if len(judged) < runs:
-            rule = self.rules[place]
-            wanted = self.trial.general if rule.general else rule.named
+            wanted = self.rules[place].asked_of(self.trial)
             metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
             study = replace(self.trial.study, metrics=metrics)
             trials = [
@@ -179,28 +156,29 @@ class Stage:
         return judged[:runs]
 
     def verdicts(
-        self, trials: Sequence[Trial], places: Sequence[int] | None = None
+        self, trials: Sequence[Trial], places: Iterable[int] | None = None
     ) -> list[dict[Line, str]]:
         """The verdicts of the rules at some places, of all without any, on each trial."""
         lines: list[dict[Line, str]] = [{} for _ in trials]
         for place in range(len(self.rules)) if places is None else places:
-            for into, outcomes in zip(lines, self.outcomes(place, trials), strict=True):
-                into |= {(place, *line): verdict for line, verdict in outcomes.items()}
+            for verdicts, outcomes in zip(lines, self.outcomes(place, trials), strict=True):
+                verdicts |= {(place, *line): verdict for line, verdict in outcomes.items()}
         return lines
 
     def outcomes(self, place: int, trials: Sequence[Trial]) -> list[dict[Any, str]]:
         """A rule's verdicts on each trial, by series and metric; none of a rule that drawn runs do
         not decide.  Of both ends, where outcomes are missing, the worse."""
-        verdicts: list[dict[Any, str]] = [{} for _ in trials]
+        lines: list[dict[Any, str]] = [{} for _ in trials]
         if not self.rules[place].drawn:
-            return verdicts
+            return lines
         for end in zip(*(trial.cases for trial in trials), strict=True):
-            for into, outcomes in zip(verdicts, self.rules[place].outcomes(end), strict=True):
+            for verdicts, outcomes in zip(lines, self.rules[place].outcomes(end), strict=True):
                 for outcome in outcomes:
                     if outcome.judged:
                         line = outcome.series, outcome.metric
-                        into[line] = max(into.get(line, PASS), outcome.verdict, key=_WORSE.index)
-        return verdicts
+                        both = verdicts.get(line, PASS), outcome.verdict
+                        verdicts[line] = max(both, key=_WORSE.index)
+        return lines
 
     def _run(self, lost: float, run: int) -> Trial:
         """A drawn new run that lost a share of its passes, with a drawn baseline."""
@@ -225,16 +203,13 @@ class Stage:
         rates, n = self.new[np.arange(runs) % len(self.new), rows], counts.n[rows]
         enough = n >= metric.k
         rates, n = rates[:, enough], n[enough]
-        drop = float((metric_at(metric, rates) - metric_at(metric, rates * (1.0 - lost))).mean())
+        drop = float((_metric_at(metric, rates) - _metric_at(metric, rates * (1.0 - lost))).mean())
         drawn = stream(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
-        spread = float(sample_means(metric, np.broadcast_to(n, drawn.shape), drawn).std())
+        values = task_values([metric], np.broadcast_to(n, drawn.shape).ravel(), drawn.ravel())[0]
+        spread = float(values.reshape(drawn.shape).mean(axis=1).std())
         spread *= math.sqrt(1.0 + self.rules[place].compares)
         slope = math.exp(-0.5 * _DEVIATE**2) / math.sqrt(2 * math.pi) / max(spread, 1e-12)
         return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
-
-
-# The normal deviate of the power.
-_DEVIATE = 0.8416
 
 
 def stage(
@@ -270,11 +245,19 @@ def stage(
 
     def rates_of(counts: Counts, s: int) -> Floats:
         if alike or predictive:
-            return posterior_rates(counts, s, sets, confidence.seed, alike=alike)
-        drawn = posterior_rates(counts, s, _UNCHANGED, confidence.seed, alike=False)
+            return _posterior_rates(counts, s, sets, confidence.seed, alike=alike)
+        drawn = _posterior_rates(counts, s, _UNCHANGED, confidence.seed, alike=False)
         rows = counts.rows_of(s)
-        first = nearest_first(drawn, judged_attempts(counts)[rows], counts.c[rows], metrics)
-        return drawn[first[:sets]]
+        n, c = judged_attempts(counts)[rows], counts.c[rows]
+        # In standard deviations of the draws.
+        distance = np.zeros(len(drawn))
+        for metric in metrics:
+            enough = n >= max(metric.k, 1)
+            if enough.any():
+                expected = _metric_at(metric, drawn[:, enough]).mean(axis=1)
+                observed = task_values([metric], n[enough], c[enough])[0].mean()
+                distance += ((expected - observed) / max(float(expected.std()), 1e-12)) ** 2
+        return drawn[np.argsort(distance, kind="stable")[:sets]]
 
     old = None
     if base is not None:
@@ -302,3 +285,39 @@ def _drawn(counts: Counts, c: Any) -> Counts:
 
 def _with_counts(trial: Trial, counts: Counts, baseline: Counts | None) -> Trial:
     return replace(trial, sides=replace(trial.sides, counts=counts, baseline=baseline))
+
+
+def judged_attempts(counts: Counts) -> Ints:
+    """Attempts of each cell that have an outcome."""
+    return counts.n if counts.missing is None else counts.n - counts.missing
+
+
+def _posterior_rates(counts: Counts, s: int, runs: int, seed: int, *, alike: bool) -> Floats:
+    """Draws of the success rates of a series, (runs × tasks); alike : all its pass rate."""
+    rows = counts.rows_of(s)
+    n, c = judged_attempts(counts)[rows], counts.c[rows]
+    known = n > 0
+    if not known.any():
+        return np.full((runs, len(n)), 0.5)
+    n, c = n[known], c[known]
+    generator = stream(seed, f"rehearsed rates {' '.join(counts.series[s])}")
+    rates = drawn_rates(n, c, runs, generator)
+    if alike:
+        rates[:] = float((c / n).mean())
+    # A task without any outcome is like some other one.
+    places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
+    places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))
+    every: Floats = np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
+    return every
+
+
+def _metric_at(metric: Metric, rates: Floats) -> Floats:
+    """The metric at success rates: exactly, or for one of many terms at their nearest counts."""
+    if metric.expectation is None:
+        many = 1_000
+        values = metric.values(np.full(many + 1, many), np.arange(many + 1))
+        nearest: Floats = values[np.rint(rates * many).astype(np.int64)]
+        return nearest
+    polynomial, rest = metric.expectation
+    value = polynomial.at(rates)
+    return 1.0 - value if rest else value

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.judgement import Counted, Judgement
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option, split
 from passk_cli.report.model import Column, Estimate, Sentence
-from passk_cli.report.words import first_few, p_text, plural, series_name
+from passk_cli.report.words import first_few, p_relation, plural, series_name
 from passk_cli.study.rules import (
     ADJUSTED,
     ERROR,
@@ -29,20 +29,26 @@ from passk_cli.study.rules import (
 from passk_cli.text import cut
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from passk_cli.commands.gate.trial import Trial
+    from passk_cli.inference.intervals import Interval
     from passk_cli.metrics.registry import Metric
     from passk_cli.study.comparison import Comparison
     from passk_cli.study.fact import Fact
     from passk_cli.study.values import Series, TaskValues
 
-    Ints = NDArray[np.int64]
-
 # What a minimum is compared with, and how a rule's name says it.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _BASIS = {BY_INTERVAL: "", BY_ESTIMATE: " (estimate)", BY_LOWER: " (lower limit)"}
+# How that lies beside the minimum, by the verdict.
+_BESIDE = {
+    (BY_INTERVAL, PASS): "its interval lies at or above",
+    (BY_INTERVAL, FAIL): "its interval lies below",
+    (BY_INTERVAL, UNDECIDED): "its interval contains",
+    (BY_ESTIMATE, PASS): "the estimate is not below",
+    (BY_ESTIMATE, FAIL): "the estimate is below",
+    (BY_LOWER, PASS): "the lower limit is not below",
+    (BY_LOWER, FAIL): "the lower limit is below",
+}
 # The rules of `EveryTask` and `EveryAttempt`.
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 
@@ -136,6 +142,10 @@ class GateRule:
         """The metrics that its own options name."""
         return ()
 
+    def asked_of(self, trial: Trial) -> Sequence[Metric]:
+        """The metrics it is about."""
+        return trial.general if self.general else self.named
+
     @property
     def signature(self) -> dict[str, object]:
         """Its options as entries of a signature, where they are not their defaults."""
@@ -183,17 +193,22 @@ class EveryTask(GateRule):
         """The candidates' series, and those that only the baseline has."""
         sides = trial.sides
         for series, covered in {**trial.coverages, **sides.missing}.items():
-            line = trial.line((EVERY,), trial.fact(series))
-            if covered is not None:
-                lost = covered.lost_words(series) if covered.lost else ""
-                every = plural(covered.expected, "baseline task")
-                every = every if covered.expected == 1 else f"all {every}"
-                more = [] if series in sides.missing else trial.lesser(series)
-                line = replace(line, counted=f"{covered.shared:,} of {covered.expected:,}")
-                finding = lost or f"{series_name(series)} has attempts at {every}"
-                yield line.judged(FAIL if lost else PASS, (finding,), "", lost, *more)
-            elif sides.baseline is not None and sides.partner(series[0]) is None:
-                yield line.unchecked(sides.lacking(series))
+            line, whom = trial.line((EVERY,), trial.fact(series)), series_name(series)
+            if covered is None:
+                if sides.baseline is not None and sides.partner(series[0]) is None:
+                    yield line.unchecked(sides.lacking(series))
+                continue
+            every = plural(covered.expected, "baseline task")
+            counted = Counted(covered.shared, covered.expected)
+            more = [] if series in sides.missing else trial.lesser(series)
+            if covered.lost:
+                verb = "has" if covered.lost == 1 else "have"
+                lost = f"{covered.lost:,} of {every} {verb} no attempts in {whom}"
+                yield line.judged(FAIL, (lost,), "", [lost, *more], counted)
+            else:
+                whole = f"{'' if covered.expected == 1 else 'all '}{every}"
+                finding = f"{whom} has attempts at {whole}"
+                yield line.judged(PASS, (finding,), "", more, counted)
 
 
 @dataclass(frozen=True)
@@ -229,22 +244,9 @@ class EveryAttempt(GateRule):
                 continue
             line = trial.line((rule,), trial.fact(series), self.attempts, trial.lesser(series))
             reason = trial.retried(series)
+            verdict = PASS if made.design and not reason else FAIL
             finding = f"{series_name(series)} has {made.words}"
-            yield replace(line, counted=made.counted).judged(
-                PASS if made.design and not reason else FAIL, (finding,), reason
-            )
-
-
-# How the number that a minimum is compared with lies beside it, by what it is and the verdict.
-_BESIDE = {
-    (BY_INTERVAL, PASS): "its interval lies at or above",
-    (BY_INTERVAL, FAIL): "its interval lies below",
-    (BY_INTERVAL, UNDECIDED): "its interval contains",
-    (BY_ESTIMATE, PASS): "the estimate is not below",
-    (BY_ESTIMATE, FAIL): "the estimate is below",
-    (BY_LOWER, PASS): "the lower limit is not below",
-    (BY_LOWER, FAIL): "the lower limit is below",
-}
+            yield line.judged(verdict, (finding,), reason, counted=made.counted)
 
 
 @dataclass(frozen=True)
@@ -291,12 +293,12 @@ class Minimum(GateRule):
 
     def _of_number(self, trial: Trial, rates: TaskValues, fact: Fact) -> Outcome:
         metric, least, estimate = rates.metric, self.minimum[rates.metric], fact.estimate
-        low, high = {
-            BY_INTERVAL: (estimate.low, estimate.high),
-            BY_ESTIMATE: (estimate.value, estimate.value),
-            BY_LOWER: (estimate.low, estimate.low),
+        limits = {
+            BY_INTERVAL: estimate,
+            BY_ESTIMATE: replace(estimate, low=estimate.value, high=estimate.value),
+            BY_LOWER: replace(estimate, high=estimate.low),
         }[self.min_by]
-        verdict = _beside(low, high, least - 1e-12)
+        verdict = _beside(limits, least - 1e-12)
 
         def words() -> Judgement:
             number = _asked(metric, least)
@@ -325,7 +327,7 @@ class DifferenceRule(GateRule):
         """
         from passk_cli.study.comparison import difference_intervals, match
 
-        every = [[match(*pair) for pair in trial.pairs(self._metrics(trial))] for trial in trials]
+        every = [[match(*pair) for pair in trial.pairs(self.asked_of(trial))] for trial in trials]
         limited = [c for each in every for c in each if not c.reason]
         limits = iter(difference_intervals(limited, trials[0].study.confidence))
         return [[c if c.reason else c.having(interval=next(limits)) for c in each]
@@ -339,8 +341,8 @@ class DifferenceRule(GateRule):
         """The rule in words, and its number."""
         raise NotImplementedError
 
-    def judged(self, trial: Trial, line: Judgement, c: Comparison, tests: int) -> Judgement:
-        """A line that has its verdict, with what the difference shows."""
+    def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
+        """A line that has its verdict, with what the difference shows at a level."""
         raise NotImplementedError
 
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
@@ -352,24 +354,24 @@ class DifferenceRule(GateRule):
                 *(self._of_pair(trial, c, tests) for c in every),
                 *(Outcome(rates.series, rates.metric, ERROR, partial(self._alone, trial, rates),
                           judged=False)
-                  for rates in trial.unpaired_values(self._metrics(trial))),
+                  for rates in trial.unpaired_values(self.asked_of(trial))),
             ])  # fmt: skip
         return outcomes
-
-    def _metrics(self, trial: Trial) -> Sequence[Metric]:
-        return trial.general if self.general else self.named
 
     def _of_pair(self, trial: Trial, c: Comparison, tests: int) -> Outcome:
         verdict, metric = self.verdict(c, tests), c.first.metric
 
         def words() -> Judgement:
             rule, limit = self.rule(metric)
-            details = trial.left_out("shared", c.first, c.second)
-            line = trial.line(rule, c.fact(trial.study.confidence), limit, details)
+            confidence, details = (
+                trial.study.confidence,
+                trial.left_out("shared", c.first, c.second),
+            )
+            line = trial.line(rule, c.fact(confidence), limit, details)
             if verdict == ERROR:
                 missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
                 return line.unchecked(c.reason or missing)
-            return self.judged(trial, replace(line, verdict=verdict), c, tests)
+            return self.judged(replace(line, verdict=verdict), c, tests, confidence.level)
 
         return Outcome(c.first.series, metric, verdict, words, not c.reason)
 
@@ -418,44 +420,39 @@ class NoRegression(DifferenceRule):
         from passk_cli.study.pairs import BETTER, WORSE
 
         if tests == 1:
-            return _beside_drop(c, 0.0)
+            return _beside(c.interval, 0.0)
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
         """The rule in words; it has no number."""
         return (f"{metric.name} no regression",), None
 
-    def judged(self, trial: Trial, line: Judgement, c: Comparison, tests: int) -> Judgement:
+    def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
         """A difference, and whether it is a drop; of several tests, a significant one."""
-        verdict = line.verdict
-        p, shown = f"p {_p(c.adjusted)}" if c.testable else "", ""
-        if p and tests > 1:
-            many = f", {ADJUSTED[c.adjustment]} over {tests} tests"
-            shown = f" ({p}{many if c.adjustment in ADJUSTED else ''})"
-        rejects = c.adjusted <= 1 - trial.study.confidence.level + 1e-12
-        if p and c.leaves_out_zero not in (None, rejects):
-            p += " decides, not the interval" if tests > 1 else " does not decide"
-        relation = {PASS: "", FAIL: ", a significant drop", UNDECIDED: ", not significant"}[verdict]
-        needed = self._needed(line.fact, c, tests) if verdict == UNDECIDED else ""
-        finding = (*_change(line.fact), f"{relation}{shown}")
-        return line.judged(verdict, finding, "; ".join(filter(None, (needed, p))))
-
-    def _needed(self, fact: Fact, c: Comparison, tests: int) -> str:
-        """The number of tasks that would decide, as far as it is known."""
         from passk_cli.study.paired import MCNEMAR
 
-        units = len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
-        least = c.smallest if c.test == GUARDED_T else 0.0
-        if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
-            # The smallest p of this test on so many tasks or clusters, whatever their outcomes.
-            least = 2.0 ** (1 - units)
-        defaults = c.test in (GUARDED_T, SUISSA_SHUSTER)
-        if (tests > 1 or defaults) and least > c.alpha + 1e-12:
-            few = plural(units, "task" if c.clusters is None else "cluster")
-            return f"with {few} no drop can be significant"
-        # Where p alone is adjusted, the interval does not say what decides it.
-        decides = tests == 1 or c.adjustment == MAX_T
-        return _tasks_needed(fact, 0.0, "difference") if decides else ""
+        p = f"p {p_relation(c.adjusted)}" if c.testable else ""
+        many = f", {ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
+        shown = f" ({p}{many})" if p and tests > 1 else ""
+        if p and c.leaves_out_zero not in (None, c.adjusted <= 1 - level + 1e-12):
+            p += " decides, not the interval" if tests > 1 else " does not decide"
+        relation = {PASS: "", FAIL: ", a significant drop", UNDECIDED: ", not significant"}
+        needed = ""
+        if line.verdict == UNDECIDED:
+            noun = "task" if c.clusters is None else "cluster"
+            units = len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
+            least = c.smallest if c.test == GUARDED_T else 0.0
+            if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
+                # The smallest p of this test on so many tasks or clusters, whatever their outcomes.
+                least = 2.0 ** (1 - units)
+            defaults = c.test in (GUARDED_T, SUISSA_SHUSTER)
+            if (tests > 1 or defaults) and least > c.alpha + 1e-12:
+                needed = f"with {plural(units, noun)} no drop can be significant"
+            elif tests == 1 or c.adjustment == MAX_T:
+                # Where p alone is adjusted, the interval does not say what decides it.
+                needed = _tasks_needed(line.fact, 0.0, "difference")
+        finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")
+        return line.judged(line.verdict, finding, "; ".join(filter(None, (needed, p))))
 
 
 @dataclass(frozen=True)
@@ -477,7 +474,7 @@ class MaxDrop(DifferenceRule):
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """It fails when even the upper limit lies below."""
-        return _beside_drop(c, self.max_drop[c.first.metric])
+        return _beside(c.interval, -self.max_drop[c.first.metric])
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
         """The largest drop that is allowed; a negative one asks for a gain."""
@@ -485,7 +482,7 @@ class MaxDrop(DifferenceRule):
         relation = "gain ≥" if most < 0 else "drop ≤"
         return (f"{metric.name} {relation} ", *_asked(metric, abs(most), "points")), most
 
-    def judged(self, trial: Trial, line: Judgement, c: Comparison, tests: int) -> Judgement:
+    def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
         """A difference beside the largest drop that is allowed."""
         verdict, most = line.verdict, self.max_drop[c.first.metric]
         finding = _change(line.fact)
@@ -522,6 +519,7 @@ class EachRule(GateRule):
         ]
 
     def outcome(self, trial: Trial, rates: TaskValues) -> Outcome:
+        """Of one candidate's series."""
         raise NotImplementedError
 
     def line(self, trial: Trial, rates: TaskValues, words: Sentence, limit: float) -> Judgement:
@@ -559,7 +557,7 @@ class MustPass(EachRule):
         """The named tasks that pass, and those that pass too rarely or have no attempts."""
         import numpy as np
 
-        places, asked, single = trial.sides.places, len(self.must_pass), len(self.must_pass) == 1
+        places, asked = trial.sides.places, len(self.must_pass)
         unknown = [task for task in self.must_pass if task not in places]
         codes = np.array(sorted({places[t] for t in self.must_pass if t in places}), dtype=np.int64)
         run = np.isin(codes, rates.tasks)
@@ -569,29 +567,28 @@ class MustPass(EachRule):
         verdict = ERROR if unknown else FAIL if below.any() or not run.all() else PASS
 
         def words() -> Judgement:
-            whole = self.must_pass_rate == 1
-            share = "all attempts" if whole else f"{self.must_pass_rate:g} of their attempts"
-            tasks, whom = plural(asked, "named task"), series_name(rates.series)
-            rule = (f"{tasks} {'passes' if single else 'pass'} {share}",)
-            line = self.line(trial, rates, rule, self.must_pass_rate)
+            rate = "all attempts"
+            if self.must_pass_rate != 1:
+                rate = f"{self.must_pass_rate:g} of their attempts"
+            tasks, do_pass = plural(asked, "named task"), "passes" if asked == 1 else "pass"
+            line = self.line(trial, rates, (f"{tasks} {do_pass} {rate}",), self.must_pass_rate)
             if unknown:
                 absent = f"{cut(first_few(unknown))} in the data{_remedy(unknown)}"
                 return line.unchecked(f"no task {absent}")
             names, passed = trial.sides.counts.tasks, int((~below).sum())
-            failed, lost = asked - passed, first_few([names[code] for code in codes[~run]])
-            finding = f"{passed:,} of {tasks} {'passes' if single else 'pass'} {share} in {whom}"
-            if failed:
-                verb = "does" if failed == 1 else "do"
-                finding = f"{failed:,} of {tasks} {verb} not pass {share} in {whom}"
+            number = passed
+            if passed < asked:
+                number, do_pass = asked - passed, f"do{'es' * (asked - passed == 1)} not pass"
+            finding = f"{number:,} of {tasks} {do_pass} {rate} in {series_name(rates.series)}"
+            lost = first_few([names[code] for code in codes[~run]])
             notes = (
                 f"no attempts at {lost}" if lost else "",
                 first_few([f"{names[code]} passed {passes:,} of {attempts:,}" for code, passes,
                            attempts in zip(codes[run][below], c[below], n[below], strict=True)]),
-                _lower_limit(n, trial) if run.all() and (c == n).all() else "",
+                _lower_limit(rates, trial, at) if run.all() and (c == n).all() else "",
             )  # fmt: skip
             reason, *others = list(filter(None, notes)) or [""]
-            line = replace(line, counted=f"{passed:,} of {asked:,}")
-            return line.judged(verdict, (finding,), reason, *others)
+            return line.judged(verdict, (finding,), reason, others, Counted(passed, asked))
 
         return Outcome(rates.series, rates.metric, verdict, words, not unknown)
 
@@ -625,15 +622,13 @@ class MinEach(EachRule):
         n, c, asked, level = rates.n, rates.c, self.min_each or 0.0, trial.study.confidence.level
         p = holm(below_tests(n, c, asked))
         below = np.flatnonzero(p <= 1 - level + 1e-12)
-        verdict = FAIL
-        if not len(below):
-            shown = np.all(lower_limits(n, c, level) >= asked - 1e-12)
-            verdict = PASS if shown else UNDECIDED
+        shown = np.all(lower_limits(n, c, level) >= asked - 1e-12)
+        verdict = FAIL if len(below) else PASS if shown else UNDECIDED
 
         def words() -> Judgement:
             names, whom = trial.sides.counts.tasks, series_name(rates.series)
             few = first_few([
-                f"{names[rates.tasks[i]]} passed {c[i]:,} of {n[i]:,} (p {_p(p[i])})"
+                f"{names[rates.tasks[i]]} passed {c[i]:,} of {n[i]:,} (p {p_relation(p[i])})"
                 for i in below[np.argsort(p[below], kind="stable")].tolist()
             ])  # fmt: skip
             tasks, reached = plural(len(n), "task"), int((c >= asked * n).sum())
@@ -643,9 +638,9 @@ class MinEach(EachRule):
                 finding = f"{low} of {whom} {verb} significantly below a pass rate of "
             number = _asked(rates.metric, asked)
             line = self.line(trial, rates, ("each task ≥ ", *number), asked)
-            line = replace(line, counted=f"observed at {reached:,} of {len(n):,}")
-            shows = _lower_limit(n, trial) if verdict == UNDECIDED else ""
-            return line.judged(verdict, (finding, *number), few or shows)
+            reason = few or (_lower_limit(rates, trial) if verdict == UNDECIDED else "")
+            counted = Counted(reached, len(n), "observed at {0:,} of {1:,}")
+            return line.judged(verdict, (finding, *number), reason, counted=counted)
 
         return Outcome(rates.series, rates.metric, verdict, words)
 
@@ -663,31 +658,20 @@ def _asked(metric: Metric, number: float, unit: str = "") -> Sentence:
 def _change(fact: Fact) -> Sentence:
     """A difference to the baseline in words: "agent-b lost 0.140 [0.031, 0.249] of pass@1"."""
     low, value, high = fact.estimate.low, fact.estimate.value or 0.0, fact.estimate.high
-    points, whom = Column("points", "share"), series_name(fact.series)
-    if value > 0:
-        gained = Estimate(value, low=low, high=high, share=fact.estimate.share)
-        return (f"{whom} gained ", (gained, points), f" in {fact.name}")
-    ends = [None if limit is None else -limit for limit in (high, low)]
-    lost = Estimate(-value, low=ends[0], high=ends[1], share=fact.estimate.share)
-    return (f"{whom} lost ", (lost, points), f" of {fact.name}")
+    verb, link = "gained", "in"
+    if value <= 0:
+        verb, link, value = "lost", "of", -value
+        low, high = (None if limit is None else -limit for limit in (high, low))
+    size = Estimate(value, low=low, high=high, share=fact.estimate.share)
+    name = series_name(fact.series)
+    return (f"{name} {verb} ", (size, Column("points", "share")), f" {link} {fact.name}")
 
 
-def _p(p: float) -> str:
-    """As "= 0.0146", or "< 0.0001"."""
-    text = p_text(p)
-    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
-
-
-def _beside(low: float | None, high: float | None, limit: float) -> str:
+def _beside(limits: Estimate | Interval | None, limit: float) -> str:
     """Where an interval lies: above a limit, below it, or around it."""
-    if low is None or high is None:
+    if limits is None or limits.low is None or limits.high is None:
         return ERROR
-    return PASS if low >= limit else FAIL if high < limit else UNDECIDED
-
-
-def _beside_drop(c: Comparison, most: float) -> str:
-    """Where the interval of a difference lies beside a drop."""
-    return ERROR if c.interval is None else _beside(c.interval.low, c.interval.high, -most)
+    return PASS if limits.low >= limit else FAIL if limits.high < limit else UNDECIDED
 
 
 def _remedy(unknown: Sequence[str]) -> str:
@@ -698,11 +682,11 @@ def _remedy(unknown: Sequence[str]) -> str:
     return ", and no such file" if is_file else ""
 
 
-def _lower_limit(n: Ints, trial: Trial) -> str:
-    """As "4 passes of 4 show a rate ≥ 0.473"."""
+def _lower_limit(rates: TaskValues, trial: Trial, at: Any = ...) -> str:
+    """As "4 passes of 4 show a rate ≥ 0.473", of the fewest attempts at some of the tasks."""
     from passk_cli.inference.single import lower_limits
 
-    fewest = int(n.min())
+    fewest = int(rates.n[at].min())
     least = float(lower_limits(fewest, fewest, trial.study.confidence.level))
     shown = "1 pass of 1 shows" if fewest == 1 else f"{fewest:,} passes of {fewest:,} show"
     return f"{shown} a rate ≥ {least:.3f}"

@@ -1,4 +1,4 @@
-"""Both sides of a gate, their values, and what the numbers of these leave out."""
+"""A gate's run beside its baseline: their values, and what the numbers of these leave out."""
 
 from __future__ import annotations
 
@@ -8,23 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.judgement import Coverage, Judgement
+from passk_cli.commands.gate.sides import Made, Sides
+from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.made_attempts import Made, made_by
-from passk_cli.study.sides import (
-    Coverage,
-    Sides,
-    coverage,
-    coverage_of_rivals,
-    left_out,
-)
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
-
-Pair = tuple[TaskValues, TaskValues]
 
 
 @dataclass(frozen=True)
@@ -68,22 +60,20 @@ class Trial:
     @cached_property
     def coverages(self) -> dict[Series, Coverage | None]:
         """Each candidate's share of its baseline's tasks."""
-        return {series: coverage(self.sides, series) for series in self.sides.series}
+        return {series: self.sides.coverage(series) for series in self.sides.series}
 
     @cached_property
     def made(self) -> list[dict[Series, Made]]:
         """The attempts of each candidate's series, beside those to be made: as declared, of the
         baseline, or of both."""
-        both = [] if self.attempts is None else [made_by(self.sides, self.attempts)]
+        both = [] if self.attempts is None else [self.sides.made(self.attempts)]
         if self.sides.baseline is not None or not both:
-            both.append(made_by(self.sides))
+            both.append(self.sides.made())
         return both
 
     def retried(self, series: Series) -> str:
         """Why attempts look like failures tried again: the last of too many passed, or numbers have
         holes; "" where they do not."""
-        from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
-
         counts, made = self.sides.counts, self.made[0][series]
         order, numbers, longer = counts.attempts.get("attempt"), counts.numbering, made.longer
         if numbers is not None:
@@ -105,7 +95,7 @@ class Trial:
             f" {len(n):,} last attempts passed there, {again.earlier:,} of the {others}"
         )
 
-    def pairs(self, metrics: Collection[Metric]) -> list[Pair]:
+    def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
         """The candidates at some metrics, each with its baseline."""
         return [
             (rates, self.bases[rates.metric, base])
@@ -125,10 +115,8 @@ class Trial:
 
     def fact(self, series: Series, metric: Metric | None = None) -> Fact:
         """A fact about a series without a number."""
-        counts = self.sides.counts
-        places = [s for s, name in enumerate(counts.series) if name == series]
-        tasks = sum(len(counts.n[counts.rows_of(s)]) for s in places)
         name, k = ("", None) if metric is None else (metric.name, metric.k)
+        tasks = len(self.sides.tasks.get(series, ()))
         return Fact(series, name, k, Estimate(None), size=Size(tasks))
 
     def line(
@@ -138,22 +126,22 @@ class Trial:
         covered = self.coverages.get(fact.series) or self.sides.missing.get(fact.series)
         return Judgement(words, fact, details=tuple(details), limit=limit, covered=covered)
 
-    def left_out(self, noun: str, first: TaskValues, *others: TaskValues) -> list[str]:
+    def left_out(self, noun: str, *values: TaskValues) -> list[str]:
         """The tasks and attempts that a line's numbers leave out.
 
         noun : what the tasks are counted among when some are lost.
         """
-        words = [rates.reason for rates in (first, *others) if rates.there]
-        cover = self.coverages[first.series]
+        series = values[0].series
+        words, cover = [rates.reason for rates in values if rates.there], self.coverages[series]
         if cover is not None and cover.lost:
             words.append(f"{cover.shared:,} of {cover.expected:,} {noun} tasks")
-        return [*words, *self.lesser(first.series)]
+        return [*words, *self.lesser(series)]
 
     def lesser(self, series: Series) -> list[str]:
         """The attempts that a candidate's numbers lack or have too many, and other tasks."""
         words, cover, sides = [], self.coverages[series], self.sides
         if sides.baseline is None:
-            rivals = coverage_of_rivals(sides, series)
+            rivals = sides.coverage_of_rivals(series)
             if rivals.lost:
                 words.append(f"{rivals.shared:,} of {rivals.expected:,} tasks in the data")
         for made in self.made:
@@ -163,15 +151,8 @@ class Trial:
             words.append(f"{plural(cover.more, 'task')} {verb} not in the baseline")
         if self.unpaired == "drop":
             # Without a line of their own: nothing of these was run.
-            for other, lost in sides.missing.items():
-                words.append(
-                    f"0 of {plural(lost.expected, 'baseline task')} in {series_name(other)}"
-                )
-        words += left_out(sides.counts.facts, series)
-        base = sides.base(series)
-        if sides.baseline is not None and base is not None:
-            facts = sides.baseline.facts
-            # Lines and files of the same run are counted once.
-            facts = facts if sides.apart else replace(facts, skipped=0, empty_files=0)
-            words += [f"baseline: {reason}" for reason in left_out(facts, base)]
-        return words
+            words += [
+                f"0 of {plural(lost.expected, 'baseline task')} in {series_name(other)}"
+                for other, lost in sides.missing.items()
+            ]
+        return [*words, *sides.left_out(series)]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 from passk_cli.commands.gate import GateOptions
-from passk_cli.commands.gate.judgement import Judgement, at_both_ends
-from passk_cli.commands.gate.rehearsal import POWER, Catch, Stage, rehearsable, stage
-from passk_cli.commands.gate.rules import (
-    BY_INTERVAL,
-    EveryAttempt,
-    EveryTask,
-    GateRule,
-)
+from passk_cli.commands.gate.alarms import POWER, Catch, Rehearsed
+from passk_cli.commands.gate.judgement import OF, Counted, Judgement, at_both_ends
+from passk_cli.commands.gate.rehearsal import Stage, rehearsable, stage
+from passk_cli.commands.gate.rules import BY_INTERVAL, EveryAttempt, EveryTask, GateRule
+from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_listed
@@ -26,6 +22,7 @@ from passk_cli.metrics.registry import Metric, needs, scores_only
 from passk_cli.report.model import (
     BRIEF,
     FULL,
+    Cell,
     Check,
     Column,
     Estimate,
@@ -36,13 +33,11 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.words import first_few, plural, series_name
 from passk_cli.study.adjustment import tests_shown
-from passk_cli.study.alarms import Odds, false_alarm
 from passk_cli.study.baseline import Runs, only_models
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import Side, find_flips
 from passk_cli.study.losses import uneven_notes
-from passk_cli.study.made_attempts import made_by
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import (
     ADJUSTED,
@@ -56,7 +51,6 @@ from passk_cli.study.rules import (
     UNDECIDED,
 )
 from passk_cli.study.section import Section, data_field, view
-from passk_cli.study.sides import against, coverage_of_rivals, sides_of
 from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
 
@@ -137,71 +131,13 @@ FEW_REHEARSALS = Message(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class TableLine:
-    """A rule about a candidate, and what its rehearsal showed; Nones where outcomes do not decide.
-
-    odds : at the estimated rates.  predicted : at rates as uncertain as the data leave them.
-    catch : the smallest drop that fails with power 0.8.
-    best, worst : verdicts on a run that passes everything, and one that passes nothing.
-    shown : the verdict as the table has it; "" for the verdict alone.
-    """
-
-    line: Judgement
-    odds: Odds | None = None
-    predicted: Odds | None = None
-    catch: Catch | None = None
-    best: str | None = None
-    worst: str | None = None
-    shown: str = ""
-
-    @property
-    def alarm(self) -> Estimate | None:
-        """The share of false alarms; None where it was not rehearsed."""
-        if self.odds is None or self.predicted is None:
-            return None
-        return false_alarm(self.odds, self.predicted)
-
-    @property
-    def words(self) -> str:
-        """The rehearsal's results in words, for logs of pipelines."""
-        if self.odds is None or self.predicted is None or self.catch is None:
-            checked = self.line.verdict != ERROR
-            reason = "it asks what was run, not how it went" if checked else "it cannot be checked"
-            return f"not rehearsed: {reason}"
-        words = [
-            f"fails {_percent(self.odds.share)} of rehearsals with nothing changed",
-            f"predicted failures {_percent(self.predicted.share)}",
-        ]
-        if self.odds.undecided:
-            words.append(f"undecided in {_percent(self.odds.open)}")
-        detected = f"smallest drop detected with power {POWER:g}: "
-        if self.catch.lost == 0.0:
-            words.append(f"{detected}any, it fails without one")
-        else:
-            drop = self.catch.drop.value
-            words.append(f"{detected}{'none' if drop is None else f'{drop:.3f}'}")
-        return "; ".join([*words, f"all pass: {self.best}", f"all fail: {self.worst}"])
-
-
-def _with_reason(line: Judgement, room: int) -> str:
-    """The verdict and its reason, as far as a screen has room for it."""
-    reason, verdict = line.reason.removeprefix("cannot be checked: "), line.verdict
-    if not reason or room <= 0:
-        return verdict
-    for short in (reason, reason.removesuffix(" would decide"), reason.partition(", no ")[0]):
-        if len(short) <= room:
-            return f"{verdict} ({short})"
-    return f"{verdict} ({reason[: room - 1]}…)"
-
-
 _MODEL = Column(
     "model", meaning="The model of the new run, with its groups.",
-    cell=lambda entry: entry.line.name, where=lambda section: section.several,
+    cell=lambda line: line.name, where=lambda section: section.several,
 )  # fmt: skip
 _RULE = Column(
     "rule", meaning="The rule; `every baseline task` and `every baseline attempt` are added.",
-    cell=lambda entry: Phrase(entry.line.words),
+    cell=lambda line: Phrase(line.words),
 )  # fmt: skip
 _FIELDS = (
     data_field("rule", "The rule, in words."),
@@ -213,32 +149,42 @@ _FIELDS = (
     data_field("adjustment", "How p is adjusted for the number of tests."),
 )  # fmt: skip
 
+
+def _of(cell: Callable[[Rehearsed], Cell]) -> Callable[[Judgement], Cell]:
+    """A cell of what was rehearsed; None where a rule was not."""
+    return lambda line: None if line.rehearsed is None else cell(line.rehearsed)
+
+
+def _caught(cell: Callable[[Catch], Cell]) -> Callable[[Judgement], Cell]:
+    """A cell of the smallest drop that a rule detects."""
+    return _of(lambda r: None if r.catch is None else cell(r.catch))
+
+
+_UNDECIDED = _of(lambda r: r.odds.open if r.catch else None)
 _REHEARSED = (
     data_field("false_alarm", "Share of rehearsals with nothing changed that fail.",
-               lambda entry: entry.alarm and entry.alarm.value),
-    data_field("false_alarm_low", "Its lower 95 % limit.",
-               lambda entry: entry.alarm and entry.alarm.low),
-    data_field("false_alarm_high", "Its upper 95 % limit.",
-               lambda entry: entry.alarm and entry.alarm.high),
+               _of(lambda r: r.alarm.value)),
+    data_field("false_alarm_low", "Its lower 95 % limit.", _of(lambda r: r.alarm.low)),
+    data_field("false_alarm_high", "Its upper 95 % limit.", _of(lambda r: r.alarm.high)),
     data_field("predicted_failure", "Share that fails at rates drawn from their posterior.",
-               lambda entry: entry.predicted and entry.predicted.share),
+               _of(lambda r: r.predicted.share)),
     data_field("undecided", "Share of rehearsals with nothing changed that are undecided.",
-               lambda entry: entry.odds.open if entry.catch else None),
+               _UNDECIDED),
     data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
-               lambda entry: entry.catch and entry.catch.drop.value),
+               _caught(lambda c: c.drop.value)),
     data_field("drop_se", "Its Monte-Carlo standard error.",
-               lambda entry: entry.catch and entry.catch.drop.se),
+               _caught(lambda c: c.drop.se)),
     data_field("passes_lost", "The share of the passes that a drop of this size loses.",
-               lambda entry: entry.catch and entry.catch.lost),
+               _caught(lambda c: c.lost)),
     data_field("power", "Share of the runs that fail at this drop.",
-               lambda entry: entry.catch and entry.catch.reached),
-    data_field("if_all_pass", "The verdict if every attempt passes.", lambda entry: entry.best),
-    data_field("if_all_fail", "The verdict if every attempt fails.", lambda entry: entry.worst),
+               _caught(lambda c: c.reached)),
+    data_field("if_all_pass", "The verdict if every attempt passes.", _of(lambda r: r.best)),
+    data_field("if_all_fail", "The verdict if every attempt fails.", _of(lambda r: r.worst)),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class RuleTable(Section[TableLine]):
+class RuleTable(Section[Judgement]):
     """Every rule for every candidate: its evidence and its verdict.
 
     trial : both sides.  rules : those asked for.  on_undecided : "pass" or "fail".
@@ -250,16 +196,15 @@ class RuleTable(Section[TableLine]):
         Column(
             "evidence", "share", meaning="The number that decides, with its interval; a number with"
             " a sign is a difference, model minus baseline. Or what was counted.",
-            cell=lambda entry: entry.line.evidence,
+            cell=lambda line: line.evidence,
         ),
         Column(
             "verdict", meaning="pass, fail; undecided: the interval contains the limit; error: the"
-            " rule cannot be checked, which fails the gate.",
-            cell=lambda entry: entry.shown or entry.line.verdict,
+            " rule cannot be checked, which fails the gate.", cell=lambda line: line.verdict,
         ),
         Column(
             "detail", meaning="What else the verdict rests on, and what it leaves out.", shown=FULL,
-            cell=lambda entry: "; ".join(entry.line.notes),
+            cell=lambda line: "; ".join(line.notes),
         ),
         *_FIELDS,
         data_field("fails", "Whether the row fails the gate; undecided ones by --on-undecided."),
@@ -270,14 +215,14 @@ class RuleTable(Section[TableLine]):
     on_undecided: str
 
     @property
-    def lines(self) -> list[Judgement]:
-        """The judgements."""
-        return [entry.line for entry in self.records]
+    def lines(self) -> Sequence[Judgement]:
+        """The judgements of the rules."""
+        return self.records
 
     @property
     def several(self) -> bool:
         """Whether there is more than one model."""
-        return len({line.name for line in self.lines if line.name}) > 1
+        return len({line.name for line in self.lines}) > 1
 
     def facts(self) -> Iterator[Fact]:
         """A tidy row per rule and candidate."""
@@ -286,7 +231,7 @@ class RuleTable(Section[TableLine]):
     @property
     def checks(self) -> tuple[Check, ...]:
         """The rows for formats of pipelines."""
-        return tuple(line.check() for line in self.lines)
+        return tuple(line.check for line in self.lines)
 
     def answer(self) -> Iterator[Sentence]:
         """The verdict."""
@@ -349,12 +294,10 @@ class RuleTable(Section[TableLine]):
 
     def details(self) -> Iterator[str]:
         """The intervals, and whose are adjusted."""
-        label = self.trial.sides.label
-        shown = {
-            bool(line.fact.against) for line in self.lines if line.fact.estimate.value is not None
-        }
+        valued = [line.fact for line in self.lines if line.fact.estimate.value is not None]
+        shown = {bool(fact.against) for fact in valued}
         if True in shown:
-            yield f"differences: model − baseline ({label})"
+            yield f"differences: model − baseline ({self.trial.sides.label})"
         if shown == {True}:
             yield self.differences.words()
         elif shown:
@@ -373,27 +316,56 @@ class RuleTable(Section[TableLine]):
 
     def messages(self) -> Iterator[Said]:
         """Messages of reading, and of what the verdicts leave out."""
-        yield from _of_reading(self.trial)
-        yield from _of_tasks(self.trial, any(rule.compares for rule in self.rules))
+        trial = self.trial
+        sides, baseline = trial.sides, trial.sides.baseline
+        yield from trial.study.reading
+        yield from reading_notes(trial.study.counts)
+        if sides.apart and baseline is not None and sides.label != ITSELF:
+            for said in reading_notes(baseline):
+                yield said.about(f"baseline {sides.label}")
+            # Whether the new run loses attempts more, or less often than its baseline.
+            both = sides.counts.facts, baseline.facts
+            if any(facts.losses is not None for facts in both):
+                losses = sides.counts.losses.beside(baseline.losses, "baseline")
+                yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
+        compares = any(rule.compares for rule in self.rules)
+        covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
+        for series, coverage in covered.items():
+            name = series_name(series)
+            if coverage is not None and coverage.lost:
+                yield TASKS_NOT_RUN(lost=coverage.lost, tasks=coverage.expected, model=name)
+            elif coverage is None and compares and sides.partner(series[0]) is not None:
+                yield NOT_COMPARED(model=name, reason=sides.lacking(series))
+        if baseline is None:
+            yield from self._unequal()
         if shut := sum(line.shut for line in self.lines):
             yield MISSING_DECIDE(rules=shut)
+
+    def _unequal(self) -> Iterator[Said]:
+        """Without a baseline, the tasks and groups that other candidates have."""
+        every = self.trial.sides.tasks
+        for series in every:
+            rivals = self.trial.sides.coverage_of_rivals(series)
+            if rivals.lost:
+                model = series_name(series)
+                yield FEWER_TASKS(model=model, lost=rivals.lost, tasks=rivals.expected)
+        for group in dict.fromkeys(series[1:] for series in every):
+            for model in dict.fromkeys(series[0] for series in every):
+                if (model, *group) not in every:
+                    yield GROUP_NOT_RUN(model=model, group=series_name(group))
 
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
         a row per rule and model."""
-        groups = bool(self.study.counts.group_names)
         every = sorted(self.records, key=_rank)
-        brief = _merged(every, _ROWS, "group" if groups else "model")
-        names, rules, evidence = (
-            max(map(len, texts)) + 2
-            for texts in (
-                [entry.line.name for entry in brief],
-                [entry.line.rule for entry in brief],
-                [entry.line.counted or " " * _NUMBER for entry in brief],
-            )
-        )
-        room = _SCREEN - names * self.several - rules - evidence - len("undecided ()")
-        brief = [replace(entry, shown=_with_reason(entry.line, room)) for entry in brief]
+        brief = _merged(every, _ROWS, "group" if self.study.counts.group_names else "model")
+        evidence = [str(line.counted) if line.counted else " " * _NUMBER for line in brief]
+        texts = [evidence, [line.rule for line in brief]]
+        if self.several:
+            texts.append([line.name for line in brief])
+        widths = sum(max(map(len, column)) + 2 for column in texts)
+        room = _SCREEN - widths - len("undecided ()")
+        brief = [replace(line, verdict=_with_reason(line, room)) for line in brief]
         yield replace(self.table(brief, self.title), shown=BRIEF)
         yield replace(self.table(every, self.title), shown=FULL)
 
@@ -423,24 +395,22 @@ class RuleTable(Section[TableLine]):
         sides = self.trial.sides
         if sides.baseline is None or self.study.bounded:
             return ()
-        bases = {sides.baseline.series[s]: s for s in sides.bases}
         pairs = []
-        for s in sides.candidates:
-            series = sides.counts.series[s]
+        for s, series in zip(sides.candidates, sides.series, strict=True):
             base = sides.base(series)
             if base is not None:
                 name = sides.label if sides.apart else base[0]
-                first = Side(sides.counts, s, series_name(series))
-                pairs.append((first, Side(sides.baseline, bases[base], name)))
+                other = Side(sides.baseline, sides.baseline.series.index(base), name)
+                pairs.append((Side(sides.counts, s, series_name(series)), other))
         every = find_flips(pairs, self.study.confidence.level)
         return changes_listed([flips for flips in every if flips.tasks])
 
 
 @dataclass(frozen=True)
 class Rehearsal(RuleTable):
-    """Each rule where nothing changed, and the smallest drop that it detects.
+    """Each rule where nothing changed, and the smallest drop that it detects; last the whole gate,
+    with a verdict where the rehearsal is judged.
 
-    whole : the gate as a whole; of a rehearsal that is judged, with a verdict.
     setting : the drawn runs.  most : the largest share of false alarms that is allowed, if any.
     """
 
@@ -450,74 +420,77 @@ class Rehearsal(RuleTable):
         _RULE,
         Column(
             "verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
-            " alarms.", cell=lambda entry: entry.line.verdict or "–",
+            " alarms.", cell=lambda line: line.verdict or "–",
         ),
         Column(
             "false alarms", "share", meaning="Share of rehearsals with nothing changed in which it"
             " fails, at the estimated success rates; 95 % limits hold the errors of the rates and"
-            " of the simulation.", cell=lambda entry: entry.alarm,
+            " of the simulation.", cell=_of(lambda r: r.alarm),
         ),
         Column(
             "predicted failures", "share", meaning="Share that fails where the success rates are"
             " drawn from their posterior, as uncertain as the data leave them.", shown=FULL,
-            cell=lambda entry: entry.predicted.share if entry.predicted else None,
+            cell=_of(lambda r: r.predicted.share),
         ),
         Column(
             "undecided", "share", meaning="Share of rehearsals with nothing changed in which it is"
-            " undecided.", cell=lambda entry: entry.odds.open if entry.catch else None,
+            " undecided.", cell=_UNDECIDED,
         ),
         Column(
             "drop detected", "share", meaning="Smallest drop that fails with power 0.8, every task"
             " losing the same share of its passes ± Monte-Carlo standard error.",
-            cell=lambda entry: entry.catch.drop if entry.catch else None,
+            cell=_caught(lambda c: c.drop),
         ),
         Column(
             "if all pass", meaning="The verdict if every attempt passes.", shown=FULL,
-            cell=lambda entry: entry.best,
+            cell=_of(lambda r: r.best),
         ),
         Column(
             "if all fail", meaning="The verdict if every attempt fails.", shown=FULL,
-            cell=lambda entry: entry.worst,
+            cell=_of(lambda r: r.worst),
         ),
         *_FIELDS,
         *_REHEARSED,
     )  # fmt: skip
 
-    whole: TableLine
     setting: Stage
     most: float | None = None
 
     @property
-    def lines(self) -> list[Judgement]:
+    def lines(self) -> Sequence[Judgement]:
         """The judgements of the rules."""
-        return [entry.line for entry in self.records if entry is not self.whole]
+        return self.records[:-1]
 
     def facts(self) -> Iterator[Fact]:
         """A tidy row per rule and candidate, and one of the whole gate."""
-        for entry in self.records:
-            row = entry.line.row
+        for line in self.records:
+            row = line.row
             more = {name: cell for name, cell in row.more.items() if name != "fails"}
-            more |= {each.name: each.cell(entry) for each in _REHEARSED if each.cell}
+            more |= {each.name: each.cell(line) for each in _REHEARSED if each.cell}
             yield replace(row, more=more)
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """The rows for formats of pipelines; last what is asked of the rehearsal."""
-        every = [entry.line.check(entry.words) for entry in self.records[:-1]]
+        every = []
+        for line in self.lines:
+            reason = "it asks what was run, not how it went"
+            reason = "it cannot be checked" if line.verdict == ERROR else reason
+            words = line.rehearsed.words if line.rehearsed else f"not rehearsed: {reason}"
+            every.append(replace(line.check, rehearsed=words))
         if self.most is not None:
-            line = self.whole.line
-            every.append(Check(
-                "", line.rule.removeprefix(f"{WHOLE}: "), self.whole.alarm or "", line.verdict,
-                failing=line.failing, finding=line.finding, of_rehearsal=True,
-            ))  # fmt: skip
+            whole = self.records[-1]
+            alarm = whole.rehearsed.alarm if whole.rehearsed else ""
+            check = replace(whole, words=whole.words[1:]).check
+            every.append(replace(check, evidence=alarm, of_rehearsal=True))
         return tuple(every)
 
     def answer(self) -> Iterator[Sentence]:
         """How often the gate fails by chance, and this run's verdict."""
-        line = self.whole.line
-        would = "FAIL" if any(each.failing for each in self.lines) else "PASS"
-        head = f"{line.verdict.upper()}: " if self.most is not None else "REHEARSAL: "
-        yield _within((head, *line.finding, f"; this run would {would}"), self._omitted())
+        whole = self.records[-1]
+        would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
+        head = f"{whole.verdict.upper()}: " if self.most is not None else "REHEARSAL: "
+        yield _within((head, *whole.finding, f"; this run would {would}"), self._omitted())
 
     def context(self) -> Iterator[str]:
         """Whose rates the rehearsals are drawn from."""
@@ -535,8 +508,17 @@ class Rehearsal(RuleTable):
     def messages(self) -> Iterator[Said]:
         """Those of the gate, and rules that a rehearsal shows to be useless."""
         yield from super().messages()
-        for entry in self.records[:-1]:
-            yield from _doubt(entry, self.on_undecided)
+        shut = (FAIL, ERROR, UNDECIDED) if self.on_undecided == FAIL else (FAIL, ERROR)
+        for line in self.lines:
+            if line.rehearsed is None:
+                continue
+            best, worst = line.rehearsed.best, line.rehearsed.worst
+            if best == worst:
+                yield DECIDES_NOTHING(rule=line.rule, verdict=best)
+            elif best != PASS:
+                yield CANNOT_DECIDE(rule=line.rule, verb="pass", verdict=best, run="passes")
+            elif worst not in shut:
+                yield CANNOT_DECIDE(rule=line.rule, verb="fail", verdict=worst, run="fails")
         others = [metric.name for metric in self.study.metrics if not rehearsable(metric)]
         if others:
             yield NOT_REHEARSED(metrics=others)
@@ -566,7 +548,7 @@ def rehearsed(
     lines: Sequence[tuple[int, Judgement]],
     on_undecided: str,
     most: float | None,
-) -> tuple[list[TableLine], Stage]:
+) -> tuple[list[Judgement], Stage]:
     """Every line with what its rehearsal showed, and last the gate as a whole.
 
     lines : with the place of their rule.  most : as in `Rehearsal`.
@@ -577,95 +559,104 @@ def rehearsed(
     lines_of = {(place, series, metric.name): (place, series, metric)
                 for place, series, metric in odds}  # fmt: skip
     best, worst = setting.verdicts([setting.extreme(passing=passing) for passing in (True, False)])
-    entries = []
+    every = []
     for place, judgement in lines:
         line = lines_of.get((place, judgement.fact.series, judgement.fact.name))
-        rehearsal = () if line is None else (
+        rehearsal = None if line is None else Rehearsed(
             odds[line], predicted[line], setting.catch(line), best[line], worst[line]
         )  # fmt: skip
-        entries.append(TableLine(judgement, *rehearsal))
-    both = setting.unchanged[1], predictive.unchanged[1]
-    if any(entry.line.failing and entry.odds is None for entry in entries):
+        every.append(replace(judgement, rehearsed=rehearsal))
+    both = Rehearsed(setting.unchanged[1], predictive.unchanged[1])
+    if any(line.failing and line.rehearsed is None for line in every):
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
-        both = both[0].always, both[1].always
+        both = Rehearsed(both.odds.always, both.predicted.always)
     words: Sentence = (WHOLE,)
     verdict = ""
     finding: Sentence = (
-        f"with nothing changed, {WHOLE} fails in {both[0].failing:,} of {both[0].runs:,}"
-        " rehearsals (", false_alarm(*both), ")",
+        f"with nothing changed, {WHOLE} fails in {both.odds.failing:,} of {both.odds.runs:,}"
+        " rehearsals (", both.alarm, ")",
     )  # fmt: skip
     if most is not None:
         given = (most, Column("", "given"))
-        words = (f"{WHOLE}: false alarms ≤ ", given)
-        verdict = FAIL if both[0].share > most + 1e-12 else PASS
+        words = (f"{WHOLE}: ", "false alarms ≤ ", given)
+        verdict = FAIL if both.odds.share > most + 1e-12 else PASS
         finding = (*finding, f", {'' if verdict == FAIL else 'not '}more than ", given)
     blank = Fact(("", *[""] * len(trial.study.counts.group_names)), "", None, Estimate(None))
-    line_of_all = Judgement(words, blank, verdict, finding, limit=most, failing=verdict == FAIL)
-    return [*entries, TableLine(line_of_all, *both)], setting
+    whole = Judgement(
+        words, blank, verdict, finding, limit=most, failing=verdict == FAIL, rehearsed=both
+    )
+    return [*every, whole], setting
 
 
-def _rank(entry: TableLine) -> tuple[bool, int, float]:
+def _rank(line: Judgement) -> tuple[bool, int]:
     """Rows that shut the gate first, then by the verdict; the whole gate last."""
-    line = entry.line
-    if line.verdict not in _ORDER or line.rule.startswith(WHOLE):
-        return True, len(_ORDER), 0.0
-    return not line.failing, _ORDER.index(line.verdict), 0.0
+    if not line.name:
+        return True, len(_ORDER)
+    return not line.failing, _ORDER.index(line.verdict)
 
 
-def _merged(entries: Sequence[TableLine], room: int, noun: str) -> list[TableLine]:
+def _with_reason(line: Judgement, room: int) -> str:
+    """The verdict and its reason, as far as a screen has room for it."""
+    reason, verdict = line.reason.removeprefix("cannot be checked: "), line.verdict
+    if not reason or room <= 0:
+        return verdict
+    for short in (reason, reason.removesuffix(" would decide"), reason.partition(", no ")[0]):
+        if len(short) <= room:
+            return f"{verdict} ({short})"
+    return f"{verdict} ({reason[: room - 1]}…)"
+
+
+def _merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]:
     """The rows of a screen: what passes for all models in one row, and the first of the others.
 
     noun : what a row is about, "model" or "group".
     """
-    rows = list(entries)
+    rows = list(lines)
     for counted in (True, False):
-        for rule in dict.fromkeys(entry.line.rule for entry in entries):
-            same = [e for e in rows if e.line.rule == rule and e.line.name]
-            passing = [e for e in same if e.line.verdict == PASS and e.odds is None]
-            fits = len(passing) == len(same) if counted else len(rows) > room
-            if len(passing) > 1 and fits and bool(passing[0].line.counted) == counted:
+        for rule in dict.fromkeys(line.rule for line in lines):
+            same = [row for row in rows if row.rule == rule and row.name]
+            passing = [row for row in same if row.verdict == PASS and row.rehearsed is None]
+            whole = len(passing) == len(same)
+            fits = whole if counted else len(rows) > room
+            if len(passing) > 1 and fits and (passing[0].counted is not None) == counted:
                 at = rows.index(passing[0])
-                one = _one_row(passing, noun, whole=len(passing) == len(same))
-                rows = [e for e in rows if e not in passing]
-                rows.insert(min(at, len(rows)), one)
+                rows = [row for row in rows if row not in passing]
+                rows.insert(min(at, len(rows)), _one_row(passing, noun, whole=whole))
     if len(rows) <= room:
         return rows
-    passes = [e for e in rows if not e.line.name or (e.line.verdict == PASS and e.odds is None)]
-    others = [e for e in rows if e not in passes]
-    kept = max(room - len(passes) - 1, 1)
-    rest = others[kept:]
+    passes = [row for row in rows
+              if not row.name or (row.verdict == PASS and row.rehearsed is None)]  # fmt: skip
+    others = [row for row in rows if row not in passes]
+    most = max(room - len(passes) - 1, 1)
+    rest = [row.verdict for row in others[most:]]
     if len(rest) < 2:
         return rows
-    verdicts = [f"{sum(e.line.verdict == v for e in rest)} {v}" for v in _ORDER
-                if any(e.line.verdict == v for e in rest)]  # fmt: skip
+    verdicts = [f"{rest.count(verdict)} {verdict}" for verdict in _ORDER if verdict in rest]
     last = replace(
-        rest[0].line, name=f"{len(rest)} more rows", words=("--full",), reason="",
-        verdict=", ".join(verdicts), counted=" ", details=(),
+        others[most], name=f"{len(rest)} more rows", words=("--full",), reason="",
+        verdict=", ".join(verdicts), counted=Counted(0, 0, " "), details=(), rehearsed=None,
     )  # fmt: skip
-    return [*others[:kept], TableLine(last), *passes]
+    return [*others[:most], last, *passes]
 
 
-def _one_row(passing: Sequence[TableLine], noun: str, *, whole: bool) -> TableLine:
+def _one_row(passing: Sequence[Judgement], noun: str, *, whole: bool) -> Judgement:
     """One row of a rule that several models pass: their counts together, or the lowest number."""
     number = len(passing)
     name = f"{number} other {noun}s"
     if whole:
         name = "both" if number == 2 else f"all {number} {noun}s"
-    lines = [entry.line for entry in passing]
-    counted = list(dict.fromkeys(line.counted for line in lines))
-    line = replace(lines[0], name=name, reason="", details=())
-    if not lines[0].counted:
-        lowest = min(lines, key=lambda line: line.fact.estimate.value or 0.0)
-        return TableLine(
-            replace(line, fact=lowest.fact, name=f"lowest of {name.removeprefix('all ')}")
-        )
-    if len(counted) == 1:
-        return TableLine(replace(line, counted=f"{counted[0]} each"))
-    pairs = [re.search(r"([\d,]+) of ([\d,]+)", line.counted) for line in lines]
-    if any(pair is None for pair in pairs):
-        return TableLine(replace(line, counted=f"from {counted[0]} to {counted[-1]}"))
-    sums = (sum(int(pair[at].replace(",", "")) for pair in pairs if pair) for at in (1, 2))
-    return TableLine(replace(line, counted=" of ".join(f"{each:,}" for each in sums)))
+    row = replace(passing[0], name=name, reason="", details=())
+    counts = [line.counted for line in passing if line.counted is not None]
+    if not counts:
+        lowest = min(passing, key=lambda line: line.fact.estimate.value or 0.0)
+        return replace(row, fact=lowest.fact, name=f"lowest of {name.removeprefix('all ')}")
+    parts, wholes = (sum(each) for each in zip(*((c.part, c.whole) for c in counts), strict=True))
+    words, texts = OF, list(dict.fromkeys(map(str, counts)))
+    if len(texts) == 1:
+        words = f"{texts[0]} each"
+    elif not all(OF in count.words for count in counts):
+        words = f"from {texts[0]} to {texts[-1]}"
+    return replace(row, counted=Counted(parts, wholes, words))
 
 
 def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
@@ -675,9 +666,9 @@ def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
     failing = sorted((line for line in lines if line.failing),
                      key=lambda line: _ORDER.index(line.verdict))  # fmt: skip
     undecided = [line for line in lines if line.verdict == UNDECIDED and not line.failing]
-    counts = []
+    open_ = len(undecided)
     if failing:
-        first = failing[0]
+        first, counts = failing[0], []
         unchecked = sum(line.verdict == ERROR for line in failing)
         fails = len(failing) - unchecked
         if len(failing) > 1 and fails:
@@ -685,24 +676,22 @@ def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
         if len(failing) > 1 and unchecked:
             counts.append(f"{unchecked} of {total} cannot be checked")
         if undecided:
-            counts.append(f"{len(undecided)} of {total} undecided, counted as pass")
+            counts.append(f"{open_} of {total} undecided, counted as pass")
         counted = "undecided, counted as fail: " if first.verdict == UNDECIDED else ""
         return _within(("FAIL: ", counted, *first.finding), first.details, first, counts)
-    lost = [c for line in lines for c in [line.covered] if c is not None and c.lost]
+    covered = next((c for line in lines if (c := line.covered) is not None and c.lost), None)
     where = ""
-    if lost:
-        where = f" on {lost[0].shared:,} of {plural(lost[0].expected, 'baseline task')}"
+    if covered is not None:
+        where = f" on {covered.shared:,} of {plural(covered.expected, 'baseline task')}"
     if undecided:
-        first, left = undecided[0], len(undecided)
-        holds = total - left
-        start = f"no rule fails{where}"
-        if holds:
-            start = f"{holds} of {total} rules {'holds' if holds == 1 else 'hold'}{where}"
-        head = (f"PASS: {start}; {left} undecided, counted as pass: ", *first.finding)
+        first, holds = undecided[0], total - open_
+        start = f"{holds} of {total} rules {'holds' if holds == 1 else 'hold'}"
+        start = f"PASS: {start if holds else 'no rule fails'}{where}"
+        head = (f"{start}; {open_} undecided, counted as pass: ", *first.finding)
         return _within(head, (*omitted, *first.details), first)
     measured = [line for line in lines if isinstance(line.evidence, Estimate)]
     if len(measured) == 1 and not where:
-        line = measured[0]
+        (line,) = measured
         return _within(("PASS: ", *line.finding), (*omitted, *line.details), line)
     every = {1: "the rule holds", 2: "both rules hold"}.get(total, f"all {total} rules hold")
     return _within((f"PASS: {every}{where}",), omitted)
@@ -734,63 +723,6 @@ def _within(
     if reason and reason not in (*parts, *first) and reason not in said and len(reason) + 2 <= room:
         parts.append(reason)
     return (*head, "".join(f"; {part}" for part in parts), end)
-
-
-def _of_reading(trial: Trial) -> Iterator[Said]:
-    """Messages of reading the new run, and the baseline where that is another file."""
-    yield from trial.study.reading
-    yield from reading_notes(trial.study.counts)
-    sides = trial.sides
-    if not sides.apart or sides.baseline is None or sides.label == ITSELF:
-        return
-    for said in reading_notes(sides.baseline):
-        yield said.about(f"baseline {sides.label}")
-    # Whether the new run loses attempts more, or less often than its baseline.
-    both = sides.counts.facts, sides.baseline.facts
-    if any(facts.losses is not None for facts in both):
-        losses = sides.counts.losses.beside(sides.baseline.losses, "baseline")
-        yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
-
-
-def _of_tasks(trial: Trial, compares: bool) -> Iterator[Said]:
-    """The tasks and groups that no rule is about: dropped ones, and without a baseline those that
-    other candidates have."""
-    sides = trial.sides
-    covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
-    for series, coverage in covered.items():
-        name = series_name(series)
-        if coverage is not None and coverage.lost:
-            yield TASKS_NOT_RUN(lost=coverage.lost, tasks=coverage.expected, model=name)
-        elif coverage is None and compares and sides.partner(series[0]) is not None:
-            yield NOT_COMPARED(model=name, reason=sides.lacking(series))
-    if sides.baseline is not None:
-        return
-    for series in sides.series:
-        rivals = coverage_of_rivals(sides, series)
-        if rivals.lost:
-            yield FEWER_TASKS(model=series_name(series), lost=rivals.lost, tasks=rivals.expected)
-    for group in dict.fromkeys(series[1:] for series in sides.series):
-        for model in dict.fromkeys(series[0] for series in sides.series):
-            if (model, *group) not in sides.series:
-                yield GROUP_NOT_RUN(model=model, group=series_name(group))
-
-
-def _doubt(entry: TableLine, on_undecided: str) -> Iterator[Said]:
-    """A rule that decides nothing: no run of this shape passes it, or none fails it."""
-    shut = (FAIL, ERROR, UNDECIDED) if on_undecided == FAIL else (FAIL, ERROR)
-    best, worst, rule = entry.best, entry.worst, entry.line.rule
-    if best is None or worst is None or (best == PASS and worst in shut):
-        return
-    if best == worst:
-        yield DECIDES_NOTHING(rule=rule, verdict=best)
-    elif best != PASS:
-        yield CANNOT_DECIDE(rule=rule, verb="pass", verdict=best, run="passes")
-    else:
-        yield CANNOT_DECIDE(rule=rule, verb="fail", verdict=worst, run="fails")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 class Gate(Question, GateOptions):
@@ -864,7 +796,7 @@ class Gate(Question, GateOptions):
         known = "attempt" in counts.attempts or request.missing == BOUNDS
         if known or not rows or self.unpaired == "drop" or request.engine != "duckdb":
             return False
-        every = made_by(sides_of(study, self.baseline), self.attempts)
+        every = Sides.of(study, self.baseline).made(self.attempts)
         return any(len(made.longer) and not made.design for made in every.values())
 
     def report(self, study: Study) -> Report:
@@ -879,9 +811,9 @@ class Gate(Question, GateOptions):
             whole.confidence.required_steady()
             require_monotone(metrics)
         if self.rehearse and self.baseline is None and any(rule.compares for rule in rules):
-            sides = against(study.counts, study.counts, ITSELF)
+            sides = Sides.against(study.counts, study.counts, ITSELF)
         else:
-            sides = sides_of(study, self.baseline)
+            sides = Sides.of(study, self.baseline)
         trial = Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
         lines = []
         for place, rule in enumerate(rules):
@@ -893,14 +825,12 @@ class Gate(Question, GateOptions):
                 "no rule was checked: the new run and the baseline share no group; see --by",
                 name="nothing-to-compare",
             )
-        entries = [TableLine(line) for _, line in lines]
-        section = RuleTable(whole, entries, trial, rules, self.on_undecided)
+        records = [line for _, line in lines]
+        section = RuleTable(whole, records, trial, rules, self.on_undecided)
         if self.rehearse:
             most = self.max_false_alarms
-            entries, setting = rehearsed(trial, rules, lines, self.on_undecided, most)
-            section = Rehearsal(
-                whole, entries, trial, rules, self.on_undecided, entries[-1], setting, most
-            )
+            records, setting = rehearsed(trial, rules, lines, self.on_undecided, most)
+            section = Rehearsal(whole, records, trial, rules, self.on_undecided, setting, most)
         report = view(replace(whole, decided=section.decided()), [section])
         listed = () if self.rehearse else section.flips()
         return replace(report, checks=section.checks, listed=listed, rehearsal=self.rehearse)

@@ -1,4 +1,4 @@
-"""False alarms of a gate: how often it fails where nothing changed, from drawn runs."""
+"""The results of a rehearsal: how often a rule fails where nothing changed, and what it detects."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 
 from passk_cli.inference.single import rate_limits
 from passk_cli.report.model import Estimate
+
+POWER = 0.8
 
 
 @dataclass(frozen=True)
@@ -68,3 +70,54 @@ def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
     low, high = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
     ends = min(low, share.low or 0.0), max(high, 1.0 if share.high is None else share.high)
     return replace(share, low=ends[0], high=ends[1])
+
+
+@dataclass(frozen=True)
+class Catch:
+    """The smallest planted drop that is detected with power 0.8: the gate fails.
+
+    lost : share of the passes that are lost at every task; None where losing all is not enough.
+    drop : the same in the metric, with the Monte-Carlo standard error.
+    reached : share of the runs that failed at that drop, or with every pass lost.
+    """
+
+    lost: float | None
+    drop: Estimate
+    reached: float
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What rehearsals showed of a rule, or of the gate as a whole.
+
+    odds : at the estimated rates.  predicted : at rates as uncertain as the data leave them.
+    catch : the smallest drop that it detects; None of the whole gate.
+    best, worst : verdicts on a run that passes everything, and one that passes nothing.
+    """
+
+    odds: Odds
+    predicted: Odds
+    catch: Catch | None = None
+    best: str | None = None
+    worst: str | None = None
+
+    @property
+    def alarm(self) -> Estimate:
+        """The share of false alarms."""
+        return false_alarm(self.odds, self.predicted)
+
+    @property
+    def words(self) -> str:
+        """The results in words, for logs of pipelines."""
+        words = [
+            f"fails {100 * self.odds.share:.1f} % of rehearsals with nothing changed",
+            f"predicted failures {100 * self.predicted.share:.1f} %",
+        ]
+        if self.odds.undecided:
+            words.append(f"undecided in {100 * self.odds.open:.1f} %")
+        if self.catch is not None:
+            value = self.catch.drop.value
+            drop = "none" if value is None else f"{value:.3f}"
+            drop = "any, it fails without one" if self.catch.lost == 0.0 else drop
+            words.append(f"smallest drop detected with power {POWER:g}: {drop}")
+        return "; ".join([*words, f"all pass: {self.best}", f"all fail: {self.worst}"])

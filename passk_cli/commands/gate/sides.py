@@ -1,0 +1,349 @@
+"""Sides of a gate: candidates and their baseline, with the tasks and attempts that each has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from passk_cli.commands.gate.judgement import OF, Counted, Coverage
+from passk_cli.errors import ParameterError
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import ReadFacts
+from passk_cli.report.words import plural
+from passk_cli.study.baseline import clusters_of, label_of
+from passk_cli.study.losses import BECAME
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
+
+Ints = NDArray[np.int64]
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Made:
+    """The attempts of a candidate's series at its tasks.
+
+    cells : places of these tasks among the cells of the counts.
+    made : int ≥ 1, attempts in the data, those without an outcome included.
+    wanted : int ≥ 1, the declared number, or the baseline's at the same task; None where neither
+        says it.
+    others : int, attempts made at tasks that the baseline lacks.
+    declared : whether `wanted` was declared.
+    design : whether one plan explains the numbers: all as wanted; of a baseline, also equally many
+        at every task, or the same share everywhere (5 attempts for 20).
+    """
+
+    cells: Ints
+    made: Ints
+    wanted: Ints | None = None
+    others: Ints = field(default_factory=lambda: _NONE)
+    declared: bool = False
+    design: bool = True
+
+    @property
+    def whole(self) -> bool:
+        """Whether no task has more or fewer attempts than were to be made."""
+        return self.wanted is None or bool(np.array_equal(self.made, self.wanted))
+
+    @property
+    def longer(self) -> Ints:
+        """The cells with more attempts than were to be made."""
+        return _NONE if self.wanted is None else self.cells[self.made > self.wanted]
+
+    @property
+    def counted(self) -> Counted | None:
+        """The attempts, of those to be made: "33 of 60", "209 for 200" where more were made, and
+        "118 of 120, 2 more" where tasks differ in that."""
+        if self.wanted is None:
+            return None
+        wanted, most = int(self.wanted.sum()), int(self.made.sum())
+        kept = int(np.minimum(self.made, self.wanted).sum())
+        if kept == wanted < most:
+            return Counted(most, wanted, "{0:,} for {1:,}")
+        return Counted(kept, wanted, f"{OF}, {most - kept:,} more" if most > kept else OF)
+
+    @property
+    def words(self) -> str:
+        """As "3 to 5 attempts per task, the baseline 5"."""
+        if self.wanted is None or self.declared or self.whole:
+            return per_task(self.made)
+        return (
+            f"{per_task(self.made)}, the baseline {per_task(self.wanted).partition(' attempt')[0]}"
+        )
+
+    @property
+    def deviations(self) -> list[str]:
+        """As "fewer attempts than in the baseline at 12 tasks (33 of 60), more at 1 task (7 for
+        5)"; where nothing says how many were to be made, "2 to 5 attempts per task"."""
+        if self.wanted is None:
+            return [] if np.all(self.made == self.made[0]) else [per_task(self.made)]
+        than = f"than the {self.wanted[0]:,} declared" if self.declared else "than in the baseline"
+        words: list[str] = []
+        for relation, places, link in (
+            ("fewer", self.made < self.wanted, "of"),
+            ("more", self.made > self.wanted, "for"),
+        ):
+            if places.any():
+                tasks = plural(int(places.sum()), "task")
+                numbers = f"{self.made[places].sum():,} {link} {self.wanted[places].sum():,}"
+                number = relation if words else f"{relation} attempts {than}"
+                words.append(f"{number} at {tasks} ({numbers})")
+        words = [", ".join(words)] if words else []
+        if set(self.others.tolist()) - set(self.made.tolist()):
+            words.append(f"{per_task(self.others)} at the tasks that the baseline lacks")
+        return words
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The candidates and their baseline, whose counts index one list of tasks.
+
+    counts, candidates : the new run, and the indices of its series that are judged.
+    baseline, bases : what they are compared with, and the indices of its series; None for nothing.
+    label : the baseline's name: a model, or a file.
+    apart : whether the baseline is a file of its own, whose models need not have the same names.
+    """
+
+    counts: Counts
+    candidates: tuple[int, ...]
+    baseline: Counts | None = None
+    bases: tuple[int, ...] = ()
+    label: str = ""
+    apart: bool = False
+
+    @classmethod
+    def alone(cls, counts: Counts) -> Sides:
+        """Candidates without a baseline."""
+        return cls(counts, tuple(range(len(counts.series))))
+
+    @classmethod
+    def within(cls, counts: Counts, name: str) -> Sides:
+        """The other models of some data against one of them.
+
+        Errors: ParameterError when the model is not there, or the only one.
+        """
+        models = sorted({series[0] for series in counts.series})
+        if name not in models:
+            raise ParameterError(
+                f"--baseline {name}: no such file, and no such model; there are"
+                f" {', '.join(models)}",
+                name="no-such-model",
+            )
+        if len(models) == 1:
+            raise ParameterError(
+                "no candidate: every model in the data is the baseline", name="no-such-model"
+            )
+        candidates, bases = (
+            tuple(s for s, series in enumerate(counts.series) if (series[0] == name) == base)
+            for base in (False, True)
+        )
+        return cls(counts, candidates, counts, bases, name)
+
+    @classmethod
+    def against(cls, counts: Counts, baseline: Counts, label: str) -> Sides:
+        """Every model of some data against the models of another file, kept apart from them.
+
+        Errors: DataError when a task belongs to one cluster here and to another there.
+        """
+        tasks = sorted({*counts.tasks, *baseline.tasks})
+        clusters = clusters_of(counts, baseline, label)
+        both = [side.over(tasks) for side in (counts, baseline)]
+        if clusters is not None:
+            codes = tuple(clusters[task] for task in tasks)
+            both = [replace(side, clusters=codes) for side in both]
+        candidates, bases = (tuple(range(len(side.series))) for side in both)
+        return cls(both[0], candidates, both[1], bases, label, apart=True)
+
+    @classmethod
+    def of(cls, study: Study, baseline: Any) -> Sides:
+        """The candidates and their baseline: what was read apart, or the model of this name."""
+        if baseline is None:
+            return cls.alone(study.counts)
+        if study.baseline is None:
+            return cls.within(study.counts, baseline)
+        return cls.against(study.counts, study.baseline, label_of(baseline))
+
+    @property
+    def series(self) -> list[Series]:
+        """The series that are judged."""
+        return [self.counts.series[s] for s in self.candidates]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Task → its place in the list."""
+        return {task: place for place, task in enumerate(self.counts.tasks)}
+
+    @cached_property
+    def tasks(self) -> dict[Series, Ints]:
+        """The candidates' series, each with its tasks."""
+        return {self.counts.series[s]: _tasks(self.counts, s) for s in self.candidates}
+
+    @cached_property
+    def base_tasks(self) -> dict[Series, Ints]:
+        """The baseline's series, each with its tasks."""
+        if self.baseline is None:
+            return {}
+        return {self.baseline.series[s]: _tasks(self.baseline, s) for s in self.bases}
+
+    def partner(self, model: str) -> str | None:
+        """The baseline's model that a candidate is compared with; None when there is none.
+
+        The only one, whatever it is called; of several, the one of the same name.
+        """
+        models = {series[0] for series in self.base_tasks}
+        only = next(iter(models)) if len(models) == 1 else model
+        return only if only in models else None
+
+    def base(self, series: Series) -> Series | None:
+        """The baseline's series that a candidate's series is compared with, if there is one."""
+        partner = self.partner(series[0])
+        base = None if partner is None else (partner, *series[1:])
+        return base if base in self.base_tasks else None
+
+    def filled(self, *, passing: bool) -> Sides:
+        """Both sides where missing outcomes of the candidates pass and those of the baseline fail,
+        or the reverse."""
+        baseline = self.baseline and self.baseline.filled(passing=not passing)
+        return replace(self, counts=self.counts.filled(passing=passing), baseline=baseline)
+
+    def lacking(self, series: Series) -> str:
+        """Why a candidate's series has nothing to be compared with."""
+        if self.partner(series[0]) is None:
+            models = ", ".join(sorted({base[0] for base in self.base_tasks}))
+            return f"{self.label} has no model {series[0]}; there are {models}"
+        return f"{self.label} is not in this group"
+
+    @cached_property
+    def missing(self) -> dict[Series, Coverage]:
+        """Series of the baseline that no candidate has, under the candidate's name."""
+        models = sorted({model for model, *_ in self.series})
+        gone: dict[Series, Coverage] = {}
+        for base, tasks in self.base_tasks.items():
+            rivals = [model for model in models if self.partner(model) == base[0]]
+            for model in rivals or [base[0]]:
+                if (model, *base[1:]) not in self.tasks:
+                    gone[(model, *base[1:])] = Coverage(0, len(tasks))
+        return gone
+
+    def coverage(self, series: Series) -> Coverage | None:
+        """How much of its baseline a candidate's series covers; None when it has no baseline."""
+        base = self.base(series)
+        if base is None:
+            return None
+        own, theirs = self.tasks[series], self.base_tasks[base]
+        shared = len(np.intersect1d(own, theirs, assume_unique=True))
+        return Coverage(shared, len(theirs), len(own) - shared)
+
+    def coverage_of_rivals(self, series: Series) -> Coverage:
+        """How much a candidate's series covers of what all candidates of its group have."""
+        rivals = [tasks for rival, tasks in self.tasks.items() if rival[1:] == series[1:]]
+        return Coverage(len(self.tasks[series]), len(np.unique(np.concatenate(rivals))))
+
+    def made(self, declared: int | None = None) -> dict[Series, Made]:
+        """The attempts of each candidate's series; of those that share tasks with their baseline.
+
+        declared : the attempts to be made at every task; without it, the baseline's at the same
+            task.
+        """
+        every: dict[Series, Made] = {}
+        for series in self.series:
+            cells, made = _attempts(self.counts, series)
+            base = self.base(series)
+            if declared is not None:
+                every[series] = Made(cells, made, np.full(len(made), declared), declared=True)
+            elif base is None or self.baseline is None:
+                every[series] = Made(cells, made)
+            else:
+                _, own, theirs = np.intersect1d(
+                    self.tasks[series], self.base_tasks[base], assume_unique=True,
+                    return_indices=True,
+                )  # fmt: skip
+                if len(own):
+                    wanted = _attempts(self.baseline, base)[1][theirs]
+                    others = np.delete(made, own)
+                    every[series] = Made(cells[own], made[own], wanted, others)
+        for plan in self._plans(list(every)):
+            parts = {series: every[series] for series in plan}
+            whole = all(part.whole for part in parts.values())
+            if not whole and (declared is not None or not _is_design(parts.values())):
+                every |= {s: replace(part, design=part.whole) for s, part in parts.items()}
+        return every
+
+    def _plans(self, every: Sequence[Series]) -> Iterator[list[Series]]:
+        """The series that are parts of one run: those of a model, unless they share tasks.
+
+        Groups of tasks lose attempts together; temperatures may each have a number of attempts.
+        """
+        for model in dict.fromkeys(series[0] for series in every):
+            groups = [series for series in every if series[0] == model]
+            tasks = np.concatenate([self.tasks[series] for series in groups])
+            if len(np.unique(tasks)) == len(tasks):
+                yield groups
+            else:
+                yield from ([series] for series in groups)
+
+    def left_out(self, series: Series) -> list[str]:
+        """Words for what reading left out of a candidate's series and its baseline, or made of
+        their missing outcomes."""
+        words = _left_out(self.counts.facts, series)
+        base = self.base(series)
+        if self.baseline is not None and base is not None:
+            facts = self.baseline.facts
+            # Lines and files of the same run are counted once.
+            facts = facts if self.apart else replace(facts, skipped=0, empty_files=0)
+            words += [f"baseline: {reason}" for reason in _left_out(facts, base)]
+        return words
+
+
+def per_task(numbers: Ints) -> str:
+    """As "5 attempts per task", or "2 to 5 attempts per task"."""
+    least, most = int(numbers.min()), int(numbers.max())
+    number = plural(most, "attempt")
+    return f"{number} per task" if least == most else f"{least:,} to {number} per task"
+
+
+def _is_design(parts: Iterable[Made]) -> bool:
+    """Whether every task has equally many attempts, or the same share of those wanted."""
+    pairs = [(part.made, part.wanted) for part in parts if part.wanted is not None]
+    made, wanted = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
+    same_share = np.all(made * wanted[0] == wanted * made[0])
+    return bool(same_share or np.all(made == made[0]))
+
+
+def _tasks(counts: Counts, s: int) -> Ints:
+    return counts.task_codes[counts.rows_of(s)]
+
+
+def _attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
+    """The cells of a series, and their attempts: also those that were dropped without outcome."""
+    rows = counts.rows_of(counts.series.index(series))
+    cells, made, losses = np.arange(rows.start, rows.stop), counts.n[rows], counts.facts.losses
+    model, *groups = series
+    if losses is None or model not in losses.models:
+        return cells, made
+    at = losses.cells(model)
+    units = [losses.units[u] for u in losses.unit_codes[at]]
+    read = dict(zip(units, losses.made[at].tolist(), strict=True))
+    own = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
+    return cells, np.maximum(made, [read.get(unit, 0) for unit in own])
+
+
+def _left_out(facts: ReadFacts, series: Series) -> list[str]:
+    missing, emptied = facts.missing, facts.emptied
+    if facts.losses is not None:
+        own_missing, own_emptied = facts.losses.of_series(series) or (missing, emptied)
+        missing, emptied = own_missing, own_emptied if emptied else 0
+    became = BECAME.get(facts.missing_policy)
+    words = {
+        f"{plural(facts.skipped, 'line')} skipped": facts.skipped,
+        f"{plural(facts.empty_files, 'empty file')} skipped": facts.empty_files,
+        f"{plural(missing, 'attempt')} without an outcome {became}": missing and became,
+        f"{plural(emptied, 'task')} left without any attempt": emptied,
+    }
+    return [phrase for phrase, there in words.items() if there]
