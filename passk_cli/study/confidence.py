@@ -155,11 +155,6 @@ class Confidence:
         return replace(self, lacking=("all",) if of_all else names)
 
     @property
-    def bounds_text(self) -> str | None:
-        """The bounds as the option has them, "0,1"; None without bounds."""
-        return None if self.bounds is None else f"{self.bounds[0]:g},{self.bounds[1]:g}"
-
-    @property
     def method_name(self) -> str:
         """The method's name for people: "guard", or "guard (bca for mean)"."""
         method, *others = self._methods
@@ -202,17 +197,10 @@ class Confidence:
         everywhere = names and all(method == TANGO for _, method in methods)
         return replace(self, tango=("all",) if everywhere else names)
 
-    @property
-    def needs_draws(self) -> bool:
-        """Whether the method needs draws, so that resamples and seed matter."""
+    def signature(self) -> dict[str, object]:
+        """The entries of a signature; resamples and seed where the method needs draws."""
         from passk_cli.inference.intervals import METHODS
 
-        method = METHODS.get(self.method)
-        fixed = self.cluster is None and self.population == NEW_TASKS
-        return method is not None and method.resampled and not fixed
-
-    def signature(self) -> dict[str, object]:
-        """The entries of a signature."""
         if self.method == "none":
             return {"interval": "none", "population": self.population}
         entries: dict[str, object] = {
@@ -220,9 +208,10 @@ class Confidence:
             "level": self.level,
             "population": self.population,
             "cluster": self.cluster,
-            "bounds": self.bounds_text,
+            "bounds": self.bounds and ",".join(f"{end:g}" for end in self.bounds),
         }
-        if self.needs_draws:
+        fixed = self.cluster is None and self.population == NEW_TASKS
+        if METHODS[self.method].resampled and not fixed:
             entries |= {"resamples": self.resamples, "seed": self.seed}
         return entries
 

@@ -105,47 +105,35 @@ def _largest(one: float | None, other: float | None, agree: bool) -> float | Non
     return _hull(one, other, max) if agree or one is None or other is None else 1.0
 
 
-def _spread_out(fact: Fact) -> Fact:
-    """The fact with the ends of its ranges as further columns."""
-    ranges = {"estimate": fact.estimate, **fact.more}
-    ends = {
-        f"{name}_{end}": value
-        for name, cell in ranges.items()
-        if isinstance(cell, Estimate) and cell.upper is not None
-        for end, value in zip(("low", "high"), cell.ends, strict=True)
-    }
-    return replace(fact, more={**fact.more, **ends}) if ends else fact
-
-
-def _field(name: str, meaning: str, cell: Callable[[Fact], Cell]) -> Column:
-    return Column(name, name=name, meaning=meaning, shown=DATA, cell=cell)
-
-
 # The fields that rows of every command have, in their order; p, p_adjusted, verdict and against
 # where some row has one.  Groups stand after the models, further fields before the note.
-FIELDS = (
-    _field("model", "The model or agent, as the files name it.", lambda fact: fact.series[0]),
-    _field("against", "The model that is compared with; differences are model minus against.",
-           lambda fact: fact.against or None),
-    _field("metric", "The metric, as in `-m`.", lambda fact: fact.name or None),
-    _field("k", "Its k.", lambda fact: fact.k),
-    _field("estimate", "The value; empty where it is a range (estimate_low, estimate_high).",
-           lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
-    _field("se", "Its standard error.", lambda fact: fact.se),
-    _field("low", "Lower limit of its interval.", lambda fact: fact.estimate.low),
-    _field("high", "Upper limit of its interval.", lambda fact: fact.estimate.high),
-    _field("level", "Level of the interval.", lambda fact: fact.level),
-    _field("interval", "Method of the interval.", lambda fact: fact.method),
-    _field("population", "What the interval is about: new-tasks or these-tasks.", str),
-    _field("p", "p-value of the test, by itself.", lambda fact: fact.p),
-    _field("p_adjusted", "p-value, adjusted for the number of tests.",
-           lambda fact: fact.p_adjusted),
-    _field("verdict", "Verdict of the test.", lambda fact: fact.verdict),
-    _field("tasks", "Number of tasks.", lambda fact: fact.size.tasks),
-    _field("n_min", "Fewest attempts at a task.", lambda fact: fact.size.n_min),
-    _field("n_max", "Most attempts at a task.", lambda fact: fact.size.n_max),
-    _field("note", "Why a value is missing, or what qualifies it.", lambda fact: fact.note),
+_FIELDS: tuple[tuple[str, str, Callable[[Fact], Cell]], ...] = (
+    ("model", "The model or agent, as the files name it.", lambda fact: fact.series[0]),
+    ("against", "The model that is compared with; differences are model minus against.",
+     lambda fact: fact.against or None),
+    ("metric", "The metric, as in `-m`.", lambda fact: fact.name or None),
+    ("k", "Its k.", lambda fact: fact.k),
+    ("estimate", "The value; empty where it is a range (estimate_low, estimate_high).",
+     lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
+    ("se", "Its standard error.", lambda fact: fact.se),
+    ("low", "Lower limit of its interval.", lambda fact: fact.estimate.low),
+    ("high", "Upper limit of its interval.", lambda fact: fact.estimate.high),
+    ("level", "Level of the interval.", lambda fact: fact.level),
+    ("interval", "Method of the interval.", lambda fact: fact.method),
+    ("population", "What the interval is about: new-tasks or these-tasks.", str),
+    ("p", "p-value of the test, by itself.", lambda fact: fact.p),
+    ("p_adjusted", "p-value, adjusted for the number of tests.",
+     lambda fact: fact.p_adjusted),
+    ("verdict", "Verdict of the test.", lambda fact: fact.verdict),
+    ("tasks", "Number of tasks.", lambda fact: fact.size.tasks),
+    ("n_min", "Fewest attempts at a task.", lambda fact: fact.size.n_min),
+    ("n_max", "Most attempts at a task.", lambda fact: fact.size.n_max),
+    ("note", "Why a value is missing, or what qualifies it.", lambda fact: fact.note),
 )  # fmt: skip
+FIELDS = tuple(
+    Column(name, name=name, meaning=meaning, shown=DATA, cell=cell)
+    for name, meaning, cell in _FIELDS
+)
 
 
 def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> Table:
@@ -156,22 +144,30 @@ def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> 
     one, and `more` in the order in which facts bring them.  A number that is a range is empty, and
     its ends are in two further columns, estimate_low and estimate_high, whose like `more` gets.
     """
-    facts = [_spread_out(fact) for fact in facts]
+    mores = []
+    for fact in facts:
+        ends = {
+            f"{name}_{end}": value
+            for name, cell in {"estimate": fact.estimate, **fact.more}.items()
+            if isinstance(cell, Estimate) and cell.upper is not None
+            for end, value in zip(("low", "high"), cell.ends, strict=True)
+        }
+        mores.append({**fact.more, **ends})
     absent = set() if any(fact.against for fact in facts) else {"against"}
     if not any(fact.p is not None or fact.verdict for fact in facts):
         absent |= {"p", "p_adjusted", "verdict"}
     fields = {f.name: f.cell for f in FIELDS if f.name not in absent and f.cell is not None}
     fields |= {"population": lambda fact: population}
-    more = list(dict.fromkeys(name for fact in facts for name in fact.more))
+    more = list(dict.fromkeys(name for each in mores for name in each))
     first = ("model", *["against"] * ("against" in fields))
     last = [name for name in fields if name not in (*first, "note")]
     names = [*first, *group_names, *last, *more, "note"]
     rows = tuple(
         (
             *(fields[name](fact) for name in first), *fact.series[1:],
-            *(fields[name](fact) for name in last), *(fact.more.get(name) for name in more),
+            *(fields[name](fact) for name in last), *(each.get(name) for name in more),
             fact.note,
         )
-        for fact in facts
+        for fact, each in zip(facts, mores, strict=True)
     )  # fmt: skip
     return Table(tuple(Column(name) for name in names), rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -77,8 +76,30 @@ class Metrics:
         return {"attempts": needs(self.metrics), "scores_only": only}
 
     def of(self, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics for these counts; ParameterError for one that no task allows."""
-        return choose_metrics(counts, self.k, self.metrics)
+        """The metrics asked for, or the standard ones at the k that the data allow.
+
+        Errors: ParameterError for a metric that needs more attempts than any task has.
+        """
+        from passk_cli.metrics.registry import USUAL_K, default_ks, standard_metrics
+
+        ks, chosen = self.k, tuple(self.metrics)
+        if not ks and not chosen:
+            # Of few attempts those k that every model allows: a column of one model says little.
+            most, least = supported_k(counts), int(counts.n.min())
+            ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
+        if ks:
+            chosen = (*standard_metrics(ks), *chosen)
+        most = int(counts.n.max())
+        for metric in chosen:
+            if metric.k > most:
+                predicted = metric.family in ("pass@", "pass^")
+                raise ParameterError(
+                    f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
+                    f" the most any task has is {most}"
+                    f"{f'; passk extrapolate predicts {metric.name}' if predicted else ''}",
+                    name="too-few-attempts",
+                )
+        return tuple(dict.fromkeys(chosen))
 
     def hint(self, counts: Counts) -> str:
         """The smallest usual k that the data do not allow, in words; "" where k was asked for."""
@@ -88,35 +109,6 @@ class Metrics:
             return ""
         missing = [k for k in USUAL_K if k > supported_k(counts)]
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
-
-
-def choose_metrics(
-    counts: Counts, ks: Sequence[int] = (), metrics: Sequence[Metric] = ()
-) -> tuple[Metric, ...]:
-    """The metrics asked for, or the standard ones at the k that the data allow.
-
-    Errors: ParameterError for a metric that needs more attempts than any task has.
-    """
-    from passk_cli.metrics.registry import USUAL_K, default_ks, standard_metrics
-
-    chosen = tuple(metrics)
-    if not ks and not chosen:
-        # Of few attempts those k that every model allows: a column of one model says little.
-        most, least = supported_k(counts), int(counts.n.min())
-        ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
-    if ks:
-        chosen = (*standard_metrics(ks), *chosen)
-    most = int(counts.n.max())
-    for metric in chosen:
-        if metric.k > most:
-            predicted = metric.family in ("pass@", "pass^")
-            raise ParameterError(
-                f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
-                f" the most any task has is {most}"
-                f"{f'; passk extrapolate predicts {metric.name}' if predicted else ''}",
-                name="too-few-attempts",
-            )
-    return tuple(dict.fromkeys(chosen))
 
 
 def supported_k(counts: Counts) -> int:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from passk_cli.files.source import without_suffixes
+from passk_cli.inference.stopping import (
+    FIRST_PASS,
+    LEVEL,
+    ONCE_PASSED,
+    REPLACED,
+    Stopping,
+    stopping,
+)
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
-from passk_cli.study.stopping import stopping_notes
 from passk_cli.study.temperature_names import in_name
-
-if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
@@ -140,38 +146,69 @@ SPECIAL_INTERVAL = Message(
 )  # fmt: skip
 
 
-def reading_notes(counts: Counts) -> list[Said]:
-    """Messages about each thing that happened between sampling and the counts."""
-    return [
-        *counts.facts.messages,
-        *_notes_of_models(counts),
-        *_notes_of_attempts(counts),
-        *stopping_notes(counts),
-    ]
+# pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
+_BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"
+_FIRST_AT_K = (
+    "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
+)
+_STOPPING = (
+    "pass@k takes the number of attempts as fixed beforehand. Where it depends on the outcomes,"
+    " easy tasks have few attempts and a high rate, and pass@k is biased; --short-tasks drop does"
+    " not help, as it drops the easy tasks. The message is given where numbers fixed beforehand"
+    " would look like this with a chance below 1 %. What such data does show is first@k, the share"
+    " of tasks solved within k attempts."
+)
+STOPPED_AT_PASS = Message(
+    "stopped-at-pass", WARNING,
+    "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
+    " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
+    _FIRST_AT_K,
+    _STOPPING,
+)  # fmt: skip
+STOPPED_ONCE_PASSED = Message(
+    "stopped-once-passed", WARNING,
+    "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
+    " {tasks} tasks of {model} have fewer than {most} attempts and all of these passed; " + _BIAS,
+    _FIRST_AT_K,
+    _STOPPING,
+)  # fmt: skip
+REPLACED_FAILURES = Message(
+    "replaced-failures", WARNING,
+    "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
+    " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
+    + _BIAS,
+    _FIRST_AT_K,
+    "Numbers of attempts have gaps, as if a failed attempt were deleted when a retry took its"
+    " place. " + _STOPPING,
+)  # fmt: skip
+_STOPPED = {
+    FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
+}  # fmt: skip
 
 
-def _notes_of_models(counts: Counts) -> Iterator[Said]:
-    """Names that may be one model, columns that may tell models apart, and runs of one model."""
+def reading_notes(counts: Counts) -> Iterator[Said]:
+    """Messages about each thing that happened between sampling and the counts.
+
+    Names that may be one model, runs of one model, and attempts that were passed over, lost, left
+    out, not checked, without a value, or pooled; sampling that stopped because of the outcomes.
+    """
+    facts = counts.facts
+    yield from facts.messages
     spellings: dict[str, list[str]] = {}
     runs: dict[int, list[str]] = {}
     for model in dict.fromkeys(model for model, *_ in counts.series):
         # org/alpha and org__alpha differ in case and signs only.
         spellings.setdefault(re.sub(r"[\W_]+", "-", model.casefold()), []).append(model)
-        if model in counts.facts.runs:
-            runs.setdefault(counts.facts.runs[model], []).append(model)
+        if model in facts.runs:
+            runs.setdefault(facts.runs[model], []).append(model)
     for names in spellings.values():
         if len(names) > 1:
             yield SIMILAR_NAMES(names=list(map(repr, names)), count=len(names))
-    for file in counts.facts.inputs:
+    for file in facts.inputs:
         if file.unused and not {"model", "attempt", "n"} & set(file.roles):
             yield ONE_MODEL(file=file.name, columns=file.unused)
     for number, models in runs.items():
         yield POOLED_RUNS(runs=number, models=models)
-
-
-def _notes_of_attempts(counts: Counts) -> Iterator[Said]:
-    """Attempts that were passed over, lost, left out, not checked, without a value, or pooled."""
-    facts = counts.facts
     if facts.foreign:
         yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
     if facts.without_outcome:
@@ -179,7 +216,8 @@ def _notes_of_attempts(counts: Counts) -> Iterator[Said]:
         yield FILES_WITHOUT_OUTCOME(count=len(files), files=files)
     if facts.skipped:
         yield SKIPPED_LINES(lines=facts.skipped)
-    yield from loss_notes(facts)
+    if facts.missing:
+        yield from loss_notes(facts)
     if facts.emptied:
         yield LOST_TASKS(tasks=facts.emptied)
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
@@ -197,30 +235,53 @@ def _notes_of_attempts(counts: Counts) -> Iterator[Said]:
         if attempts.valueless:
             yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
     yield from (POOLED_SETTINGS(setting=name) for name in facts.varying)
+    yield from _stopping_notes(counts)
 
 
-def notes_of_values(facts: Sequence[Fact], short_tasks: str) -> list[Said]:
-    """One warning per cause: which metrics of which models have tasks with too few attempts."""
-    empty = NO_NUMBER if short_tasks == "drop" else SHORT_TASKS
-    return _notes_of_numbers(
-        (fact, empty if fact.estimate.value is None else SHORT_TASKS_DROPPED, fact.estimate.reason)
-        for fact in facts
-    )
+def _stopping_notes(counts: Counts) -> Iterator[Said]:
+    """A warning per kind of stopping, with the numbers of the model with the smallest chance.
 
-
-def notes_of_intervals(facts: Sequence[Fact]) -> list[Said]:
-    """One message per thing that is special about intervals, with the numbers it is true of.
-
-    A warning where it is why there is none: the context says which intervals there are to be.
+    A model is tested on all its tasks; each of its groups where they share tasks.
     """
-    return _notes_of_numbers(
-        (fact, NO_INTERVAL if fact.estimate.low is None else SPECIAL_INTERVAL, fact.flaw)
-        for fact in facts
-    )
+    by_model: dict[str, list[tuple[str, slice]]] = {}
+    for s, series in enumerate(counts.series):
+        by_model.setdefault(series[0], []).append((series_name(series), counts.rows_of(s)))
+    suspects: list[tuple[Stopping, str, int, float]] = []
+    for model, groups in by_model.items():
+        places = [(name, np.arange(rows.start, rows.stop)) for name, rows in groups]
+        whole = np.concatenate([cells for _, cells in places])
+        if len(np.unique(counts.task_codes[whole])) == len(whole):
+            places = [(model, whole)]
+        for name, cells in places:
+            n, c, numbers = counts.n[cells], counts.c[cells], counts.numbering
+            known = () if numbers is None else (numbers.made[cells], numbers.last[cells])
+            end = stopping(n, c, *known)
+            if end is not None and end.chance < LEVEL:
+                suspects.append((end, name, len(cells), float(np.mean(c / n))))
+    kinds: dict[str, list[tuple[Stopping, str, int, float]]] = {}
+    for suspect in sorted(suspects, key=lambda suspect: suspect[0].chance):
+        kinds.setdefault(suspect[0].kind, []).append(suspect)
+    for kind, alike in kinds.items():
+        end, model, tasks, rate = alike[0]
+        yield _STOPPED[kind](
+            models=[name for _, name, *_ in alike], model=model, tasks=tasks, short=end.short,
+            most=end.most, read=rate, at_once=end.at_once, solved=end.solved,
+        )  # fmt: skip
 
 
-def _notes_of_numbers(causes: Iterable[tuple[Fact, Message, str]]) -> list[Said]:
-    """Each message and reason once, with its numbers; none where there is no reason."""
+def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: str) -> list[Said]:
+    """Each thing that is special about values and intervals once, with the numbers it is true of.
+
+    A warning where it is why there is no value or no interval: the context says which intervals
+    there are to be.  short : the facts whose lack of attempts is told.
+    """
+    empty = NO_NUMBER if short_tasks == "drop" else SHORT_TASKS
+    causes = [
+        *((fact, empty if fact.estimate.value is None else SHORT_TASKS_DROPPED,
+           fact.estimate.reason) for fact in short),
+        *((fact, NO_INTERVAL if fact.estimate.low is None else SPECIAL_INTERVAL, fact.flaw)
+          for fact in facts),
+    ]  # fmt: skip
     numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}
     for fact, message, reason in causes:
         if reason:

@@ -7,19 +7,32 @@ shown: the table in a terminal, the one of --full, the fields of csv and json, t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from passk_cli.report.model import ALWAYS, DATA, Cell, Column, Report, Sentence, Table
+from passk_cli.report.model import (
+    ALWAYS,
+    DATA,
+    FULL,
+    Cell,
+    Column,
+    Estimate,
+    Methods,
+    Report,
+    Sentence,
+    Table,
+)
+from passk_cli.report.words import span
+from passk_cli.study.fact import Fact, tidy
+from passk_cli.study.signature import signature
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
     from passk_cli.message import Said
     from passk_cli.report.plot import Plot
-    from passk_cli.study.fact import Fact
     from passk_cli.study.study import Study
+    from passk_cli.study.values import Series
 
 Record = TypeVar("Record")
 # What the line below the tables ends with: numbers may change from version to version.
@@ -105,12 +118,10 @@ class Section(Generic[Record]):
                 columns.append(
                     replace(column, header=header, meaning=meaning, kind=kind, shown=shown)
                 )
-                cells.append(partial(_of_item, column.cell, item))
+                cells.append(
+                    lambda record, cell=column.cell, item=item: cell(record, item)  # type: ignore[misc]
+                )
         return tuple(columns), cells
-
-
-def _of_item(cell: Callable[[Any, Any], Cell], item: Any, record: Any) -> Cell:
-    return cell(record, item)
 
 
 def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None = None) -> Column:
@@ -137,6 +148,92 @@ GROUPS = Column(
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class SeriesRow:
+    """The numbers of one series, by their names."""
+
+    series: Series
+    numbers: Mapping[str, Fact]
+
+
+def rows_of(facts: Iterable[Fact]) -> list[SeriesRow]:
+    """A row per series, in the order in which they first come."""
+    by_series: dict[Series, dict[str, Fact]] = {}
+    for fact in facts:
+        by_series.setdefault(fact.series, {})[fact.name] = fact
+    return [SeriesRow(series, numbers) for series, numbers in by_series.items()]
+
+
+class Number(NamedTuple):
+    """A column of numbers: its name, what it means, and its unit."""
+
+    name: str
+    meaning: str
+    unit: str
+    shown: str = ALWAYS
+
+
+NUMBER = Column(
+    "{0.name}", "share", meaning="{0.meaning}",
+    cell=lambda row, number: row.numbers[number.name].estimate
+    if number.name in row.numbers else Estimate(None),
+    across=lambda section: section.numbers,
+    units=lambda section, number: number.unit,
+    example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Numbers(Section[SeriesRow]):
+    """A row per series and a column per number; tasks and attempts where they differ."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        MODEL,
+        GROUPS,
+        NUMBER,
+        Column(
+            "tasks", meaning="Tasks that the numbers rest on.",
+            cell=lambda row: _ends(fact.size.tasks for fact in row.numbers.values()),
+            where=lambda section: section.differ,
+        ),
+        Column(
+            "attempts", meaning="Fewest and most attempts at one task.",
+            cell=lambda row: _ends(n for f in row.numbers.values() for n in f.size[1:]),
+            where=lambda section: section.differ,
+        ),
+    )  # fmt: skip
+
+    def facts(self) -> list[Fact]:
+        """All numbers, row by row."""
+        return [fact for row in self.records for fact in row.numbers.values()]
+
+    @property
+    def numbers(self) -> list[Number]:
+        """The numbers, in the order in which they first come."""
+        meanings = {metric.name: metric.meaning for metric in self.study.metrics}
+        facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
+        # Of metrics that nobody asked for, the ends say enough.
+        most = max((fact.k or 1 for fact in facts.values()), default=1)
+        ends = {name for name, fact in facts.items() if (fact.k or 1) in (1, most)}
+        return [
+            Number(
+                name, meanings.get(name, ""), "share" if fact.estimate.share else "score",
+                ALWAYS if self.study.asked or name in ends else FULL,
+            )
+            for name, fact in facts.items()
+        ]  # fmt: skip
+
+    @property
+    def differ(self) -> bool:
+        """Whether the numbers rest on different tasks or attempts."""
+        return len({fact.size for fact in self.facts()}) > 1
+
+
+def _ends(numbers: Iterable[int | None]) -> str:
+    known = [number for number in numbers if number is not None]
+    return span(min(known), max(known)) if known else ""
+
+
 def view(
     study: Study,
     sections: Sequence[Section[Any]],
@@ -149,21 +246,38 @@ def view(
 
     The answer is that of the sections together; pictures are those of the first that has some.
     context : parts of the line below the tables that come before the sections' own.
-    messages : what is said of the data as a whole.  decided : as in `Study.report`.
+    messages : what is said of the data as a whole.
+    decided : what else the numbers depend on, for the signature; None leaves an entry out.  It
+        comes after the entries of the confidence, unless it holds them itself.
     """
+
+    entries = {} if "interval" in decided else study.confidence.signature()
+    entries |= {**decided, **study.decided}
+    entries.setdefault("short_tasks", None if study.short_tasks == "empty" else study.short_tasks)
+    facts = [fact for section in sections for fact in section.facts()]
+    parts = (*context, *(part for section in sections for part in section.context()), VERSION)
 
     def plots() -> tuple[Plot, ...]:
         return next((drawn for section in sections if (drawn := section.plots())), ())
 
-    return study.report(
-        [fact for section in sections for fact in section.facts()],
-        [table for section in sections for table in section.tables()],
-        answer=tuple(sentence for section in sections for sentence in section.answer()),
-        context=(
-            *context, *(part for section in sections for part in section.context()), VERSION,
+    def methods() -> Methods:
+        from passk_cli.study.methods import methods_of
+
+        return methods_of(study.counts, study.confidence, facts, entries)
+
+    return Report(
+        tables=tuple(table for section in sections for table in section.tables()),
+        data=tidy(facts, study.counts.group_names, study.confidence.population),
+        context=" · ".join(filter(None, parts)),
+        basis=" · ".join(part for part in parts if part and "--full" not in part),
+        details=" · ".join(
+            part for section in sections for part in section.details() if part
         ),
-        details=[part for section in sections for part in section.details()],
-        messages=(*messages, *(said for section in sections for said in section.messages())),
-        plots=plots,
-        **decided,
+        messages=tuple(dict.fromkeys(
+            (*messages, *(said for section in sections for said in section.messages()))
+        )),
+        signature=signature(study.metrics, entries, study.counts),
+        draw=plots,
+        answer=tuple(sentence for section in sections for sentence in section.answer()),
+        methods=methods,
     )  # fmt: skip

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +14,12 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate, Methods, Report, Sentence, Table
-from passk_cli.report.plot import Plot
+from passk_cli.report.model import Estimate
 from passk_cli.report.words import sized
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact, Size, across, tidy
-from passk_cli.study.notes import notes_of_intervals, notes_of_values, reading_notes
+from passk_cli.study.fact import Fact, Size, across
+from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
-from passk_cli.study.signature import signature
 from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
 
 
@@ -111,8 +108,8 @@ class Study:
         if ranges:
             steady = confidence.required_steady()
             ends = iter(self.facts_of([end for each in ranges for end in each.ends], steady))
-            known = [each for each in values if each.passing is None]
-            points = iter(self.facts_of(known, confidence))
+            others = [each for each in values if each.passing is None]
+            points = iter(self.facts_of(others, confidence))
             return [
                 next(points) if each.passing is None
                 else replace(across(next(ends), next(ends)), values=each)
@@ -127,7 +124,7 @@ class Study:
             )
             for each in values
         ]  # fmt: skip
-        there = [at for at, each in enumerate(values) if each.there]
+        there = [at for at, each in enumerate(values) if len(each.values)]
         samples = [values[at].sample(confidence) for at in there]
         limited = _with_limits([facts[at] for at in there], samples, confidence)
         for at, fact in zip(there, limited, strict=True):
@@ -187,58 +184,13 @@ class Study:
         return [
             *reading_notes(self.counts),
             *self.reading,
-            *notes_of_values(facts if short is None else short, self.short_tasks),
-            *notes_of_intervals(facts),
+            *notes_of_numbers(facts, facts if short is None else short, self.short_tasks),
         ]
 
     def sizes(self, facts: Iterable[Fact]) -> str:
         """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return sized(tasks, (*fewest, *most))
-
-    def report(
-        self,
-        facts: Sequence[Fact],
-        tables: Iterable[Table],
-        *,
-        answer: tuple[Sentence, ...] = (),
-        context: Iterable[str] = (),
-        details: Iterable[str] = (),
-        messages: Iterable[Said] = (),
-        plots: Callable[[], tuple[Plot, ...]] = tuple,
-        **decided: Any,
-    ) -> Report:
-        """The report: tables for people, the facts as tidy rows, messages and signature.
-
-        answer : what was found, in a sentence or two.  context : the parts of the line below the
-            tables; details : further ones with --full.
-        plots : draws when called, since drawing may take long.
-        decided : what else the numbers depend on, for the signature; None leaves an entry out.
-            It comes after the entries of the confidence, unless it holds them itself.
-        """
-
-        def methods() -> Methods:
-            from passk_cli.study.methods import methods_of
-
-            return methods_of(self.counts, self.confidence, facts, entries)
-
-        short = None if self.short_tasks == "empty" else self.short_tasks
-        confidence = {} if "interval" in decided else self.confidence.signature()
-        entries = {**confidence, **decided, **self.decided}
-        entries.setdefault("short_tasks", short)
-        parts = list(filter(None, context))
-        return Report(
-            tables=tuple(tables),
-            data=tidy(facts, self.counts.group_names, self.confidence.population),
-            context=" · ".join(parts),
-            basis=" · ".join(part for part in parts if "--full" not in part),
-            details=" · ".join(filter(None, details)),
-            messages=tuple(dict.fromkeys(messages)),
-            signature=signature(self.counts, self.metrics, **entries),
-            draw=plots,
-            answer=answer,
-            methods=methods,
-        )
 
 
 def _with_limits(

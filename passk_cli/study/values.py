@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -134,10 +134,12 @@ class TaskValues:
         It is not asked of metrics that need more than counts, where it would cost more than they,
         nor where outcomes are missing that may pass or fail.
         """
-        if not self.there or self.attempts is not None or self.passing is not None:
+        if not len(self.values) or self.attempts is not None or self.passing is not None:
             return None
-        within = self.within
-        if self.mixed.any() and not within.any():
+        within = np.full(len(self.n), np.nan)
+        if self.metric.kind.exchangeable:
+            within = within_variance(self.metric, self.n, self.c)
+        if not within.any() and ((self.c > 0) & (self.c < self.n)).any():
             return None  # too few attempts differ to show what they change
         return share_within(self.values, within)
 
@@ -150,7 +152,12 @@ class TaskValues:
         fixed = confidence.population == THESE_TASKS
         low, high = self.bounds(confidence)
         if self.metric.bounds is None and self.attempts is not None:
-            _require_inside(self.name, self.attempts.value, low, high)
+            scores = self.attempts.value
+            if scores.min() < low or scores.max() > high:
+                raise ParameterError(
+                    f"--bounds {low:g},{high:g}: scores of {self.name} go from {scores.min():g} to"
+                    f" {scores.max():g}; widen the bounds, or leave rows out with --where"
+                )
         repeated = fixed and confidence.method == "percentile"
         return Sample(
             self.values,
@@ -169,8 +176,8 @@ class TaskValues:
     @property
     def passes(self) -> tuple[Passes, ...]:
         """Counts behind the values, where a hull can be made of them; else nothing."""
-        known = Passes(self.metric, self.n, self.c)
-        return (known,) if self.attempts is None and known.possible else ()
+        passes = Passes(self.metric, self.n, self.c)
+        return (passes,) if self.attempts is None and passes.possible else ()
 
     def attempt_draws(self, confidence: Confidence) -> Floats:
         """Means of the metric when the same tasks are attempted again: (resamples,).
@@ -213,8 +220,28 @@ def values_of(
             low if np.array_equal(low.c, high.c) else replace(low, passing=high)
             for low, high in zip(failing, passing, strict=True)
         ]
-    places = range(len(counts.series)) if only is None else only
-    return [values for s in places for values in _of_series(counts, metrics, short_tasks, s)]
+    every: list[TaskValues] = []
+    for s in range(len(counts.series)) if only is None else only:
+        series, rows = counts.series[s], counts.rows_of(s)
+        n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
+        attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
+        clusters = None if counts.clusters is None else cluster_codes(counts, tasks)
+        for metric, values in zip(metrics, task_values(metrics, n, c, attempts), strict=True):
+            whole = TaskValues(
+                series, metric, tasks, n, c, values, "", clusters, attempts.get(metric.kind.needs)
+            )
+            enough = n >= metric.k
+            if not enough.all():
+                few = n[~enough]
+                some = f"{len(few)} of {plural(len(n), 'task')}"
+                least = span(int(few.min()), int(few.max()))
+                reason = f"n={least} < k={metric.k} on {some}"
+                if short_tasks == "empty" or not enough.any():
+                    whole = replace(whole, values=NOTHING, reason=reason, attempts=None)
+                else:
+                    whole = replace(whole.on(tasks[enough]), reason=reason)
+            every.append(whole)
+    return every
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:
@@ -232,40 +259,6 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
                 " and others failing; use metrics that rise with every pass, as pass@k and pass^k",
                 name="no-bounds",
             )
-
-
-def _of_series(
-    counts: Counts, metrics: Sequence[Metric], short_tasks: str, s: int
-) -> Iterator[TaskValues]:
-    series, rows = counts.series[s], counts.rows_of(s)
-    n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
-    attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
-    clusters = cluster_codes(counts, tasks)
-    for metric, values in zip(metrics, task_values(metrics, n, c, attempts), strict=True):
-        bag, enough = attempts.get(metric.kind.needs), n >= metric.k
-        if enough.all():
-            yield TaskValues(series, metric, tasks, n, c, values, "", clusters, bag)
-        elif short_tasks == "empty" or not enough.any():
-            reason = _short(n, metric.k)
-            yield TaskValues(series, metric, tasks, n, c, NOTHING, reason, clusters)
-        else:
-            rest = (tasks[enough], n[enough], c[enough], values[enough], _short(n, metric.k))
-            bag = bag and bag.take(np.flatnonzero(enough))
-            yield TaskValues(series, metric, *rest, cluster_codes(counts, tasks[enough]), bag)
-
-
-def _short(n: Ints, k: int) -> str:
-    few = n[n < k]
-    some = f"{len(few)} of {plural(len(n), 'task')}"
-    return f"n={span(int(few.min()), int(few.max()))} < k={k} on {some}"
-
-
-def _require_inside(name: str, scores: Floats, low: float, high: float) -> None:
-    if scores.min() < low or scores.max() > high:
-        raise ParameterError(
-            f"--bounds {low:g},{high:g}: scores of {name} go from {scores.min():g} to"
-            f" {scores.max():g}; widen the bounds, or leave rows out with --where"
-        )
 
 
 def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:

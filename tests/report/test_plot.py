@@ -14,7 +14,7 @@ from passk_cli.metrics.registry import parse_list
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Rule, curves, forest
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import choose_metrics
+from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES
@@ -29,7 +29,7 @@ def records(report: Report) -> list[dict[str, Any]]:
 
 def test_a_forest_holds_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
-    metrics = choose_metrics(counts, (1, 10))
+    metrics = Metrics(k=(1, 10)).of(counts)
     confidence = Confidence(resamples=200).for_differences()
     report = Compare().report(Study(counts, metrics, confidence, Rules(margin=0.02)))
     (plot,) = report.plots
@@ -47,7 +47,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
 
 def test_densities_hold_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
-    metrics = choose_metrics(counts, (1,))
+    metrics = Metrics(k=(1,)).of(counts)
     study = Study(counts, metrics, Confidence(resamples=2000))
     report = Bootstrap(("percentile", "guard")).report(study)
     (plot,) = report.plots

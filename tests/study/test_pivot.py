@@ -7,7 +7,7 @@ import pytest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.pivot import Numbers, rows_of
+from passk_cli.study.section import Numbers, rows_of
 from passk_cli.study.study import Study
 
 

@@ -23,7 +23,7 @@ from passk_cli.study.distribution import (
     distributions,
     draw_columns,
 )
-from passk_cli.study.extremes import bare, range_of
+from passk_cli.study.extremes import range_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, view
 from passk_cli.study.study import Study
@@ -141,7 +141,7 @@ class Distributions(Section[Distribution]):
             first = self.records[0]
             number = first.estimates[0]
             yield (
-                f"{first.values.metric.name} of {first.values.name} is ", bare(number.estimate),
+                f"{first.values.metric.name} of {first.values.name} is ", number.estimate,
                 f" ({number.method}), with standard error ",
                 Estimate(first.se, share=first.values.metric.unit == "share"), ".",
             )  # fmt: skip
@@ -260,7 +260,7 @@ class Bootstrap(Question, BootstrapOptions):
             plain, [Distributions(study, records, lines, methods, self.weights)],
             messages=plain.messages(lines), interval=None, intervals=",".join(used),
             level=confidence.level, population=confidence.population, weights=self.weights,
-            cluster=confidence.cluster, bounds=confidence.bounds_text,
+            cluster=confidence.cluster, bounds=confidence.signature()["bounds"],
             resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
         columns = {} if self.draws is None else {self.draws: draw_columns(study.counts, records)}

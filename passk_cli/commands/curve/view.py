@@ -41,10 +41,18 @@ from passk_cli.study.curves import (
     exact_curves,
     telling,
 )
-from passk_cli.study.extremes import bare, named, range_of
+from passk_cli.study.extremes import named, range_of
 from passk_cli.study.fact import Fact, tidy
-from passk_cli.study.pivot import Number, Numbers, SeriesRow
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import (
+    GROUPS,
+    MODEL,
+    Number,
+    Numbers,
+    Section,
+    SeriesRow,
+    data_field,
+    view,
+)
 from passk_cli.study.study import Study
 from passk_cli.version import __version__
 
@@ -232,7 +240,7 @@ class AcrossK(Section[Curves]):
         )
         if len(most) == len(facts):
             alike = f"All {len(facts)} models {verb} the same {step}: {gain.name} "
-            yield alike, bare(facts[0].estimate), "."
+            yield alike, facts[0].estimate, "."
             return
         yield (
             f"{_counted(most)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
@@ -467,7 +475,7 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
     whom = named(model.series, groups)
     if last.k == first.k:
         single = "attempt" if last.k == 1 else "k"
-        return (f"{first.name} of {whom} is ", bare(first.estimate),
+        return (f"{first.name} of {whom} is ", first.estimate,
                 f"; one {single} makes no curve.")  # fmt: skip
     both, lower = name == AT and hat is not None, hat[-1] if hat else last
     rises, falls = (

@@ -19,10 +19,9 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, series_name
-from passk_cli.study.extremes import bare, named, range_of
-from passk_cli.study.metrics import choose_metrics, supported_k
-from passk_cli.study.pivot import NUMBER, Number, Numbers, SeriesRow
-from passk_cli.study.section import GROUPS, MODEL, Section, view
+from passk_cli.study.extremes import named, range_of
+from passk_cli.study.metrics import Metrics, supported_k
+from passk_cli.study.section import GROUPS, MODEL, NUMBER, Number, Numbers, Section, SeriesRow, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 from passk_cli.study.variety import CORRECT, DISTINCT, FLAG, metrics_at, variety
@@ -116,8 +115,8 @@ class Solutions(Numbers):
             return
         yield (
             f"{plural(different[0].k or 0, 'attempt')} of {named(different[0].series, groups)}"
-            " hold ", bare(different[0].estimate), " different solutions, ",
-            bare(correct[0].estimate), " of them correct.",
+            " hold ", different[0].estimate, " different solutions, ",
+            correct[0].estimate, " of them correct.",
         )  # fmt: skip
 
     def context(self) -> Iterator[str]:
@@ -220,7 +219,7 @@ class Diversity(Question, DiversityOptions):
 
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
-        return choose_metrics(counts, (), metrics_at(diversity_ks(counts, self.k)))
+        return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).of(counts)
 
     def report(self, study: Study) -> Report:
         """Different solutions, different correct ones, and the gain that comes with them."""

@@ -14,10 +14,9 @@ from passk_cli.message import NOTE, Message, Said
 from passk_cli.report.model import Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import numbers_of_models, series_name
-from passk_cli.study.extremes import bare, highest, named
+from passk_cli.study.extremes import highest, named
 from passk_cli.study.fact import Fact
-from passk_cli.study.pivot import Numbers, rows_of
-from passk_cli.study.section import view
+from passk_cli.study.section import Numbers, rows_of, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
@@ -48,7 +47,7 @@ class Estimates(Numbers):
         if len(numbers) > 1 or not valued:
             yield highest(numbers, valued, groups)
             return
-        yield (f"{named(valued[0].series, groups)}: {first} ", bare(valued[0].estimate), ".")
+        yield (f"{named(valued[0].series, groups)}: {first} ", valued[0].estimate, ".")
         at, hat = (_farthest(valued[1:], family) for family in ("pass@", "pass^"))
         if at is not None and hat is not None and at.k == hat.k:
             yield (

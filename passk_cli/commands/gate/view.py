@@ -188,7 +188,10 @@ class RuleTable(Section[Judgement]):
     """Every rule for every candidate: its evidence and its verdict.
 
     trial : both sides.  rules : those asked for.  on_undecided : "pass" or "fail".
+    reasons : whether the verdict has its reason beside it.
     """
+
+    reasons: ClassVar[bool] = True
 
     columns: ClassVar[tuple[Column, ...]] = (
         _MODEL,
@@ -365,7 +368,8 @@ class RuleTable(Section[Judgement]):
             texts.append([line.name for line in brief])
         widths = sum(max(map(len, column)) + 2 for column in texts)
         room = _SCREEN - widths - len("undecided ()")
-        brief = [replace(line, verdict=_with_reason(line, room)) for line in brief]
+        if self.reasons:
+            brief = [replace(line, verdict=_with_reason(line, room)) for line in brief]
         yield replace(self.table(brief, self.title), shown=BRIEF)
         yield replace(self.table(every, self.title), shown=FULL)
 
@@ -375,7 +379,7 @@ class RuleTable(Section[Judgement]):
         tests = any(rule.general for rule in self.rules)
         more = [line.fact.more for line in self.lines]
         adjustments = filter(None, (str(each.get("adjustment") or "") for each in more))
-        draws = tests or study.confidence.needs_draws
+        draws = tests or "seed" in study.confidence.signature()
         compares = any(rule.compares for rule in self.rules)
         return {
             "differences": self.differences.method_name if compares else None,
@@ -415,6 +419,7 @@ class Rehearsal(RuleTable):
     """
 
     title = "Rehearsal"
+    reasons = False
     columns: ClassVar[tuple[Column, ...]] = (
         _MODEL,
         _RULE,

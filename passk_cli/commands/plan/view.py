@@ -27,9 +27,8 @@ from passk_cli.study.fact import Fact
 from passk_cli.study.outlook import Outlook, alike
 from passk_cli.study.pilot import CLUSTERED, LEFT_OUT, UNMEASURED, pilot_outlooks
 from passk_cli.study.section import Section, data_field, view
-from passk_cli.study.signature import short_names, stated
+from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
-from passk_cli.version import __version__
 
 __all__ = ["CLUSTERED", "LEFT_OUT", "UNMEASURED", "assumed_report", "pilot_report"]
 
@@ -355,13 +354,10 @@ def assumed_report(metrics: Sequence[Metric], plan: Aims) -> Report:
     rates = BetaRates(plan.mean or 0.0, plan.spread or 0.0)
     outlooks = [alike(metric, Assumed(metric, rates), plan.correlation) for metric in metrics]
     nothing = Study(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
-    signature = {
-        "passk": __version__, "metrics": short_names(metrics), "mean": rates.mean,
-        "spread": rates.spread,
-    }  # fmt: skip
     designs = Designs(outlooks, plan)
     report = _report(nothing, designs)
-    return replace(report, signature=stated({**signature, **_decisions(designs)}))
+    entries = {"mean": rates.mean, "spread": rates.spread, **_decisions(designs)}
+    return replace(report, signature=signature(metrics, entries))
 
 
 def pilot_report(study: Study, plan: Aims) -> Report:

@@ -24,9 +24,18 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
 from passk_cli.study.lead import on_shared_tasks
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
-from passk_cli.study.pivot import NUMBER, Number, Numbers, rows_of
 from passk_cli.study.rules import ALL
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import (
+    GROUPS,
+    MODEL,
+    NUMBER,
+    Number,
+    Numbers,
+    Section,
+    data_field,
+    rows_of,
+    view,
+)
 from passk_cli.study.study import Study
 from passk_cli.study.temperature_names import COLUMNS, TEMPERATURE, by_temperature
 from passk_cli.study.temperatures import Law, Lead, Verdict, heat, model_of, temperatures_of
