@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
+from passk_cli.inference.difference import least_p
+from passk_cli.inference.discordance import suissa_shuster
+from passk_cli.inference.family import Differences
+from passk_cli.inference.intervals import difference_laws
+from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
 from passk_cli.report.words import span
+from passk_cli.study.comparison import Comparison, difference_samples
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import GUARDED_T, MID_P, SIGN_FLIP, SUISSA_SHUSTER, WITHIN, T
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.inference.family import Differences
-    from passk_cli.inference.permutation import Permutation
-    from passk_cli.study.comparison import Comparison
-    from passk_cli.study.confidence import Confidence
 
 MCNEMAR = "mcnemar"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The answer of a test.
 
-    name : of the test.  p : NaN where there is none.  smallest : no p can be smaller.
+    test : its name.  p : NaN where there is none.  smallest : no p can be smaller.
     """
 
-    name: str
+    test: str
     p: float
     smallest: float
 
@@ -54,9 +52,10 @@ def run_tests(
     answers: dict[int, Answer] = {}
     for (name, *_), places in together.items():
         group = [comparisons[i] for i in places]
-        results = (
-            _within(group, confidence) if name == WITHIN else _new_tasks(group, confidence, name)
-        )
+        if name == WITHIN:
+            results = [_within(comparison, confidence) for comparison in group]
+        else:
+            results = _new_tasks(group, confidence, name)
         answers |= dict(zip(places, results, strict=True))
     return [answers[i] for i in range(len(comparisons))]
 
@@ -97,80 +96,57 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
     )
 
 
-def _within(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
-    """Attempts permuted between the two models within each task."""
-    answers = []
-    for comparison in group:
-        most = max(int(n.max()) for n in comparison.n)
-        refuse_many_steps("the test for these tasks", most, "use --population new-tasks")
-        permutation = _permuted(comparison, confidence)
-        answers.append(Answer(WITHIN, permutation.p, permutation.smallest))
-    return answers
-
-
-def _permuted(comparison: Comparison, confidence: Confidence) -> Permutation:
-    """The test of one comparison: of passes, or of what else the metric looks at."""
+def _within(comparison: Comparison, confidence: Confidence) -> Answer:
+    """Attempts permuted between the two models within each task: of passes, or of what else the
+    metric looks at."""
     from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 
+    most = max(int(n.max()) for n in comparison.n)
+    refuse_many_steps("the test for these tasks", most, "use --population new-tasks")
     metric = comparison.first.metric
-    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
-    if not metric.kind.needs:
-        first, second = zip(comparison.n, comparison.c, strict=True)
-        return permutation_within_tasks(metric, first, second, **draws)
-    if not metric.kind.exchangeable:
+    if metric.kind.needs and not metric.kind.exchangeable:
         raise ParameterError(
             f"{metric.name} for these tasks: the test lets attempts change places, and this metric"
             " looks at their order; use --population new-tasks, or pass@k",
             name="invalid-method",
         )
-    first_bag, second_bag = comparison.attempts
-    return permutation_of_attempts(metric, first_bag, second_bag, **draws)
+    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
+    if metric.kind.needs:
+        bag, other_bag = comparison.attempts
+        permutation = permutation_of_attempts(metric, bag, other_bag, **draws)
+    else:
+        first, second = zip(comparison.n, comparison.c, strict=True)
+        permutation = permutation_within_tasks(metric, first, second, **draws)
+    return Answer(WITHIN, permutation.p, permutation.smallest)
 
 
 def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -> list[Answer]:
     """Tests on the differences of all tasks; the group has the same tasks and bounds."""
-    from passk_cli.inference.discordance import suissa_shuster
-    from passk_cli.inference.paired import paired_t, sign_flip
-
+    codes = group[0].clusters
     if test == GUARDED_T:
-        return _guarded_t(group, confidence)
-    codes, d = group[0].clusters, np.stack([comparison.d for comparison in group], axis=1)
+        # The test whose law the interval of the difference has.
+        p = np.empty(len(group))
+        for places, law in difference_laws(difference_samples(group, confidence)):
+            p[places] = law.p()
+        sizes = cluster_totals(group[0].d[:, None], codes)[1]
+        return _answers(test, p, np.full(len(group), least_p(sizes)))
+    d = np.stack([comparison.d for comparison in group], axis=1)
     if test == SUISSA_SHUSTER:
         p = suissa_shuster(len(d), (d > 0).sum(axis=0), (d < 0).sum(axis=0))
-        return _answers(SUISSA_SHUSTER, p, np.minimum(p, 2.0 ** (1 - len(d))))
+        return _answers(test, p, np.minimum(p, 2.0 ** (1 - len(d))))
     totals = cluster_totals(d, codes)[0]
     if test == T:
-        return _answers(T, paired_t(totals), np.zeros(len(group)))
-    flips = sign_flip(
-        totals,
-        resamples=confidence.resamples,
-        seed=confidence.seed,
-        mid=test == MID_P,
-    )
+        return _answers(test, paired_t(totals), np.zeros(len(group)))
+    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
+    flips = sign_flip(totals, **draws, mid=test == MID_P)
     answers = _answers(test, flips.p, flips.smallest)
     if test == SIGN_FLIP and codes is None:
         answers = [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
     return answers
 
 
-def _guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
-    """The test whose law the interval of the difference has."""
-    from passk_cli.inference.difference import least_p
-    from passk_cli.inference.intervals import difference_laws
-    from passk_cli.study.comparison import difference_samples
-
-    samples = difference_samples(group, confidence)
-    p = np.empty(len(group))
-    for places, law in difference_laws(samples):
-        p[places] = law.p()
-    sizes = cluster_totals(group[0].d[:, None], group[0].clusters)[1]
-    return _answers(GUARDED_T, p, np.full(len(group), least_p(sizes)))
-
-
 def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differences:
     """Those of comparisons over the same tasks or clusters: a column each, or what they are of."""
-    from passk_cli.inference.family import Differences
-
     codes, places = group[0].clusters, dict[bytes, int]()
     models: list[NDArray[np.float64]] = []
     sides: list[int] = []
@@ -187,14 +163,11 @@ def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differe
 
 
 def _answers(name: str, p: NDArray[np.float64], smallest: NDArray[np.float64]) -> list[Answer]:
-    pairs = zip(p.tolist(), smallest.tolist(), strict=True)
-    return [Answer(name, *pair) for pair in pairs]
+    return [Answer(name, *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
 
 
 def _mcnemar(comparison: Comparison) -> Answer | None:
     """McNemar's exact test, where both models passed or failed once at each task."""
-    from passk_cli.inference.paired import mcnemar
-
     if comparison.first.metric.unit != "share" or max(int(n.max()) for n in comparison.n) > 1:
         return None
     d = comparison.d

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
+from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.family import SmallestP
+from passk_cli.inference.family import family as law_of
+from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.registry import Metric
+from passk_cli.report.words import DrawnP
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -18,14 +24,11 @@ from passk_cli.study.comparison import (
     match,
     with_floors,
 )
-from passk_cli.study.families import adjust
-from passk_cli.study.paired import Answer, run_tests
-from passk_cli.study.rules import Rules, T
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.paired import Answer, differences_of, run_tests
+from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, PRIMARY, SECONDARY, WITHIN, Rules, T
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
-
-if TYPE_CHECKING:
-    from passk_cli.study.confidence import Confidence
-    from passk_cli.study.study import Study
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
@@ -91,12 +94,7 @@ def compare_pairs(
     """
     (comparisons,) = test_pairs([pairs], confidence, rules, verdicts=False)
     limits = iter(difference_intervals([c for c in comparisons if not c.reason], confidence))
-    answered = []
-    for c in comparisons:
-        if not c.reason:
-            c = c.having(interval=next(limits))
-        answered.append(c)
-    return answered
+    return [c if c.reason else c.having(interval=next(limits)) for c in comparisons]
 
 
 def test_pairs(
@@ -109,33 +107,111 @@ def test_pairs(
     """Every pair of each group with its p-value, adjusted within the group, without interval.
 
     verdicts : whether these are all that is asked for, so that adjusted p need not be exact.
-    Errors: as of `compare_pairs`.
+    Errors: as of `compare_pairs`; ParameterError for max-T of tests for these tasks.
     """
     every = [[match(first, second, rules.unpaired) for first, second in pairs] for pairs in groups]
     estimable = [
         with_floors([c for c in comparisons if not c.reason], confidence) for comparisons in every
     ]
     answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
-    tested = [
-        [
-            c.having(p=answer.p, smallest=answer.smallest, test=answer.name)
-            for c in each
-            for answer in [next(answers)]
-        ]
-        for each in estimable
-    ]
-    if rules.margin:
-        tested = [_equivalences(each, confidence, rules.margin) for each in tested]
-    adjusted = adjust(tested, confidence, rules, verdicts=verdicts)
-    judged = (c.having(verdict=_verdict(c, confidence.level)) for g in adjusted for c in g)
-    return [[c if c.reason else next(judged) for c in comparisons] for comparisons in every]
+    judged: list[Comparison] = []
+    for each in estimable:
+        tested = [c.having(**next(answers)._asdict()) for c in each]
+        if rules.margin:
+            tests = equivalence_tests(tested, confidence, rules.margin)
+            tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
+        places: dict[int, Comparison] = {}
+        for name, family in _families(tested, rules):
+            results = _adjusted(family, confidence, rules, verdicts=verdicts)
+            for c, (adjusted, equivalence, alpha, adjustment) in zip(family, results, strict=True):
+                verdict, level = UNDECIDED, 1 - confidence.level + 1e-12
+                if equivalence <= level:
+                    verdict = EQUIVALENT
+                elif adjusted <= level and c.sign:
+                    verdict = BETTER if c.sign > 0 else WORSE
+                places[id(c)] = c.having(
+                    adjusted=adjusted, equivalence=equivalence, alpha=alpha, family=name,
+                    adjustment=adjustment, verdict=verdict,
+                )  # fmt: skip
+        judged += [places[id(c)] for c in tested]
+    after = iter(judged)
+    return [[c if c.reason else next(after) for c in each] for each in every]
 
 
-def _equivalences(
-    comparisons: Sequence[Comparison], confidence: Confidence, margin: float
-) -> list[Comparison]:
-    tests = equivalence_tests(comparisons, confidence, margin)
-    return [c.having(equivalence=p) for c, p in zip(comparisons, tests, strict=True)]
+def _families(
+    tested: Sequence[Comparison], rules: Rules
+) -> Iterator[tuple[str, Sequence[Comparison]]]:
+    """Comparisons that are adjusted together, with the name of their family."""
+    if rules.family == ALL:
+        yield from [(ALL, tested)] * bool(tested)
+        return
+    metrics: dict[Metric, list[Comparison]] = {}
+    for c in tested:
+        metrics.setdefault(c.first.metric, []).append(c)
+    for number, family in enumerate(metrics.values()):
+        yield SECONDARY if number else PRIMARY, family
+
+
+def _adjusted(
+    family: Sequence[Comparison], confidence: Confidence, rules: Rules, *, verdicts: bool
+) -> Iterator[tuple[float, float, float, str]]:
+    """Of each comparison of a family: p adjusted, that of equivalence, the largest p that is
+    significant, and the adjustment made.
+
+    verdicts : whether p is a bound where that tells the verdict: adjusted p lies between p and
+        tests·p, which nearly always does without draws.
+    """
+    p = np.array([c.p for c in family])
+    equivalence = np.array([c.equivalence for c in family])
+    alpha, name = 1.0 - confidence.level, rules.adjust or MAX_T
+    if any(c.test == WITHIN for c in family):
+        name = rules.without_flips()
+    if name != MAX_T:
+        adjusted = ADJUSTMENTS[name](p, np.array([c.smallest for c in family])).tolist()
+        equivalence = ADJUSTMENTS[name](equivalence)
+    else:
+        tested = p[~np.isnan(p)]
+        tests = len(tested)
+        unsure = (tested <= alpha + 1e-9) & (tests * tested > alpha - 1e-9)
+        if verdicts and not rules.margin and not unsure.any():
+            adjusted, alpha = np.minimum(tests * p, 1.0).tolist(), alpha / max(tests, 1)
+        else:
+            law = _law(family, tested, confidence)
+            drawn = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
+            adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in drawn]
+            name = BONFERRONI if law.tests > 1 and not len(law.smallest) else MAX_T
+            equivalence, alpha = law.adjusted_one_sided(equivalence), law.level(alpha)
+    both = zip(adjusted, equivalence.tolist(), strict=True)
+    return ((differ, alike, alpha, name) for differ, alike in both)
+
+
+def _law(
+    comparisons: Sequence[Comparison], p: NDArray[np.float64], confidence: Confidence
+) -> SmallestP:
+    """Of the smallest p: from shared signs, or Bonferroni's bound where there is nothing to sign.
+
+    That is so where outcomes are missing that may pass or fail, and where pairs share different
+    tasks of clusters.
+    """
+    tested = [c for c in comparisons if c.testable]
+    first = comparisons[0].tasks
+    same = all(np.array_equal(c.tasks, first) for c in comparisons)
+    clusters = comparisons[0].clusters
+    different = clusters is not None and not same
+    if not tested or different or any(c.ends for c in comparisons):
+        return SmallestP(len(tested), np.empty(0))
+    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
+    alpha = 1.0 - confidence.level
+    if same:
+        sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
+        return law_of(differences_of(tested), sizes=sizes, p=p, alpha=alpha, **draws)
+    tasks = np.unique(np.concatenate([c.tasks for c in tested]))
+    differences = np.zeros((len(tasks), len(tested)))
+    shared = np.zeros(differences.shape, dtype=bool)
+    for column, c in enumerate(tested):
+        at = np.searchsorted(tasks, c.tasks)
+        differences[at, column], shared[at, column] = c.d, True
+    return law_of(differences, shared=shared, p=p, alpha=alpha, **draws)
 
 
 def _tested(
@@ -164,16 +240,7 @@ def _tested(
         if not c.ends:
             worst.append(next(answers))
             continue
-        one, other = next(answers), next(answers)
-        p = max(one.p, other.p) if c.sign or math.isnan(one.p + other.p) else 1.0
-        worst.append(replace(one, p=p, smallest=min(one.smallest, other.smallest)))
+        low, high = next(answers), next(answers)
+        p = max(low.p, high.p) if c.sign or math.isnan(low.p + high.p) else 1.0
+        worst.append(Answer(low.test, p, min(low.smallest, high.smallest)))
     return worst
-
-
-def _verdict(comparison: Comparison, level: float) -> str:
-    alpha, sign = 1 - level + 1e-12, comparison.sign
-    if comparison.equivalence <= alpha:
-        return EQUIVALENT
-    if comparison.adjusted <= alpha and sign:
-        return BETTER if sign > 0 else WORSE
-    return UNDECIDED
