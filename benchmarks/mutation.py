@@ -414,7 +414,7 @@ def _become_pytest(tree: Path, arguments: Sequence[str], plugins: Sequence[objec
     quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
     code = 1
     try:
-        code = pytest.main(["-n", "0", "-q", *quiet, *arguments], plugins=plugins)
+        code = pytest.main(["-n", "0", "-q", "-m", "", *quiet, *arguments], plugins=plugins)
     finally:
         os._exit(code)
 

@@ -6,7 +6,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ settings.load_profile("steady")
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "sample_data"
 CRUXEVAL = ROOT / "tests" / "data" / "cruxeval"
+# Folders whose files do not change while tests run; a module adds its own.
+STEADY = {SAMPLES, CRUXEVAL}
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,9 @@ class Done:
         return self.err.removeprefix(f"error[{self.error}]: ")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long begins first."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def sample_data_is_read_once() -> Iterator[None]:
-    """Counts of sample data are kept for the next command that asks for the same.
+    """Counts of steady files are kept for the next command that asks for the same.
 
     Nine tenths of a quick command is reading, and hundreds of tests read these few files.  Tests of
     reading have files of their own.
@@ -69,7 +66,7 @@ def sample_data_is_read_once() -> Iterator[None]:
 
     def kept(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         paths = data if isinstance(data, list | tuple) else [data]
-        if request.conversion or request.resume or not all(map(_is_sample, paths)):
+        if request.conversion or request.resume or not all(map(_is_steady, paths)):
             return load(data, request, tolerant=tolerant)
         key = (*map(str, paths), repr(request), tolerant)
         if key not in counts:
@@ -81,12 +78,30 @@ def sample_data_is_read_once() -> Iterator[None]:
         yield
 
 
-def _is_sample(path: object) -> bool:
-    """Whether this names a file of the sample data, or of those of CRUXEval here."""
+def _is_steady(path: object) -> bool:
+    """Whether this names a file of a steady folder."""
     if not isinstance(path, str | os.PathLike):
         return False
     real = Path(os.path.realpath(path))
-    return real.is_file() and real.parent in (SAMPLES, CRUXEVAL)
+    return real.is_file() and real.parent in STEADY
+
+
+def long(*cases: Any) -> list[Any]:
+    """Cases of a test that .ci/run tries after the others; a tuple is one value per parameter."""
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long)
+        for case in cases
+    ]
+
+
+def but(names: Iterable[str], *slow: str) -> list[Any]:
+    """Names of cases, of which .ci/run tries these after the others."""
+    return [*(name for name in names if name not in slow), *long(*slow)]
+
+
+def only(names: Iterable[str], *quick: str) -> list[Any]:
+    """Names of cases, of which these stand for all; .ci/run tries the rest after the others."""
+    return [*quick, *long(*(name for name in names if name not in quick))]
 
 
 Passk = Callable[..., Done]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import long
 from tests.files.formats.cells import cells
 from tests.fuzzing import Case, Seed, file_cases, law, option_cases, seeds, try_file
 
@@ -22,18 +23,24 @@ def defects(cases: list[Case]) -> list[str]:
             if c.outcome.defect]  # fmt: skip
 
 
-def test_mutated_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("number", "seed"), [(15, 0), *long((300, 1))])
+def test_mutated_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, seed: int
+) -> None:
     monkeypatch.chdir(tmp_path)
-    cases = list(file_cases(15, seed=0, place=tmp_path))
+    cases = list(file_cases(number, seed=seed, place=tmp_path))
     assert defects(cases) == []
     assert {case.outcome.kind for case in cases} == {"read", "refused"}
 
 
-def test_absurd_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("number", "seed"), [(30, 2), *long((600, 3))])
+def test_absurd_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, seed: int
+) -> None:
     place = tmp_path / "a" / "b"
     place.mkdir(parents=True)
     monkeypatch.chdir(place)
-    assert defects(list(option_cases(30, seed=2, place=place))) == []
+    assert defects(list(option_cases(number, seed=seed, place=place))) == []
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)

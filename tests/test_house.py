@@ -14,11 +14,10 @@ from tests.conftest import ROOT, SAMPLES
 from tests.lowest_versions import lowest_versions
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "tool",
     [
-        ["mypy"],
+        pytest.param(["mypy"], marks=pytest.mark.long),
         ["importlinter.cli"],
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],

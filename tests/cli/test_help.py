@@ -20,7 +20,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.inference.intervals import NAMES
 from passk_cli.option import declared
 from passk_cli.study.fact import FIELDS
-from tests.conftest import ROOT, SAMPLES, Golden, Passk
+from tests.conftest import ROOT, SAMPLES, Golden, Passk, only
 
 TAU = SAMPLES / "tau_airline.csv"
 
@@ -131,7 +131,7 @@ def test_only_what_means_something_is_listed(passk: Passk) -> None:
     assert declared(Charting)["chart_theme"].option.values == tuple(THEMES)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", only(COMMANDS, "estimate"))
 def test_examples_run_as_they_are(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -156,18 +156,6 @@ def test_every_option_has_a_word_of_help() -> None:
             )  # fmt: skip
 
 
-def completed(line: str) -> set[str]:
-    """What bash is offered for the last word of a command line."""
-    words = line.split(" ")
-    environment = {**os.environ, "_PASSK_COMPLETE": "complete_bash", "COMP_WORDS": line,
-                   "COMP_CWORD": str(len(words) - 1)}  # fmt: skip
-    script = "import sys; sys.argv = ['passk']\nfrom passk_cli.__main__ import main\nmain()"
-    done = subprocess.run([sys.executable, "-c", script], env=environment, cwd=ROOT,
-                          capture_output=True, text=True, check=False)  # fmt: skip
-    assert done.stderr == ""
-    return set(done.stdout.split())
-
-
 @pytest.mark.parametrize(
     ("line", "offered", "not_offered"),
     [
@@ -189,10 +177,33 @@ def completed(line: str) -> set[str]:
         ("passk estimate sample_data/none.csv --model ", set(), {"a"}),
     ],
 )
-def test_completion(line: str, offered: set[str], not_offered: set[str]) -> None:
-    words = completed(line)
+def test_completion(
+    passk: Passk,
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    offered: set[str],
+    not_offered: set[str],
+) -> None:
+    """What bash is offered for the last word of a command line; another test asks as bash does."""
+    monkeypatch.chdir(ROOT)
+    # Otherwise the program is `python -m pytest`, and another variable asks for completions.
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
+    monkeypatch.setenv("_PASSK_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
+    done = passk()
+    assert done.err == ""
+    words = set(done.out.split())
     assert offered <= words
     assert not words & not_offered
+
+
+def test_completion_of_a_shell() -> None:
+    asked = {"_PASSK_COMPLETE": "complete_bash", "COMP_WORDS": "passk est", "COMP_CWORD": "1"}
+    script = "import sys; sys.argv = ['passk']; from passk_cli.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | asked, check=False,
+                          capture_output=True, text=True)  # fmt: skip
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["estimate"], "")
 
 
 @pytest.mark.parametrize(

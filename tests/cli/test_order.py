@@ -15,7 +15,6 @@ TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz
 LATITUDE = ROOT / "tests" / "data" / "latitude" / "results.jsonl.gz"
 BY_TIME = [LATITUDE, "--field", "attempt=finishedAt", "--duplicates", "first"]
 COMMANDS: dict[str, list[object]] = {
-    "order": ["order", TAU],
     "order-copies": ["order", CRUX, "--where", "temperature < 0.5", "-k", "1,4",
                      "--model", "codellama-7b", "--model", "gpt-4-0613"],
     "order-by-time": ["order", *BY_TIME, "--model", "claude-fable-5", "--model", "gpt-5.5"],

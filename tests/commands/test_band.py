@@ -146,10 +146,11 @@ def test_unequal_attempts_end_at_the_fewest_of_both(passk: Passk, write: Write) 
     assert [r["p"] for r in plain] == [r["p"] for r in rows if not r["band"]]
 
 
+@pytest.mark.long
 def test_long_curves_are_computed_at_some_ks(passk: Passk, write: Write) -> None:
-    path = write("x.csv", "model,task,n,c\na,1,500,300\nb,1,500,20\na,2,500,9\nb,2,500,8\n")
+    path = write("x.csv", "model,task,n,c\na,1,120,80\nb,1,120,9\na,2,120,9\nb,2,120,8\n")
     done = passk("compare", path, "-m", "pass@1", "--band")
-    assert "note[band-at-some-k]: the band is computed at 71 k's up to 500; ranges" in done.err
+    assert "note[band-at-some-k]: the band is computed at 57 k's up to 120; ranges" in done.err
 
 
 def test_what_has_no_band_is_said(passk: Passk, write: Write) -> None:

@@ -32,7 +32,7 @@ from passk_cli.render.style import answer as said_in_words
 from passk_cli.report.model import Report
 from passk_cli.study.aims import parse_attempts, parse_tasks
 from passk_cli.study.study import Study
-from tests.conftest import SAMPLES, Golden, Passk
+from tests.conftest import SAMPLES, Golden, Passk, long
 
 Row = dict[str, object]
 RATES = BetaRates(0.6, 0.3)
@@ -107,7 +107,7 @@ def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.5, 0.95])
-@pytest.mark.parametrize("tasks", [10, 50])
+@pytest.mark.parametrize("tasks", [10, *long(50)])
 def test_width_against_random_samples(mean: float, tasks: int) -> None:
     """The mean width of samples drawn from the law, within 15 % (40 draws: noise of about 4 %)."""
     rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
@@ -515,7 +515,6 @@ def test_the_answer_is_a_design_and_what_the_difference_needs() -> None:
 
 COMMANDS: dict[str, list[object]] = {
     "plan": ASSUMED,
-    "plan-pilot": ["plan", TAU],
     "plan-pair": ["plan", CRUX, "--where", "temperature < 0.5", "-k", "1,5", "--percent"],
     "plan-money": ["plan", TAU, "-k", "1", "--budget", "100", "--cost-per-attempt", "0.25",
                    "--max-tasks", "115", "--detect", "0.1", "--power", "0.9",

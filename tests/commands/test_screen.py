@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from tests.conftest import ROOT, Passk
+from tests.conftest import ROOT, Passk, long
 
 CRUX = "sample_data/cruxeval.jsonl.gz"
 COLD = f'{CRUX} --where "temperature < 0.5"'
@@ -16,8 +16,6 @@ RULES = "--max-drop pass@1=0.6 --min pass@1=0.2"
 CASES = [
     ("order", f"order {COLD}"),
     ("order of a trial column", "order sample_data/tau_airline.csv"),
-    ("extrapolate", f"extrapolate {COLD}"),
-    ("extrapolate of 8 series", f"extrapolate {CRUX} --by temperature"),
     ("curve", f"curve {COLD}"),
     ("curve of 8 series", f"curve {CRUX} --by temperature"),
     ("curve of exact rates", "curve sample_data/toy_families.csv"),
@@ -27,18 +25,14 @@ CASES = [
         "gate that is all undecided",
         f"gate {AGENTS} --baseline gpt-5.6-sol --no-regression --exclude-model claude-fable-5",
     ),
-    ("gate rehearsed", f"gate {AGENTS} --baseline gpt-5.6-sol {RULES} --rehearse"),
     ("compare", f"compare {COLD}"),
     ("compare 8 models", "compare sample_data/agents.jsonl"),
     ("compare with a baseline", f"compare {COLD} --baseline deepseek-base-6.7b"),
     ("compare 7 with a baseline", "compare sample_data/agents.jsonl --baseline claude-fable-5"),
     ("compare two", f"compare {COLD} --model gpt-4-0613 --model codellama-7b"),
-    ("compare by group", f"compare {CRUX} --by temperature"),
     ("temperature", f"temperature {CRUX}"),
     ("temperature of the toy model", "temperature --toy gaussian,exponential,power-law"),
-    ("temperature of the fit", "temperature --toy gaussian,exponential --fit"),
     ("diversity", f"diversity {COLD}"),
-    ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
     ("plan", f"plan {COLD}"),
     ("plan of a budget", "plan sample_data/tau_airline.csv --budget 5000"),
     ("plan without a pilot", "plan --mean 0.6 --spread 0.3"),
@@ -54,6 +48,14 @@ CASES = [
     ("flips of 7 models", "tasks sample_data/agents.jsonl --against gpt-5.5"),
     ("suspects", "tasks sample_data/agents.jsonl --suspects"),
     ("tasks above a rate", "tasks sample_data/agents.jsonl --always 0.9"),
+    *long(
+        ("extrapolate", f"extrapolate {COLD}"),
+        ("extrapolate of 8 series", f"extrapolate {CRUX} --by temperature"),
+        ("gate rehearsed", f"gate {AGENTS} --baseline gpt-5.6-sol {RULES} --rehearse"),
+        ("compare by group", f"compare {CRUX} --by temperature"),
+        ("temperature of the fit", "temperature --toy gaussian,exponential --fit"),
+        ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
+    ),
 ]
 LINES, COLUMNS = 24, 100
 

@@ -22,7 +22,6 @@ GOLDENS: dict[str, list[object]] = {
     "tasks-always": ["tasks", TAU, "--always", "0.95", "--rows", "5", "-f", "table"],
     "tasks-flips": ["tasks", AGENTS, "--against", "gpt-5.5", "--model", "claude-fable-5"],
     "tasks-suspects": ["tasks", AGENTS, "--suspects", "--rows", "5"],
-    "tasks-matrix": ["tasks", AGENTS, "--matrix", "--rows", "3", "--chart", "terminal"],
     "tasks-models": ["tasks", AGENTS, "--rows", "12"],
 }
 

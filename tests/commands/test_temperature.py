@@ -542,6 +542,7 @@ def test_fit_report_stands_beside_the_article() -> None:
     assert len(facts(report, "point")) == 250
 
 
+@pytest.mark.long
 def test_power_law_tasks_scale_from_k_20_on() -> None:
     """The article: no scaling below k ≈ 20; T* grows faster with k the fatter the tail."""
     report = fit_report(("power-law",), 1.5)

@@ -239,8 +239,13 @@ def test_hidden_folders_are_skipped_and_said(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-@pytest.mark.parametrize("command", ["estimate", "compare", "tasks", "describe", "curve"])
-@pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
+@pytest.mark.parametrize(
+    ("command", "suffix"),
+    [
+        ("estimate", "csv"), ("estimate", "json"), ("estimate", "jsonl"), ("compare", "csv"),
+        ("tasks", "jsonl"), ("describe", "json"), ("curve", "csv"),
+    ],
+)  # fmt: skip
 def test_an_output_in_the_folder_that_is_read_is_no_data(
     passk: Passk, tmp_path: Path, command: str, suffix: str
 ) -> None:

@@ -27,7 +27,8 @@ from passk_cli.files.arguments import expand
 from passk_cli.files.look import sniff
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.source import MOST_LEVELS
-from tests.conftest import ROOT, SAMPLES, Passk
+from tests.conftest import ROOT, SAMPLES, Passk, long
+from tests.files.formats.cells import cells, cells_of
 
 Write = Callable[[str, str | bytes], Path]
 ROWS = [
@@ -41,16 +42,6 @@ EXPECTED = {
     for m in ("a", "bb")
     for t in ("007", "7x", "NA", "née", 'q"uote', "x,y")
 }
-
-
-def cells(data: object, **options: object) -> dict[tuple[str, ...], tuple[int, int]]:
-    counts = read(data, **options)  # type: ignore[arg-type]
-    return {
-        (*counts.series[s], counts.tasks[t]): (int(n), int(c))
-        for s, t, n, c in zip(
-            counts.series_codes, counts.task_codes, counts.n, counts.c, strict=True
-        )
-    }
 
 
 def jsonl(rows: list[dict[str, object]]) -> str:
@@ -468,7 +459,7 @@ def test_pooled_settings_are_said(passk: Passk) -> None:
         (["1e400", "0.2"], True),
     ],
 )
-@pytest.mark.parametrize("apart", [1, 300])
+@pytest.mark.parametrize("apart", [1, *long(300)])
 def test_settings_that_are_numbers(
     passk: Passk, write: Write, values: list[str | None], differ: bool, apart: int
 ) -> None:
@@ -492,7 +483,7 @@ tables = st.lists(
     max_size=40,
 )
 relaxed = settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -573,7 +564,7 @@ def said(path: Path) -> str:
         text = str(refusal).partition(" could be the ")
         shown = text[0] if text[1] else re.sub(r"\{[^;]*", "", text[0])
         return re.sub(r":\d+|\.gz\b|t\d+", "", shown)
-    return repr((cells(path), counts.facts.varying))
+    return repr((cells_of(counts), counts.facts.varying))
 
 
 @given(
@@ -583,7 +574,7 @@ def said(path: Path) -> str:
     st.integers(0, 299),
     st.integers(1, 9),
 )
-@settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=8, suppress_health_check=list(HealthCheck), deadline=None)
 def test_a_column_that_appears_at_any_row(write: Write, name: str, start: int, rows: int) -> None:
     """It is seen wherever it is, packed or not, as if the file began with it."""
     changed: list[dict[str, object]] = [dict(row, pad="x" * 2000) for row in PLAIN[:300]]

@@ -344,6 +344,7 @@ passk_cli.convert(sys.argv[1], output=sys.argv[2], counts=True, resume=True)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", range(int(os.environ.get("PASSK_KILLS", "2"))))
 def test_a_run_that_is_killed_goes_on(
     tmp_path: Path, many: tuple[Path, bytes], moment: int

@@ -26,6 +26,7 @@ pytestmark = [
     ),
     pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed"),
     pytest.mark.filterwarnings("default"),
+    pytest.mark.long,
 ]
 CLASS = "org.apache.spark.deploy.{0}.{1}"
 Both = Callable[..., Done]

@@ -9,9 +9,10 @@ import pytest
 
 from passk_cli.inference.design import Piloted, between_error, tells_apart, true_correlation
 from passk_cli.metrics.registry import parse
+from tests.conftest import long
 
 
-@pytest.mark.parametrize("name", ["pass@1", "pass@2", "pass^2"])
+@pytest.mark.parametrize("name", ["pass@2", *long("pass@1", "pass^2")])
 def test_error_of_between_against_repeated_pilots(name: str) -> None:
     rng = np.random.default_rng(3)
     p = rng.beta(2, 2, (400, 60))

@@ -14,6 +14,7 @@ from passk_cli.inference.exact import (
     dirichlet_quantiles,
 )
 from passk_cli.metrics.pass_k import pass_at_k
+from tests.conftest import long
 
 
 def dirichlet_quantile(
@@ -67,10 +68,11 @@ def test_tiny_values(scale: float) -> None:
     assert dirichlet_quantile(values[:-1], 1.0, 0.025) == pytest.approx(low * scale, rel=1e-9)
 
 
-def test_few_failures_of_many_tasks_are_beta() -> None:
+@pytest.mark.parametrize("laws", [20, *long(400)])
+def test_few_failures_of_many_tasks_are_beta(laws: int) -> None:
     """Laws of two lumps near their middle, where the bent path once led the integrand upwards."""
     rng = np.random.default_rng(5)
-    failures, passes = 10 ** rng.uniform(-0.3, 4, 400), 10 ** rng.uniform(3, 6, 400)
+    failures, passes = 10 ** rng.uniform(-0.3, 4, laws), 10 ** rng.uniform(3, 6, laws)
     for a, b in [(20.0, 19980.93), (25.0, 24975.93), *zip(failures, passes, strict=True)]:
         law = stats.beta(b, a)
         for p in (0.025, 0.3, 0.5, 0.55, 0.7, 0.975):
@@ -151,7 +153,7 @@ def test_bootstrap_of_zeros_and_ones_is_binomial(tasks: int, share: float) -> No
         assert law.quantile(p) == pytest.approx(binomial.ppf(p) / tasks, abs=1e-12)
 
 
-@pytest.mark.parametrize("k", [1, 7, 100])
+@pytest.mark.parametrize("k", [7, *long(1, 100)])
 def test_bootstrap_law_against_a_million_draws(k: int) -> None:
     rng = np.random.default_rng(3)
     values = pass_at_k(200, rng.binomial(200, rng.beta(0.3, 0.5, 40)), k)

@@ -22,7 +22,7 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import Metric, parse
-from tests.conftest import ROOT
+from tests.conftest import ROOT, long
 
 
 def limits(sample: Sample, method: str, level: float = 0.95) -> tuple[float, float]:
@@ -168,7 +168,8 @@ def test_shares_add_up_in_simulation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "n", "k"), [(2, 2, 20, 10), (5, 0.5, 20, 10), (0.3, 0.5, 20, 1), (0.1, 1, 200, 100)]
+    ("a", "b", "n", "k"),
+    [(5, 0.5, 20, 10), *long((2, 2, 20, 10), (0.3, 0.5, 20, 1), (0.1, 1, 200, 100))],
 )
 def test_the_default_covers_where_others_do_not(a: float, b: float, n: int, k: int) -> None:
     """Short version of benchmarks/coverage.md: 400 repetitions, Monte-Carlo error 1.1 points."""
@@ -234,7 +235,7 @@ def test_values_of_0_and_1_are_covered_exactly(tasks: int) -> None:
     assert binomial_coverage(tasks, 0.99) >= 0.9889
 
 
-@pytest.mark.parametrize("middle", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize("middle", [0.95, *long(0.05, 0.5)])
 def test_values_of_nearly_0_and_1_are_covered_exactly(middle: float) -> None:
     """k = n − 1, n = 2: ten tasks, every sample, a grid of populations; half atoms: 91.7 %."""
     from math import factorial
@@ -271,6 +272,7 @@ def test_rare_one_sided_differences_are_covered() -> None:
         assert stats.binom.pmf(hits, tasks, q) @ missed <= 0.055
 
 
+@pytest.mark.long
 def test_many_clusters_of_unequal_size_are_covered() -> None:
     """Pareto sizes, one rate per cluster; an atom of the average cluster's size: 88 %."""
     rng = np.random.default_rng(9)

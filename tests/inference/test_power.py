@@ -113,6 +113,7 @@ def test_lattice_steps() -> None:
     assert lattice_step(100_000, 50_000) == 0.0
 
 
+@pytest.mark.long
 def test_power_against_simulated_sign_flips() -> None:
     """100 tasks, ten attempts, the models apart: within 3 points (Monte-Carlo error 0.9)."""
     rng, n, tasks, comparisons = np.random.default_rng(5), 10, 100, 2000

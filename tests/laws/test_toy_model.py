@@ -28,6 +28,7 @@ from passk_cli.laws.toy_model import (
     second_moment,
     temperature_of_moment,
 )
+from tests.conftest import long
 
 getcontext().prec = 60
 
@@ -90,7 +91,7 @@ def test_single_points_of_the_article() -> None:
     ("family", "article", "exact", "r2"),
     [
         (gaussian, (0.264, 0.728, 1.283), (0.2637, 0.7286, 1.2814), (0.9996, 0.9996)),
-        (exponential, (0.117, 1.054, 0.957), (0.1155, 1.0456, 0.9663), (0.9989, 0.9994)),
+        *long((exponential, (0.117, 1.054, 0.957), (0.1155, 1.0456, 0.9663), (0.9989, 0.9994))),
     ],
 )
 def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # type: ignore[no-untyped-def]

@@ -6,15 +6,18 @@ from fractions import Fraction
 from math import comb
 from pathlib import Path
 
-from passk_cli import read
+from passk_cli import Counts, read
 
 DATA = Path(__file__).parents[2] / "data"
 Cells = dict[tuple[str, ...], tuple[int, int]]
 
 
 def cells(data: object, **options: object) -> Cells:
-    """(model, groups …, task) → (n, c)."""
-    counts = read(data, **options)  # type: ignore[arg-type]
+    """(model, groups …, task) → (n, c) of what reading gives."""
+    return cells_of(read(data, **options))  # type: ignore[arg-type]
+
+
+def cells_of(counts: Counts) -> Cells:
     pairs = zip(counts.series_codes, counts.task_codes, counts.n, counts.c, strict=True)
     return {(*counts.series[s], counts.tasks[t]): (int(n), int(c)) for s, t, n, c in pairs}
 
