@@ -16,6 +16,7 @@ from math import sqrt
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+from guards import GUARD, JEFFREYS
 from measure import keep, table
 from numpy.typing import NDArray
 
@@ -26,7 +27,7 @@ from passk_cli.inference.bands import (
     spread_out,
 )
 from passk_cli.inference.hull import Passes
-from passk_cli.inference.intervals import GUARD, JEFFREYS, Sample, interval
+from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve

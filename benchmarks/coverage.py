@@ -19,21 +19,14 @@ from dataclasses import dataclass
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+from guards import GUARD, JEFFREYS, Guards, dirichlet_cdf, holds
 from measure import keep, machine, table
 
 from passk_cli.inference import exact
 from passk_cli.inference.attempts import within_variance
-from passk_cli.inference.exact import dirichlet_cdf, dirichlet_quantiles
+from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.hull import Passes, hull
-from passk_cli.inference.intervals import (
-    GUARD,
-    JEFFREYS,
-    Guards,
-    Sample,
-    guard_weight,
-    interval,
-    lump_weights,
-)
+from passk_cli.inference.intervals import Sample, guard_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric
 
@@ -340,7 +333,7 @@ class Fixed:
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
             found = hull(self.metric, ns, c)
-            inside = found.holds(failing if found.rest else truth, TAIL)
+            inside = holds(found, failing if found.rest else truth, TAIL)
             held += inside
             above += not inside and truth < estimates[i]
             within = within_variance(self.metric, ns, c)
@@ -493,7 +486,7 @@ def these_differences(repetitions: int, many: int) -> str:
     )
 
 
-HALF = Guards(lambda sample, bound: 0.5)
+HALF = Guards(lambda away, sizes, counts: np.full(away.shape[:-1], 0.5))
 WEIGHTS = (0.5, 0.75, 0.93, 1.0)
 
 
@@ -556,7 +549,7 @@ def three(work: tuple[int, tuple[float, float, float], float, Guards]) -> float:
 
 def nearly(repetitions: int, many: int) -> str:
     """Values on three points: nearly 0/1, and differences of 0/1 values."""
-    both = Guards(lambda sample, bound: 0.5, far=0.5)
+    both = Guards(HALF.near, far=0.5)
     rows = []
     for tasks in (3, 10, 20):
         for points, low, laws in (
@@ -787,7 +780,7 @@ REACHES: dict[str, Reach] = {
 
 def lower_law(x: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.ndarray]:
     """Atoms and weights of the lower limit of each row, the guard atom first."""
-    weight = lump_weights(x, np.ones_like(x), np.ones_like(x))
+    weight = guard_weights(x, np.ones_like(x), np.ones_like(x))
     atom = x.mean(axis=1) - np.minimum(bound(x), reach(x))
     return np.column_stack([atom, x]), np.column_stack([weight, np.ones_like(x)])
 
@@ -909,7 +902,7 @@ def unequal_cell(work: tuple[str, int, float, float, int]) -> tuple[object, ...]
         passed = rng.binomial((20 * m).astype(int), rng.beta(a, b, clusters)) / 20
         codes = np.repeat(np.arange(clusters), m.astype(int))
         sample = Sample((passed / m)[codes], clusters=codes)
-        weights = [guard_weight(sample, bound) for bound in (0.0, 1.0)]
+        weights = [GUARD.weight(sample, bound) for bound in (0.0, 1.0)]
         for share in SHARES:
             size = (1 - share) * m.mean() + share * (m @ m) / m.sum()
             sizes, low, high = np.append(m, size), np.append(passed, 0.0), np.append(passed, size)

@@ -18,13 +18,15 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+from guards import holds
 from measure import in_turn, keep, machine, table
 
-from passk_cli.inference.attempts import jackknife_variance, one_less
+from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
-    joint_level,
+    end_ranks,
+    level_of_ranks,
     spread_out,
 )
 from passk_cli.inference.exact import NORMAL
@@ -133,23 +135,28 @@ def whole_curve(
             if family == "pass@" and not found.rest:
                 truth = 1 - truth
             for which, tail in enumerate(tails):
-                inside[which] &= found.holds(truth, tail)
+                inside[which] &= holds(found, truth, tail)
     return inside[0], inside[1], inside[2]
 
 
 def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> bool:
     """Whether both curves lie in the band of jackknife intervals that there was before."""
-    fewer, passes, failures = one_less(n, c)
+
+    def curves(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        return np.hstack(curve(n, c, k_max)).T
+
     values, *others = (
-        np.hstack(curve(*pair, k_max)).T for pair in ((n, c), (fewer, passes), (fewer, failures))
+        curves(*pair)
+        for pair in ((n, c), (n - 1, np.maximum(c - 1, 0)), (n - 1, np.minimum(c, n - 1)))
     )
     scales = (np.sqrt(w * (n - 1) / n) for w in (c, n - c))
     errors = np.hstack([(o - values) * s for o, s in zip(others, scales, strict=True)])
     roots, axes = np.linalg.eigh(errors @ errors.T)
     normal = np.random.default_rng(int(c.sum())).standard_normal((2000, len(roots)))
-    level = joint_level(normal @ (axes * np.sqrt(np.maximum(roots, 0))).T, LEVEL)
+    draws = normal @ (axes * np.sqrt(np.maximum(roots, 0))).T
+    level = level_of_ranks(end_ranks(draws), LEVEL)
     exact = rate_curves(p, np.arange(1, k_max + 1))
-    se = np.sqrt(jackknife_variance(n, c, values, *others).sum(axis=1)) / len(n)
+    se = np.sqrt(jackknife_variance(curves, n, c).sum(axis=1)) / len(n)
     reach = NORMAL.inv_cdf((1 + level) / 2) * se
     apart = np.abs(values.mean(axis=1) - np.concatenate([exact.at, exact.hat]))
     return bool(np.all(apart <= reach + 1e-12))

@@ -29,7 +29,7 @@ from scipy.special import stdtr, stdtrit
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.family import Differences, family
-from passk_cli.inference.intervals import JEFFREYS, Sample
+from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.metrics.registry import parse
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -237,8 +237,8 @@ def audited(runs: int) -> str:
     for cell in AUDITED:
         now = measured(cell, runs)
         d, _ = differences(cell, np.random.default_rng(5), runs)
-        before = np.array(JEFFREYS.limits([Sample(row, -1.0, 1.0) for row in d], 0.025))
-        low, high = before.T
+        before = intervals([Sample(row, -1.0, 1.0) for row in d], "jeffreys")
+        low, high = np.array([(each.low, each.high) for each in before]).T
         true = truth(cell)
         covers, rejects = (low <= true) & (true <= high), (low > 0) | (high < 0)
         rows.append([

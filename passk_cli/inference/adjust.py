@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from passk_cli.arrays import ArrayLike, Floats, Places
 
 
-def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]:
+def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the chance of any false rejection: max_{j≤i} m_j·p_(j).
 
-    p_(1) ≤ … ≤ p_(m) are the sorted p-values; a hypothesis is rejected at a level when its
-    adjusted p-value is at most that level.  m_j = m−j+1, the tests that remain; where the smallest
-    p each test can reach is known, only those of them that could have reached p_(j):
+    p_(1) ≤ … ≤ p_(m) are the sorted p-values.  m_j = m−j+1, the tests that remain; where the
+    smallest p each test can reach is known, only those of them that could have reached p_(j):
     m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}.  A test that cannot reject costs the others nothing.
 
     Holds however the tests depend on each other: P(any p of a set J ≤ x) ≤ x·#{i ∈ J : smallest_i
@@ -27,9 +24,8 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]
     stays NaN and does not count in m.  smallest : of the shape of p, at most p; 0 when None.
     Returns floats in [p, 1] of the same shape, in the order of p; equal p-values stay equal.
     Errors: ValueError when a value lies outside [0, 1], or p below its smallest.
-    Source: Holm 1979, "A simple sequentially rejective multiple test procedure"; Tarone 1990, "A
-    modified Bonferroni method for discrete data"; Westfall & Wolfinger 1997, "Multiple tests with
-    discrete distributions" (stepping down, adjusted p); Hommel & Krummenauer 1998.
+    Source: Holm 1979; Tarone 1990; Westfall & Wolfinger 1997 (stepping down, adjusted p); Hommel &
+    Krummenauer 1998.
 
     >>> holm([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.06, 0.06, nan]
@@ -49,19 +45,17 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]
     return _put_back(np.maximum.accumulate(p.flat[order] * remaining), order, p)
 
 
-def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]:
+def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the share of false rejections: min_{j≥i} m·p_(j)/j.
 
-    p_(1) ≤ … ≤ p_(m) are the sorted p-values; rejecting where the adjusted value is at most q
-    keeps the expected share of false among the rejected (the false discovery rate) at most q for
-    tests that are independent or positively dependent.
+    Rejecting where the adjusted value is at most q keeps the expected share of false among the
+    rejected (the false discovery rate) at most q for tests that are independent or positively
+    dependent.
 
-    p : floats in [0, 1], any shape, all of it one family; NaN, a test that could not be made,
-    stays NaN and does not count in m.  smallest : not used; every test counts, also one that
-    cannot reject.  Returns floats in [p, 1] of the same shape, in the order
-    of p; equal p-values stay equal.
+    p : as of `holm`.  smallest : not used; every test counts, also one that cannot reject.
+    Returns floats in [p, 1] of the shape and order of p; equal p-values stay equal.
     Errors: ValueError when a value lies outside [0, 1].
-    Source: Benjamini & Hochberg 1995, "Controlling the false discovery rate".
+    Source: Benjamini & Hochberg 1995.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.04, 0.04, nan]
@@ -72,7 +66,7 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArr
     return _put_back(np.minimum.accumulate(raised[::-1])[::-1], order, p)
 
 
-def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.float64]:
+def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """The p-values as they are, each its own family.
 
     p : floats in [0, 1], any shape; NaN stays NaN.  smallest : not used.  Returns a copy.
@@ -86,14 +80,14 @@ def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> NDArray[np.fl
 
 # Name on the command line → p-values of one family, and the smallest each test can reach (or None)
 # → adjusted p-values.
-ADJUSTMENTS: dict[str, Callable[..., NDArray[np.float64]]] = {
+ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
     "holm": holm,
     "bh": benjamini_hochberg,
     "none": unadjusted,
 }
 
 
-def _sorted(p: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _sorted(p: ArrayLike) -> tuple[Floats, Places]:
     """p as floats, and the flat positions of the values that are not NaN, smallest first."""
     array = np.asarray(p, dtype=np.float64)
     if np.any((array < 0) | (array > 1)):
@@ -102,9 +96,7 @@ def _sorted(p: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     return array, order[: array.size - np.count_nonzero(np.isnan(array))]
 
 
-def _put_back(
-    raised: NDArray[np.float64], order: NDArray[np.intp], p: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _put_back(raised: Floats, order: Places, p: Floats) -> Floats:
     adjusted = np.full(p.shape, np.nan)
     # Rounding in m·p/m must not bring a value below the p it came from.
     adjusted.flat[order] = np.clip(raised, p.flat[order], 1.0)

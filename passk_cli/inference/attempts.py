@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.inference.rounding import constant
+from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import remembered, unique_pairs
 from passk_cli.metrics.registry import Metric
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.attempts import Attempts
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+from passk_cli.outcomes.attempts import Attempts
 
 # Rows of multisets at once: bounds the memory of a block to about 64 MB.
 _BLOCK_ROWS = 1 << 20
@@ -31,9 +24,7 @@ _WEAKEST = 0.02
 _TAIL = 0.025
 
 
-def within_variance(
-    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     """Variance of a metric's value in each task over repeated attempts, by the jackknife.
 
     (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]: leaving one attempt out leaves out
@@ -48,46 +39,25 @@ def within_variance(
     [0.0625]
     """
     un, uc, index = unique_pairs(n, c)
-    return _within_variance(metric, un, uc)[index]
+    variance = remembered(jackknife_variance, metric.values, un, uc)
+    return np.where(n > metric.k, variance[index], np.nan)
 
 
-@remembered
-def _within_variance(
-    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    fewer, pass_less, failure_less = one_less(n, c)
-    values = [metric.values(*pair) for pair in ((n, c), (fewer, pass_less), (fewer, failure_less))]
-    return np.where(n > metric.k, jackknife_variance(n, c, *values), np.nan)
+def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints) -> Floats:
+    """Variance of values over repeated attempts; see `within_variance` for the formula.
 
-
-def one_less(
-    n: NDArray[np.int64], c: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """n − 1, and the passes left when the attempt left out passed, and when it failed."""
-    fewer = np.maximum(n - 1, 0)
-    return fewer, np.maximum(c - 1, 0), np.minimum(c, fewer)
-
-
-def jackknife_variance(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    value: NDArray[np.float64],
-    pass_less: NDArray[np.float64],
-    failure_less: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Variance over repeated attempts from the values with one attempt left out (`one_less`).
-
-    n, c : (cells,).  The others : (…, cells).  See `within_variance` for the formula.
+    values : (n, c) → (…, cells).  n, c : (cells,).  Returns (…, cells).
     """
+    fewer, value = np.maximum(n - 1, 0), values(n, c)
+    pass_less = values(fewer, np.maximum(c - 1, 0))
+    failure_less = values(fewer, np.minimum(c, fewer))
     spread = np.where(c > 0, c * (pass_less - value) ** 2, 0.0)
     spread += np.where(c < n, (n - c) * (failure_less - value) ** 2, 0.0)
-    variance: NDArray[np.float64] = spread * np.maximum(n - 1, 0) / np.maximum(n, 1)
+    variance: Floats = spread * fewer / np.maximum(n, 1)
     return variance
 
 
-def within_variance_of(
-    metric: Metric, attempts: Attempts, values: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Floats:
     """`within_variance` for a metric that needs more of the attempts than counts.
 
     (n−1)/n Σ_j (f without attempt j − f)²; equal attempts are left out once and weighted.
@@ -113,25 +83,6 @@ def within_variance_of(
             without = metric.values_of(copies.without_empty())
             np.add.at(total, tasks[block], weight[block] * (without - values[tasks[block]]) ** 2)
     return np.where(n > metric.k, total * (n - 1) / n, np.nan)
-
-
-def share_within(values: NDArray[np.float64], within: NDArray[np.float64]) -> float | None:
-    """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
-
-    mean within-task variance / variance of the values over tasks; the rest is the choice of tasks.
-
-    values : (tasks,).  within : (tasks,), their variance over repeated attempts; NaN: unknown.
-    None where it cannot be told: n ≤ k on some task, one task, or all values equal.
-
-    >>> share_within(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.375, 0.0]))
-    0.5
-    """
-    if len(values) < 2:
-        return None
-    within_mean = float(within.mean())
-    if np.isnan(within_mean) or constant(values):
-        return None
-    return min(within_mean / float(values.var(ddof=1)), 1.0)
 
 
 def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
@@ -167,7 +118,13 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
     if most is None:
         low = high = _shrunk_rates(both, passes, share, tasks)
     else:
-        low, high = _extreme_rates(both, passes, most.sum(axis=0))
+        # No rates of passes between c and most lie outside those of the extreme strengths.
+        ends = [
+            [(x + s * overall[:, None]) / (both + s) for s in (_WEAKEST, 1.0)]
+            for x in (passes, most.sum(axis=0))
+            for overall in [(x.sum(axis=1) + 0.5) / (both.sum(axis=1) + 1.0)]
+        ]
+        low, high = np.minimum(*ends[0]), np.maximum(*ends[1])
     noise = (share * _spread_between(metric, made[0], low, high)).sum(axis=1)
     noise += (
         noise if same.all() else (share * _spread_between(metric, made[1], low, high)).sum(axis=1)
@@ -205,16 +162,6 @@ def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats
     strength = np.clip(1.0 / correlation - 1.0, _WEAKEST, 1.0)[:, None]
     shrunk: Floats = (c + strength * overall[:, None]) / (n + strength)
     return shrunk
-
-
-def _extreme_rates(n: Ints, c: Ints, most: Ints) -> tuple[Floats, Floats]:
-    """No rates of passes between c and most are lower or higher: those of the extreme strengths."""
-    low, high = (
-        [(x + s * overall[:, None]) / (n + s) for s in (_WEAKEST, 1.0)]
-        for x in (c, most)
-        for overall in [(x.sum(axis=1) + 0.5) / (n.sum(axis=1) + 1.0)]
-    )
-    return np.minimum(*low), np.maximum(*high)
 
 
 def _spread_between(metric: Metric, n: Ints, low: Floats, high: Floats) -> Floats:

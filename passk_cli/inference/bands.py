@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.hierarchy import histogram
 from passk_cli.inference.mixing import Statistic, error_covariance, mixture
+from passk_cli.inference.ranking import tied_places
 from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve_blocks, hat_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
 
 # Curves are smooth in k: calibrated at so many k's, a band holds between them as well (with 60 of
 # them the level changed by less than 0.0005).
 CALIBRATED = 16
 
 
-def spread_out(ks: NDArray[np.int64], count: int = CALIBRATED) -> NDArray[np.int64]:
+def spread_out(ks: Ints, count: int = CALIBRATED) -> Ints:
     """At most `count` of the k's, first and last among them, evenly spread on a log scale.
 
     >>> spread_out(np.arange(1, 1001), 4).tolist()
@@ -33,15 +29,15 @@ def spread_out(ks: NDArray[np.int64], count: int = CALIBRATED) -> NDArray[np.int
     if len(ks) <= count:
         return ks
     targets = np.geomspace(ks[0], ks[-1], count)
-    nearest: NDArray[np.int64] = ks[np.unique(np.abs(ks - targets[:, None]).argmin(axis=1))]
+    nearest: Ints = ks[np.unique(np.abs(ks - targets[:, None]).argmin(axis=1))]
     return nearest
 
 
 def band_levels_new_tasks(
-    curves: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]],
+    curves: Sequence[tuple[Ints, Ints, Ints]],
     level: float,
     *,
-    clusters: NDArray[np.int64] | None = None,
+    clusters: Ints | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[float]:
@@ -54,7 +50,7 @@ def band_levels_new_tasks(
         the same number of tasks.
     level : for both curves of a model together.  clusters : a code per task, when whole clusters
         are drawn.
-    Returns levels between `level` and 1; see `joint_level`.
+    Returns levels between `level` and 1; see `level_of_ranks`.
     """
     values = [
         np.concatenate([rows for _, *both in curve_blocks(*cells) for rows in both])
@@ -62,17 +58,11 @@ def band_levels_new_tasks(
     ]
     draws = bootstrap_means(np.concatenate(values).T, resamples, seed, clusters=clusters)
     ends = np.cumsum([len(rows) for rows in values])[:-1]
-    return [joint_level(own_draws, level) for own_draws in np.split(draws, ends, axis=1)]
+    return [level_of_ranks(end_ranks(own), level) for own in np.split(draws, ends, axis=1)]
 
 
 def band_level_these_tasks(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    ks: NDArray[np.int64],
-    level: float,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
+    n: Ints, c: Ints, ks: Ints, level: float, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
     """As `band_levels_new_tasks` for one model when only the attempts could have gone otherwise.
 
@@ -83,19 +73,19 @@ def band_level_these_tasks(
         statistic for k in ks.tolist() for statistic in (_coverage(k), _reliability(k))
     ]
     rng = stream(seed, "band of attempts")
-    return joint_level(_normal_errors(n, c, curves, resamples, rng), level)
+    return level_of_ranks(end_ranks(_normal_errors(n, c, curves, resamples, rng)), level)
 
 
 def errors_these_tasks(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    ks: NDArray[np.int64],
+    n: Ints,
+    c: Ints,
+    ks: Ints,
     family: str,
     *,
     resamples: int = 10_000,
     seed: int = 0,
     purpose: str = "",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Errors of one curve of a model when these tasks are attempted again: (resamples × ks).
 
     Normal draws, as those of `band_level_these_tasks`; the difference of two models' draws goes
@@ -111,17 +101,13 @@ def errors_these_tasks(
 
 
 def _normal_errors(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    curves: Sequence[Statistic],
-    resamples: int,
-    rng: Generator,
-) -> NDArray[np.float64]:
+    n: Ints, c: Ints, curves: Sequence[Statistic], resamples: int, rng: np.random.Generator
+) -> Floats:
     """Normal draws with the covariances of the statistics' errors: (resamples × statistics)."""
     covariance = error_covariance(mixture(histogram(n, c)), curves)
     roots, axes = np.linalg.eigh(covariance)
     normal = rng.standard_normal((resamples, len(roots)))
-    draws: NDArray[np.float64] = normal @ (axes * np.sqrt(np.maximum(roots, 0.0))).T
+    draws: Floats = normal @ (axes * np.sqrt(np.maximum(roots, 0.0))).T
     return draws
 
 
@@ -135,26 +121,11 @@ def _reliability(k: int) -> Statistic:
     return lambda n, c: hat_pairs(n, c, k), lambda p: p**k
 
 
-def joint_level(draws: NDArray[np.float64], level: float) -> float:
-    """The pointwise level at which a share `level` of the draws lies inside in every column.
-
-    A draw's rank in a column, from the nearer end, is a tail probability; the smallest over the
-    columns says at which pointwise level the draw just leaves the band.  The level wanted is the
-    one that a share 1 − `level` of the draws leave.
+def end_ranks(draws: Floats) -> Ints:
+    """Each draw's smallest rank over the columns, counted from the nearer end: (draws,), 1 and up.
 
     draws : (draws × columns).  Equal draws share the better rank, so that a column without spread
-    does not count.  Returns a level from `level` (columns that move as one) to below 1.
-    Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
-
-    >>> one = stream(0, "example").random((10_000, 1))
-    >>> round(joint_level(np.hstack([one, one]), 0.9), 2)
-    0.9
-    """
-    return level_of_ranks(end_ranks(draws), level)
-
-
-def end_ranks(draws: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Each draw's smallest rank over the columns, counted from the nearer end: (draws,), 1 and up.
+    does not count.
 
     >>> end_ranks(np.array([[0.1, 5.0], [0.2, 4.0], [0.3, 6.0]])).tolist()
     [1, 1, 1]
@@ -164,25 +135,22 @@ def end_ranks(draws: NDArray[np.float64]) -> NDArray[np.int64]:
     draws = np.round(draws, 12)
     # The fastest, which leaves equals in an order of the processor's: all of them get one rank.
     order = draws.argsort(axis=0, kind="quicksort")
-    sorted_draws = np.take_along_axis(draws, order, axis=0)
-    place = np.arange(count)[:, None]
-    starts = np.ones(draws.shape, dtype=bool)
-    starts[1:] = sorted_draws[1:] > sorted_draws[:-1]
-    first = np.maximum.accumulate(np.where(starts, place, 0), axis=0)
-    ends = np.ones(draws.shape, dtype=bool)
-    ends[:-1] = starts[1:]
-    last = np.minimum.accumulate(np.where(ends, place, count)[::-1], axis=0)[::-1]
+    first, last = tied_places(np.take_along_axis(draws, order, axis=0))
     nearer = np.empty_like(order)
     np.put_along_axis(nearer, order, np.minimum(last + 1, count - first), axis=0)
-    ranks: NDArray[np.int64] = nearer.min(axis=1)
+    ranks: Ints = nearer.min(axis=1)
     return ranks
 
 
-def level_of_ranks(ranks: NDArray[np.int64], level: float) -> float:
-    """The pointwise level that a share 1 − `level` of the draws leave; see `joint_level`.
+def level_of_ranks(ranks: Ints, level: float) -> float:
+    """The pointwise level at which a share `level` of the draws lies inside in every column.
 
-    Where fewer than ten of the draws are to leave it, as for a band among hundreds, the tail of ten
-    is shared out: draws have no quantile so far out.
+    ranks : of the draws, from `end_ranks`: a tail probability of each, which says at which
+    pointwise level the draw just leaves the band.  The level wanted is the one that a share
+    1 − `level` of the draws leave.  Where these are fewer than ten, as for a band among hundreds,
+    the tail of ten is shared out: draws have no quantile so far out.
+    Returns a level from `level` (columns that move as one) to below 1.
+    Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
 
     >>> ranks = 1 + np.arange(1000) // 4
     >>> [round(level_of_ranks(ranks, level), 4) for level in (0.95, 0.99, 0.999)]

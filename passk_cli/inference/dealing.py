@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, NDArray
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 # Differences of one task that are equal but for rounding.
 SAME = 1e-9
@@ -52,9 +49,7 @@ class Deals:
     complete: bool = True
 
 
-def deals_of_counts(
-    metric: Metric, first: tuple[Integers, Integers], second: tuple[Integers, Integers]
-) -> Deals:
+def deals_of_counts(metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> Deals:
     """Deals for a metric of counts: the passes of the first model are hypergeometric.
 
     first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
@@ -68,8 +63,12 @@ def deals_of_counts(
         c = np.arange(max(0, passes - n_second), min(n_first, passes) + 1)
         values = metric.values(np.full(len(c), n_first), c)
         values = values - metric.values(np.full(len(c), n_second), passes - c)
-        chances = _hypergeometric(c, n_first, n_second, passes)
-        strata.append(Stratum(values, chances, count))
+        # Hypergeometric chances, from ratios of neighbours.
+        at = c[:-1]
+        ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
+        logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
+        weights = np.exp(logs - logs.max())
+        strata.append(Stratum(values, weights / weights.sum(), count))
     return _open(strata)
 
 
@@ -93,8 +92,11 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
         hand = _every_deal(pooled, int(taken.sum()), most)
         key: object = (pooled.key, int(taken.sum()))
         if hand is None:
+            # The observed deal and most − 1 drawn ones, equal ones together.
             rng = stream(seed, "deals within tasks", place)
-            hand, key, complete = _some_deals(pooled, taken, most, rng), place, False
+            drawn = rng.multivariate_hypergeometric(pooled.count, int(taken.sum()), most - 1)
+            deals, times = np.unique(np.vstack([taken, drawn]), axis=0, return_counts=True)
+            hand, key, complete = _Hands(pooled, deals, times / most), place, False
         hands[key] = (hand, hands.get(key, (hand, 0))[1] + 1)
     values = _differences(metric, [hand for hand, _ in hands.values()])
     strata = [
@@ -111,16 +113,6 @@ def _open(strata: Sequence[Stratum], complete: bool = True) -> Deals:
     return Deals(rest, sum(s.count * float(s.values[0]) for s in fixed), complete)
 
 
-def _hypergeometric(c: Integers, n_first: int, n_second: int, passes: int) -> Floats:
-    """Chance of each number c of the first model's passes, from ratios of neighbours."""
-    at = c[:-1]
-    ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
-    logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
-    weights = np.exp(logs - logs.max())
-    chances: Floats = weights / weights.sum()
-    return chances
-
-
 @dataclass(frozen=True)
 class _Pooled:
     """The attempts of both models at a task: classes of equal ones.
@@ -129,8 +121,8 @@ class _Pooled:
     """
 
     value: NDArray[Any]
-    passed: Integers
-    count: Integers
+    passed: Ints
+    count: Ints
 
     @property
     def key(self) -> tuple[bytes, ...]:
@@ -143,13 +135,11 @@ class _Hands:
     """Deals of a task: how many attempts of each class the first model has, (deals × classes)."""
 
     pooled: _Pooled
-    taken: Integers
+    taken: Ints
     chances: Floats
 
 
-def _pooled(
-    metric: Metric, first: Attempts, second: Attempts, place: int
-) -> tuple[_Pooled, Integers]:
+def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tuple[_Pooled, Ints]:
     """The classes of a task, and how many of each the first model has.
 
     Answers and solutions are named by what is seen of them: tasks alike but for names are alike.
@@ -187,7 +177,11 @@ def _pooled(
 
 def _every_deal(pooled: _Pooled, size: int, most: int) -> _Hands | None:
     """All deals that give the first model `size` attempts; None for more than `most` of them."""
-    if _number_of_deals(pooled.count, size) > most:
+    number = [1] + [0] * size
+    for count in pooled.count.tolist():
+        ends = np.cumsum(np.array(number, dtype=object))
+        number = [int(ends[i] - (ends[i - count - 1] if i > count else 0)) for i in range(size + 1)]
+    if number[size] > most:
         return None
     taken = np.zeros((1, 0), dtype=np.int64)
     rest = int(pooled.count.sum())
@@ -204,44 +198,18 @@ def _every_deal(pooled: _Pooled, size: int, most: int) -> _Hands | None:
     return _Hands(pooled, taken, weights / weights.sum())
 
 
-def _number_of_deals(counts: Integers, size: int) -> int:
-    """Ways to take `size` attempts, equal ones alike."""
-    ways = [1] + [0] * size
-    for count in counts.tolist():
-        ends = np.cumsum(np.array(ways, dtype=object))
-        ways = [int(ends[i] - (ends[i - count - 1] if i > count else 0)) for i in range(size + 1)]
-    return ways[size]
-
-
-def _some_deals(pooled: _Pooled, observed: Integers, most: int, rng: np.random.Generator) -> _Hands:
-    """The observed deal and `most` − 1 drawn ones, equal ones together."""
-    drawn = rng.multivariate_hypergeometric(pooled.count, int(observed.sum()), most - 1)
-    taken, times = np.unique(np.vstack([observed, drawn]), axis=0, return_counts=True)
-    return _Hands(pooled, taken, times / most)
-
-
 def _differences(metric: Metric, hands: Sequence[_Hands]) -> Iterator[Floats]:
     """The metric's difference at every deal of every task."""
-    block: list[_Hands] = []
-    rows = 0
-    for hand in hands:
-        block.append(hand)
-        rows += 2 * hand.taken.size
-        if rows > _BLOCK_ROWS:
-            yield from _block_differences(metric, block)
-            block, rows = [], 0
-    if block:
-        yield from _block_differences(metric, block)
+    places = np.cumsum([2 * hand.taken.size for hand in hands]) // _BLOCK_ROWS
+    for _, pairs in groupby(zip(places.tolist(), hands, strict=True), key=itemgetter(0)):
+        block = [hand for _, hand in pairs]
+        first = _multisets([(hand.pooled, hand.taken) for hand in block])
+        second = _multisets([(hand.pooled, hand.pooled.count - hand.taken) for hand in block])
+        both = metric.values_of(first) - metric.values_of(second)
+        yield from np.split(both, np.cumsum([len(hand.taken) for hand in block])[:-1])
 
 
-def _block_differences(metric: Metric, hands: Sequence[_Hands]) -> Iterator[Floats]:
-    first = _multisets([(hand.pooled, hand.taken) for hand in hands])
-    second = _multisets([(hand.pooled, hand.pooled.count - hand.taken) for hand in hands])
-    both = metric.values_of(first) - metric.values_of(second)
-    yield from np.split(both, np.cumsum([len(hand.taken) for hand in hands])[:-1])
-
-
-def _multisets(hands: Sequence[tuple[_Pooled, Integers]]) -> Attempts:
+def _multisets(hands: Sequence[tuple[_Pooled, Ints]]) -> Attempts:
     """The attempts that one model holds at every deal, a cell each."""
     columns, offset = [], 0
     for pooled, taken in hands:

@@ -16,19 +16,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.errors import ParameterError
 from passk_cli.inference.exact import NORMAL
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 # Elements of a matrix of thinned counts held at once: 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
@@ -101,34 +96,14 @@ class BetaRates:
         return np.asarray(np.exp(logs))
 
 
-class Variation(Protocol):
-    """How a value varies over random tasks: the two parts of its variance.
-
-    expected : mean value.
-    between : variance of the tasks' true values; NaN where it cannot be known.
-    """
-
-    @property
-    def expected(self) -> float:
-        """Mean value."""
-
-    @property
-    def between(self) -> float:
-        """Variance of the tasks' true values."""
-
-    def within(self, n: int) -> float:
-        """Variance within a task with n attempts; NaN where n < k or it cannot be known."""
-
-    def variance(self, n: int) -> float:
-        """Variance of a random task's value with n attempts."""
-
-    def law(self, n: int) -> tuple[Floats, Floats]:
-        """The values a random task can have with n ≥ k attempts, and their probabilities."""
-
-
 @dataclass(frozen=True)
 class Assumed:
     """The values of a metric when success rates follow a model; everything is exact.
+
+    expected : mean value.  between : variance of the tasks' true values.  within(n), variance(n) :
+    mean variance of a task's value over repeated n attempts, and variance of a random task's value;
+    NaN where n < k.  law(n) : the values a random task can have with n ≥ k attempts, and their
+    probabilities.
 
     >>> from passk_cli.metrics.registry import parse
     >>> values = Assumed(parse("pass@1"), BetaRates(0.6, 0.3))
@@ -142,7 +117,8 @@ class Assumed:
     @cached_property
     def expected(self) -> float:
         """Mean value."""
-        return _mean_and_square(self.metric, self.rates.passes(self.metric.k))[0]
+        k = self.metric.k
+        return float(self.rates.passes(k) @ _values(self.metric, k))
 
     @cached_property
     def between(self) -> float:
@@ -185,8 +161,8 @@ class Piloted:
     """
 
     metric: Metric
-    n: NDArray[np.int64]
-    c: NDArray[np.int64]
+    n: Ints
+    c: Ints
 
     @cached_property
     def fewest(self) -> int:
@@ -278,11 +254,8 @@ class Piloted:
 
     @cached_property
     def _luck(self) -> float:
-        """`within` of the model at n₀; 0 where luck shrinks as 1/n.
-
-        It does for k = 1; and is taken to where the model's rates are all 0 or 1, so that it knows
-        no luck.
-        """
+        """`within` of the model at n₀; 0 where luck is taken to shrink as 1/n: k = 1, or no luck
+        as all rates of the model are 0 or 1."""
         if self._model is None or self.metric.k == 1:
             return 0.0
         start = self._model.within(self.fewest)
@@ -308,8 +281,8 @@ class Difference:
     Where the pilot's luck makes its true values vary less than 0, they are taken not to vary.
     """
 
-    first: Variation
-    second: Variation
+    first: Assumed | Piloted
+    second: Assumed | Piloted
     covariance: float
 
     @property
@@ -333,7 +306,7 @@ class Difference:
         return self.between + self.within(n)
 
 
-def fitted_rates(n: NDArray[np.int64], c: NDArray[np.int64]) -> BetaRates | None:
+def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
     """The Beta model with a pilot's mean success rate and the spread that luck does not explain.
 
     spread² = E p − (E p)² − E p(1−p), the last the mean of c(n−c)/(n(n−1)) over tasks with two
@@ -355,7 +328,7 @@ def fitted_rates(n: NDArray[np.int64], c: NDArray[np.int64]) -> BetaRates | None
     return BetaRates(mean, math.sqrt(min(max(mean - squared - luck, 0.0), mean * (1.0 - mean))))
 
 
-def relative_error(values: NDArray[np.float64]) -> float:
+def relative_error(values: Floats) -> float:
     """Relative standard error of a standard deviation: ½ √((kurtosis − (T−3)/(T−1)) / T).
 
     How well a pilot knows the standard errors it predicts; where a few tasks make all the
@@ -373,7 +346,7 @@ def relative_error(values: NDArray[np.float64]) -> float:
     return 0.5 * math.sqrt((kurtosis - (tasks - 3) / (tasks - 1)) / tasks)
 
 
-def cluster_excess(values: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
+def cluster_excess(values: Floats, clusters: Ints | None) -> float:
     """Variance that clusters add to a task's value, so that Var/T is that of the mean of T.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
@@ -402,12 +375,6 @@ def _values(metric: Metric, n: int) -> Floats:
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
 
 
-def _mean_and_square(metric: Metric, weights: Floats) -> tuple[float, float]:
-    """E V and E V² when c of n = len(weights) − 1 attempts pass with these probabilities."""
-    values = _values(metric, len(weights) - 1)
-    return float(weights @ values), float(weights @ values**2)
-
-
 def same_task(metric: Metric, weights: Floats) -> float:
     """E of the product of the values of two separate groups of k attempts at one task.
 
@@ -425,7 +392,7 @@ def same_task(metric: Metric, weights: Floats) -> float:
     return total
 
 
-def thinned(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> Floats:
+def thinned(n: Ints, c: Ints, size: int) -> Floats:
     """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
     un, uc, index = unique_pairs(n, c)
     times = np.bincount(index, minlength=len(un)).astype(np.float64)
@@ -433,16 +400,14 @@ def thinned(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> Floats:
     un, uc, times = un[present], uc[present], times[present]
     x = np.arange(size + 1)
     total = np.zeros(size + 1)
-    rows = max(1, _BLOCK_ELEMENTS // (size + 1))
-    for first in range(0, len(un), rows):
-        here = slice(first, first + rows)
+    for here in blocks(len(un), size + 1, _BLOCK_ELEMENTS):
         ns, cs = un[here, None], uc[here, None]
         logs = _log_choose(cs, x) + _log_choose(ns - cs, size - x) - _log_choose(ns, size)
         total += times[here] @ np.exp(logs)
     return total / len(n)
 
 
-def _log_choose(n: NDArray[np.int64] | int, k: NDArray[np.int64] | int) -> Floats:
+def _log_choose(n: Ints | int, k: Ints | int) -> Floats:
     """log C(n, k); −∞ outside 0 ≤ k ≤ n."""
     n, k = np.asarray(n), np.asarray(k)
     logs = _running(np.log(np.arange(1, int(n.max()) + 1)))
@@ -468,7 +433,7 @@ def between_error(pilot: Piloted) -> float:
     for i in np.unique(index).tolist():
         pair = slice(i, i + 1)
         squares[i] = same_task(pilot.metric, thinned(un[pair], uc[pair], 2 * pilot.metric.k))
-    influences: NDArray[np.float64] = squares[index] - 2.0 * pilot.expected * pilot.values
+    influences: Floats = squares[index] - 2.0 * pilot.expected * pilot.values
     return float(influences.std(ddof=1)) / math.sqrt(len(influences))
 
 

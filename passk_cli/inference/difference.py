@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 # Tasks that carry the differences: from the first number on no lump is allowed for, up to the
 # second one is in full; on the side of the longer tail, and on both.
@@ -36,7 +31,7 @@ class DifferenceLaw:
     estimate: Floats
     below: Floats
     above: Floats
-    degrees: NDArray[np.int64]
+    degrees: Ints
     reach: float
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
@@ -59,7 +54,7 @@ class DifferenceLaw:
         """The larger p of two one-sided tests: that the mean is at most −margin, or at least it.
 
         At most α exactly where the limits of level 1 − 2α lie within ±margin.  1 with one unit.
-        Source: Schuirmann 1987, "A comparison of the two one-sided tests procedure".
+        Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2
         low = np.where(self.estimate > -margin, low, 1 - low)
@@ -85,7 +80,7 @@ def difference_law(
     differences: ArrayLike,
     reach: float = np.inf,
     floor: ArrayLike = 0.0,
-    clusters: NDArray[np.int64] | None = None,
+    clusters: Ints | None = None,
     between: ArrayLike | None = None,
 ) -> DifferenceLaw:
     """The law of the mean of differences per task, row by row.
@@ -94,15 +89,12 @@ def difference_law(
 
         max(s² / T, floor)  +  2 g L² / T²
 
-    The floor is what attempts alone must give (`attempt_floor`): s² of few tasks can miss it where
-    the two models made different numbers of attempts, and d_t are skewed.
+    The floor is what attempts alone must give (`attempt_floor`), which s² of few tasks can miss.
     L, the reach, is the size of a lump that the sample may have missed.  Its weight g depends on
     how many tasks carry the differences, m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on which
     tail is longer, κ = Σ d³ / Σ |d|³: for the limit on that side g is |κ| at m ≤ 2 and falls to 0
     at m = 5; for both limits it is at least 1 at m ≤ 1, falling to 0 at m = 2, and at T ≤ 3,
-    falling to 0 at T = 6.  Where all d_t are one number and the floor is 0, g is 1.  A limit on the
-    side of the shorter tail has no lump to allow for: that is why the guard costs tests almost no
-    power.
+    falling to 0 at T = 6.  Where all d_t are one number and the floor is 0, g is 1.
 
     differences : (tasks,) or (rows × tasks), any finite numbers.  reach : largest |d| there can
     be; where it is infinite, L is the largest |d| of the row.
@@ -111,8 +103,7 @@ def difference_law(
     spread that of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
     between : (2 × …), the lowest and the highest differences where they are not known: the errors
     are then at least those of any differences between them.
-    Null: the means over the population of tasks are equal.  Nothing else of the models has to be.
-    Errors: ValueError for no task.
+    Null: the means over the population of tasks are equal.  Errors: ValueError for no task.
     Size, coverage, power and width: benchmarks/difference.md.
     Source: Student 1908; the participation ratio as of Bell & Dean 1970.
 
@@ -170,7 +161,7 @@ def least_p(sizes: Floats) -> float:
     )
 
 
-def _in_units(d: Floats, unit: Floats, clusters: NDArray[np.int64] | None) -> Floats:
+def _in_units(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
     """Differences, or totals of clusters, in units; what is rounding is 0."""
     d = d / unit[:, None]
     d = np.where(np.abs(d) > ROUNDING, d, 0.0)

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
 
 import numpy as np
 
-from passk_cli.inference.roots import crossing
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+from passk_cli.arrays import ArrayLike, Floats, Ints, blocks
+from passk_cli.inference.roots import crossing, tops
 
 # The nuisance rate π = sin²(θ/2) runs over a grid in θ, where the number of discordant tasks has
 # the standard error 1/√T whatever π is: so many steps to a standard error, and never fewer steps.
@@ -51,11 +45,9 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     tasks : T ≥ 1, concordant ones included.  b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
     Returns floats in [0, 1] of their shape; 1 where b = c.  The smallest for T tasks is 2^(1−T).
     The maximum is sought on 31 √T values of π, ten to a standard error, and between them by
-    parabolas: p is at most 1e-4 of itself below the maximum (the largest error found against a grid
-    20 times finer is 4e-5).  Tables with the same z are computed once.
+    parabolas: p is at most 1e-4 of itself below the maximum.
     Errors: ValueError for values that are no such counts.
-    Source: Suissa & Shuster 1991, "The 2 × 2 matched-pairs trial: exact unconditional design and
-    analysis".
+    Source: Suissa & Shuster 1991.
 
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
     [0.0414, 0.0731, 0.0504]
@@ -70,14 +62,13 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     distinct, place = np.unique(ratios, axis=1, return_inverse=True)
     p = np.ones(distinct.shape[1])
     moved = np.flatnonzero(distinct[0])
-    rows = max(1, _CELLS // (tasks + 1))
-    for first in range(0, len(moved), rows):
-        some = moved[first : first + rows]
+    for here in blocks(len(moved), tasks + 1, _CELLS):
+        some = moved[here]
         p[some] = _maxima(tasks, _tails(tasks, _least_away(tasks, *distinct[:, some])))
     return np.minimum(p[place.ravel()], 1.0).reshape(b.shape)
 
 
-def _least_away(tasks: int, square: Integers, discordant: Integers) -> Integers:
+def _least_away(tasks: int, square: Ints, discordant: Ints) -> Ints:
     """Per z² = square / discordant and N = 0 … T: the least |b − c| ≥ z √N with b + c = N."""
     n = np.arange(tasks + 1)
     square, discordant = square[:, None], discordant[:, None]
@@ -88,14 +79,14 @@ def _least_away(tasks: int, square: Integers, discordant: Integers) -> Integers:
     return _of_parity(least, n)
 
 
-def _of_parity(least: Integers, n: Integers) -> Integers:
+def _of_parity(least: Ints, n: Ints) -> Ints:
     """Each number, or the next one, of the parity of N; never reached where N = 0, whose z is 0."""
     least = least + (least - n) % 2
     least[:, 0] = 2
     return least
 
 
-def _tails(tasks: int, least: Integers) -> Floats:
+def _tails(tasks: int, least: Ints) -> Floats:
     """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1).
 
     The tail P(b ≤ m) is carried from N to N + 1: half of P(b = m) leaves it, and where m grows by
@@ -106,7 +97,6 @@ def _tails(tasks: int, least: Integers) -> Floats:
     n = np.arange(tasks + 1)
     factorials = gammaln(n + 1.0)
     most = np.where(least > n, -1, (n - least) // 2)
-
     there = np.maximum(most, 0)
     logs = factorials - n * math.log(2.0) - factorials[there] - factorials[n - there]
     edge = np.where(most < 0, 0.0, np.exp(logs))
@@ -121,11 +111,9 @@ def _maxima(tasks: int, tails: Floats) -> Floats:
     means = np.concatenate(
         [tails[:, :1].T, *[law @ tails[:, n].T for n, law in laws], tails[:, -1:].T]
     )
-    before, here, after = means[:-2], means[1:-1], means[2:]
-    bend = 2 * here - before - after
-    peak = (here >= before) & (here >= after) & (bend > 0)
-    rise = np.where(peak, (after - before) ** 2 / (8 * np.where(peak, bend, 1.0)), 0.0)
-    maxima: Floats = np.maximum((here + rise).max(axis=0), np.maximum(means[0], means[-1]))
+    maxima: Floats = np.maximum(
+        tops(means[:-2], means[1:-1], means[2:]).max(axis=0), np.maximum(means[0], means[-1])
+    )
     return maxima
 
 
@@ -197,8 +185,7 @@ def tango(tasks: int, b: int, c: int, level: float = 0.95) -> tuple[float, float
     Returns (low, high) in [−1, 1].  Coverage, exact, at 95 %: at least 93.8 % for all rates and
     T = 2 … 164; the lowest are at T = 35, 49 and 56, where nearly every task is discordant.
     Edge cases: b = T gives a high of 1, c = T a low of −1.
-    Source: Tango 1998, "Equivalence test and confidence interval for the difference in proportions
-    for the paired-sample design"; the skewness as of Cornish & Fisher 1937.
+    Source: Tango 1998; the skewness as of Cornish & Fisher 1937.
 
     >>> [round(limit, 3) for limit in tango(20, 6, 1)]
     [-0.027, 0.518]
@@ -222,10 +209,7 @@ def tango_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
 
 def _above(tasks: int, b: int, c: int, mean: float) -> float:
     """The one-sided p that p_b − p_c is at most this mean."""
-
-    def excess(critical: float) -> float:
-        return _excess(tasks, b, c, mean, critical)
-
+    excess = partial(_excess, tasks, b, c, mean)
     if excess(0.0) <= 0.0:
         return 1.0
     high = 1.0
@@ -256,10 +240,7 @@ def _level_of(tasks: int, critical: float) -> float:
 
 def _low_limit(tasks: int, b: int, c: int, critical: float) -> float:
     """The δ below (b − c)/T where z reaches its critical value; −1 where it does not."""
-
-    def excess(mean: float) -> float:
-        return _excess(tasks, b, c, mean, critical)
-
+    excess = partial(_excess, tasks, b, c, critical=critical)
     low, mean = -1.0 + _AT_BOUND, (b - c) / tasks
     if mean <= low or excess(low) <= 0.0:
         return -1.0
@@ -279,7 +260,7 @@ def _excess(tasks: int, b: int, c: int, mean: float, critical: float) -> float:
     return float(z - critical - room / math.sqrt(tasks))
 
 
-def counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
+def counts(name: str, value: ArrayLike) -> Ints:
     """The values as integers; ValueError for what is negative or not whole.
 
     >>> counts("b", [3.0, 4.0]).tolist()

@@ -5,17 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.inference.exact import NORMAL
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+from passk_cli.inference.ranking import tied_places
 
 # Fewer models have no correlation; up to so many, every order of them is tried.
 FEWEST, MOST_ORDERED = 4, 7
@@ -43,7 +38,7 @@ class ItemRest:
     p: Floats
     smallest: Floats
     share: Floats
-    models: Integers
+    models: Ints
 
 
 def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
@@ -56,9 +51,8 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))).  Null hypothesis of p: which model has which x has
     nothing to do with r (or better models pass more often); then all M! orders are equally likely.
     Up to 7 models every order is tried; beyond, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of
-    freedom, which has the mean and the variance of the law over all orders; p is then at least
-    Π ties! / M!, the share of orders that no statistic can part from the observed one.  The models
-    are taken as independent.
+    freedom; p is then at least Π ties! / M!, the share of orders that no statistic can part from
+    the observed one.  The models are taken as independent.
 
     A task has no correlation where fewer than 4 models have attempts, where all of them pass it
     equally often, or where their rests are equal.
@@ -74,7 +68,12 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     """
     tasks = rates.shape[1]
     there = ~np.isnan(rates)
-    x, y = _ranked(rates), _ranked(_rests(rates))
+    filled = np.where(there, rates, 0.0)
+    total, number = filled.sum(axis=1, keepdims=True), there.sum(axis=1, keepdims=True)
+    rests = np.full(rates.shape, np.nan)
+    np.divide(total - filled, number - 1, out=rests, where=there & (number > 1))
+    # Equal rests must not be parted by rounding.
+    x, y = _ranked(rates), _ranked(np.round(rests, 12))
     scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
     count = there.sum(axis=0)
     defined = (scale > _ROUNDING) & (count >= FEWEST)
@@ -86,27 +85,11 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     return ItemRest(correlation, low, high, p, smallest, _shares(rates), count)
 
 
-def _rests(rates: Floats) -> Floats:
-    """Per model and task: the mean over the model's other tasks; NaN without attempts or others."""
-    there = ~np.isnan(rates)
-    filled = np.where(there, rates, 0.0)
-    total, number = filled.sum(axis=1, keepdims=True), there.sum(axis=1, keepdims=True)
-    rests = np.full(rates.shape, np.nan)
-    np.divide(total - filled, number - 1, out=rests, where=there & (number > 1))
-    # Equal rests must not be parted by rounding.
-    return np.round(rests, 12)
-
-
 def _ranked(values: Floats) -> Floats:
     """Mean ranks within each column, centred; 0 where there is no value."""
-    models = len(values)
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
-    places = np.broadcast_to(np.arange(models)[:, None], values.shape)
-    begins, ends = np.ones((2, *values.shape), dtype=bool)
-    begins[1:] = ends[:-1] = ascending[1:] != ascending[:-1]
-    first = np.maximum.accumulate(np.where(begins, places, 0), axis=0)
-    last = np.minimum.accumulate(np.where(ends, places, models)[::-1], axis=0)[::-1]
+    first, last = tied_places(ascending)
     there = ~np.isnan(ascending)
     middle = (there.sum(axis=0) - 1) / 2
     ranks = np.empty(values.shape)
@@ -114,7 +97,7 @@ def _ranked(values: Floats) -> Floats:
     return ranks
 
 
-def _limits(correlation: Floats, count: Integers, level: float) -> tuple[Floats, Floats]:
+def _limits(correlation: Floats, count: Ints, level: float) -> tuple[Floats, Floats]:
     """Bonett and Wright's interval; none at ±1, where its transform is infinite: [−1 or 1, …]."""
     z = NORMAL.inv_cdf((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -126,7 +109,7 @@ def _limits(correlation: Floats, count: Integers, level: float) -> tuple[Floats,
     return np.minimum(low, correlation), np.maximum(high, correlation)
 
 
-def _tests(x: Floats, y: Floats, correlation: Floats, count: Integers) -> tuple[Floats, Floats]:
+def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floats, Floats]:
     """One-sided p-values of correlations of 0 or more, and the smallest there can be."""
     from scipy.special import stdtr
 
@@ -149,10 +132,7 @@ def _tests(x: Floats, y: Floats, correlation: Floats, count: Integers) -> tuple[
 
 
 def _least_share(ranks: Floats, models: int) -> float:
-    """Smallest p over all orders: models of equal rank can change places, Π ties! / M!.
-
-    ranks : centred ones, 0 where a model has no attempts.
-    """
+    """Smallest p over all orders: models of equal rank can change places, Π ties! / M!."""
     ties = np.unique(ranks, return_counts=True)[1].tolist()
     absent = len(ranks) - models
     # The models without attempts stand among those of the middle rank.
@@ -167,9 +147,7 @@ def _all_orders(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of the lowest sum."""
     orders = np.array(list(itertools.permutations(range(len(x)))))
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])
-    block = max(1, _CELLS // (len(orders) * len(x)))
-    for first in range(0, x.shape[1], block):
-        some = slice(first, first + block)
+    for some in blocks(x.shape[1], orders.size, _CELLS):
         sums = np.einsum("oit,it->ot", y[orders][..., some], x[:, some])
         p[some] = (sums <= (x[:, some] * y[:, some]).sum(axis=0) + _ROUNDING).mean(axis=0)
         smallest[some] = (sums <= sums.min(axis=0) + _ROUNDING).mean(axis=0)

@@ -1,10 +1,8 @@
 """Laws of weighted means without resampling: Dirichlet weights and the bootstrap, to many digits.
 
-Two laws, each with its distribution function and quantiles:
-
-- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_cdf` and
-  `dirichlet_quantile`, by one integral along a line through the saddle point.  Absolute error of
-  the distribution function below 1e-11 (see `_upper_tails` for why).
+- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_quantiles`, by one
+  integral along a path through the saddle point.  Absolute error of the distribution function below
+  1e-11 (see `_upper_tails` for why).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapLaw`, by FFT on a lattice.
   Exact to 1e-12 where the values lie on a lattice; else rounded to a lattice 4,096 steps finer
   than the standard error, with the mean kept.
@@ -13,18 +11,16 @@ Two laws, each with its distribution function and quantiles:
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from passk_cli.arrays import Floats, NDArray, Places
 from passk_cli.inference.rounding import common_denominator
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
 
 NORMAL = NormalDist()
 # The trapezoidal rule compares this step with twice it and halves it, at most so often, until two
@@ -49,42 +45,7 @@ _LATTICE_TOP = 1 << 20
 _FINEST = 100_000
 
 
-def dirichlet_cdf(
-    totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayLike | None = None
-) -> float:
-    """P(Σ G_i a_i / Σ G_i b_i ≤ q) for independent G_i ~ Gamma(α_i).
-
-    With sizes b = 1 it is the distribution function of a Dirichlet(α)-weighted mean of the a's;
-    with other sizes of the ratio of two, as clusters of unequal size need it.
-
-    totals : a_i (any finite numbers).  weights : α_i ≥ ½.  sizes : b_i > 0; 1 when None.
-    q : a number.  Returns a probability, absolute error below 1e-11.
-    Edge cases: 0 below every a_i/b_i, 1 from the largest on.
-    Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
-
-    >>> round(dirichlet_cdf([0, 1], [1, 1], 0.3), 12)
-    0.3
-    """
-    a, alpha, b = _atoms(totals, weights, sizes)
-    below, above = (float(tail[0]) for tail in _tails((a - q * b)[None], alpha[None]))
-    return below if below <= above else 1.0 - above
-
-
-def _atoms(
-    totals: ArrayLike, weights: ArrayLike, sizes: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Atoms with equal ones merged: their gammas add up."""
-    a = np.asarray(totals, dtype=np.float64)
-    alpha = np.broadcast_to(np.asarray(weights, dtype=np.float64), a.shape)
-    b = np.broadcast_to(np.asarray(1.0 if sizes is None else sizes, dtype=np.float64), a.shape)
-    if sizes is None or np.all(b == b[0]):
-        unique, index = np.unique(a / b[0], return_inverse=True)
-        return unique, np.bincount(index, alpha).astype(np.float64), np.ones_like(unique)
-    pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)
-    return pairs[0], np.bincount(index.ravel(), alpha).astype(np.float64), pairs[1]
-
-
-def distinct_of_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def distinct_of_rows(values: Floats) -> tuple[Floats, ...]:
     """The distinct values of each row, and how many there are of each: two of (rows × atoms).
 
     Values that differ by rounding alone, as 0.3 − 0.1 and 0.2, are one.  Places beyond a row's
@@ -109,24 +70,24 @@ def distinct_of_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], 
     return atoms, counts.astype(np.float64)
 
 
-def dirichlet_quantiles(
-    totals: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    p: float,
-    sizes: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """The q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p of each row; see `dirichlet_cdf`.
+def dirichlet_quantiles(totals: Floats, weights: Floats, p: float, sizes: Floats) -> Floats:
+    """The q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p of each row, for independent G_i ~ Gamma(α_i).
 
-    totals, weights, sizes : (laws × atoms); an atom of weight 0 is none.  p : in (0, 1).
-    Returns (laws,) floats with |cdf(q) − p| below 1e-11, or as near as doubles can be; where all
-    a_i/b_i of a row are equal, that value.  Threads change no number; the laws beside it change one
-    by rounding alone, since sums over rows of another length are added in another order.
+    With sizes b = 1 they are the quantiles of a Dirichlet(α)-weighted mean of the a's; with other
+    sizes of the ratio of two, as clusters of unequal size need it.
+
+    totals, weights, sizes : a, α ≥ ½ and b > 0, (laws × atoms); an atom of weight 0 is none.
+    p : in (0, 1).
+    Returns (laws,) floats at which the distribution function is off p by less than 1e-11, or as
+    near as doubles can be; where all a_i/b_i of a row are equal, that value.  Threads change no
+    number; the laws beside it change one by rounding alone, since sums over rows of another length
+    are added in another order.
+    Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
     >>> dirichlet_quantiles(totals, weights, 0.5, np.ones((2, 2))).round(9).tolist()
     [0.5, 0.292893219]
     """
-    from concurrent.futures import ThreadPoolExecutor
 
     laws = np.stack([totals, weights, sizes], axis=1)
     # Laws of few tasks, or of one attempt each, are often the same but for rounding.
@@ -139,11 +100,27 @@ def dirichlet_quantiles(
     )  # fmt: skip
     laws = laws[chosen]
     lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
-    blocks, q = _blocks(lengths), np.empty(len(laws))
+    # In blocks of like length, so that few places are empty.
+    order, cuts, q = np.argsort(lengths, kind="stable"), [0], np.empty(len(laws))
+    ordered = lengths[order]
+    while (first := cuts[-1]) < len(order):
+        alike = int(np.searchsorted(ordered, 2 * ordered[first], side="right"))
+        cuts.append(min(alike, first + max(1, _ATOMS // int(ordered[first]))))
+    blocks = np.split(order, cuts[1:-1])
 
-    def solve(block: NDArray[np.intp]) -> NDArray[np.float64]:
+    def solve(block: Places) -> Floats:
         a, alpha, b = laws[block, :, : int(lengths[block[-1]])].swapaxes(0, 1)
-        return _quantiles_of(a, alpha, b, p)
+        real = alpha > 0
+        ratios = np.where(real, a, 0.0) / np.where(real, b, 1.0)
+        start: Floats = np.where(real, ratios, np.inf).min(axis=1)
+        width = np.where(real, ratios, -np.inf).max(axis=1) - start
+        wide = np.flatnonzero(width > 1e-15 * np.abs(ratios).max(axis=1))
+        q = start.copy()
+        if len(wide):
+            a, alpha, b, real = a[wide], alpha[wide], b[wide], real[wide]
+            scaled = np.where(real, (a - start[wide, None] * b) / width[wide, None], 0.0)
+            q[wide] += width[wide] * _quantiles(scaled, alpha, np.where(real, b, 0.0), p)
+        return q
 
     with ThreadPoolExecutor(_THREADS) as pool:
         for block, part in zip(blocks, pool.map(solve, blocks), strict=True):
@@ -151,38 +128,7 @@ def dirichlet_quantiles(
     return q[index.ravel()]
 
 
-def _blocks(lengths: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Places of the laws in blocks of like length, so that few places are empty."""
-    order = np.argsort(lengths, kind="stable")
-    ordered, cuts = lengths[order], [0]
-    while cuts[-1] < len(order):
-        first = cuts[-1]
-        alike = int(np.searchsorted(ordered, 2 * ordered[first], side="right"))
-        few = first + max(1, _ATOMS // int(ordered[first]))
-        cuts.append(min(alike, few))
-    return np.split(order, cuts[1:-1])
-
-
-def _quantiles_of(
-    a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
-) -> NDArray[np.float64]:
-    """The quantiles of a block of laws."""
-    real = alpha > 0
-    ratios = np.where(real, a, 0.0) / np.where(real, b, 1.0)
-    start: NDArray[np.float64] = np.where(real, ratios, np.inf).min(axis=1)
-    width = np.where(real, ratios, -np.inf).max(axis=1) - start
-    wide = np.flatnonzero(width > 1e-15 * np.abs(ratios).max(axis=1))
-    q = start.copy()
-    if len(wide):
-        a, alpha, b, real = a[wide], alpha[wide], b[wide], real[wide]
-        scaled = np.where(real, (a - start[wide, None] * b) / width[wide, None], 0.0)
-        q[wide] += width[wide] * _quantiles(scaled, alpha, np.where(real, b, 0.0), p)
-    return q
-
-
-def _quantiles(
-    a: NDArray[np.float64], alpha: NDArray[np.float64], b: NDArray[np.float64], p: float
-) -> NDArray[np.float64]:
+def _quantiles(a: Floats, alpha: Floats, b: Floats, p: float) -> Floats:
     """The quantile of each row, whose ratios a/b span [0, 1]; where b is 0 there is no atom."""
     deviate, count = NORMAL.inv_cdf(p), len(a)
     total = (alpha * b).sum(axis=1)
@@ -192,7 +138,7 @@ def _quantiles(
     third = 2 * (alpha * away**3).sum(axis=1) / (total * (total + 1) * (total + 2))
     # The Cornish-Fisher expansion: a start that is right to a hundredth of a deviate or so.
     bend = third / spread**3 * (deviate**2 - 1) / 6
-    q: NDArray[np.float64] = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
+    q: Floats = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
     low, high, slope = np.zeros(count), np.ones(count), 1.0 / spread
     last_q, last_miss = np.full(count, np.nan), np.full(count, np.nan)
     rows = np.arange(count)
@@ -226,9 +172,7 @@ def _quantiles(
     return q
 
 
-def _tails(
-    d: NDArray[np.float64], alpha: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
     """(P(Y ≤ 0), P(Y > 0)) for Y = Σ G_i d_i, row by row; the smaller one is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
@@ -241,7 +185,7 @@ def _tails(
     return below, above
 
 
-def _upper_tails(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     """P(Y > 0) for Y = Σ G_i d_i with E Y ≤ 0 and both signs among the d's, row by row.
 
     (1/2πi) ∫ exp(L(z)) dz, L(z) = −Σ α log(1 − z d) − log z, past the saddle point c > 0 of L
@@ -269,31 +213,31 @@ def _upper_tails(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[
 class _Paths(NamedTuple):
     """A path per row: its saddle point, terms d/(1 − c d) and weights of atoms, width and bend."""
 
-    c: NDArray[np.float64]
-    e: NDArray[np.float64]
-    alpha: NDArray[np.float64]
-    sigma: NDArray[np.float64]
-    bend: NDArray[np.float64]
+    c: Floats
+    e: Floats
+    alpha: Floats
+    sigma: Floats
+    bend: Floats
 
-    def of(self, rows: NDArray[np.intp]) -> _Paths:
+    def of(self, rows: Places) -> _Paths:
         """Some of the paths."""
         return _Paths(*(each[rows] for each in self))
 
-    def sizes(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sizes(self, u: Floats) -> Floats:
         """Logarithm of the integrand's size at points u, without the factor exp(K(c))."""
         across, along, factor = self._places(u)
-        sizes: NDArray[np.float64] = self._log_size(across, along) + np.log(np.abs(factor))
+        sizes: Floats = self._log_size(across, along) + np.log(np.abs(factor))
         return sizes
 
-    def heights(self, u: NDArray[np.float64], top: NDArray[np.float64]) -> NDArray[np.float64]:
+    def heights(self, u: Floats, top: Floats) -> Floats:
         """The integrand at points u, where K(c) is `top`: (rows × points)."""
         across, along, factor = self._places(u)
         turn = (np.arctan2(across, 1.0 - along) @ self.alpha[:, :, None])[:, :, 0]
         size = self._log_size(across, along) + top[:, None]
-        heights: NDArray[np.float64] = (factor * np.exp(1j * turn)).imag * np.exp(size)
+        heights: Floats = (factor * np.exp(1j * turn)).imag * np.exp(size)
         return heights
 
-    def _places(self, u: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+    def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
         # x + i s is the way from the saddle point; u → −u gives the conjugate, so Im is enough.
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (self.sigma * self.bend)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
@@ -301,23 +245,21 @@ class _Paths(NamedTuple):
         step = self.sigma[:, None] * (1j * cosh + self.bend[:, None] * sinh)
         return across, along, step / (self.c[:, None] + x + 1j * s)
 
-    def _log_size(
-        self, across: NDArray[np.float64], along: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _log_size(self, across: Floats, along: Floats) -> Floats:
         square = across * across
         square += along * (along - 2.0)
         each = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
-        sums: NDArray[np.float64] = each[:, :, 0]
+        sums: Floats = each[:, :, 0]
         return sums
 
 
-def _integrals(paths: _Paths, top: NDArray[np.float64], end: float) -> NDArray[np.float64]:
+def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:
     """Of each path up to u = end: the trapezoidal rule, its step halved until two sums agree."""
     step, rows = _STEP, np.arange(len(top))
     heights = paths.heights(np.arange(0.0, end, step), top)
     heights[:, 0] *= 0.5
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
-    areas: NDArray[np.float64] = sums * step / math.pi
+    areas: Floats = sums * step / math.pi
     for _ in range(_HALVINGS):
         # The error of the finer sum is about the square of what the two differ by.
         apart = np.abs(sums - before) > _AGREE * np.abs(sums)
@@ -348,7 +290,7 @@ def _falling(paths: _Paths) -> _Paths:
     return paths._replace(bend=bend)
 
 
-def _ends(paths: _Paths) -> NDArray[np.float64]:
+def _ends(paths: _Paths) -> Floats:
     """How far along each path the integrand matters."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
     # With many atoms the first place is far enough, and looking further would cost as much again.
@@ -364,12 +306,12 @@ def _ends(paths: _Paths) -> NDArray[np.float64]:
     return ends
 
 
-def _saddles(d: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+def _saddles(d: Floats, alpha: Floats) -> Floats:
     """The c in (0, 1/max d) with K'(c) = 1/c of each row, by Newton's method inside a bracket."""
     low, high = np.zeros(len(d)), 1.0 / d.max(axis=1)
     mean, variance = (alpha * d).sum(axis=1), (alpha * d * d).sum(axis=1)
     start = (-mean + np.sqrt(mean * mean + 4 * variance)) / (2 * variance)
-    c: NDArray[np.float64] = np.minimum(start, 0.9 * high)
+    c: Floats = np.minimum(start, 0.9 * high)
     rows = np.arange(len(d))
     for _ in range(200):
         at, of = c[rows], d[rows]
@@ -402,10 +344,10 @@ class BootstrapLaw:
     True
     """
 
-    values: NDArray[np.float64]
+    values: Floats
 
     @cached_property
-    def _lattice(self) -> tuple[float, float, NDArray[np.float64]]:
+    def _lattice(self) -> tuple[float, float, Floats]:
         """(first mean, step between means, probability of each)."""
         x, times = np.unique(self.values, return_counts=True)
         count = len(self.values)

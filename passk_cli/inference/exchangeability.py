@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.order import (
     change_law,
@@ -27,12 +27,6 @@ from passk_cli.inference.order import (
 )
 from passk_cli.metrics.order import changes, positions, totals, trend_scores
 from passk_cli.metrics.pass_k import unique_pairs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 # Pairs of attempts are looked at among so many first ones: half a million pairs.
 MOST_POSITIONS = 1000
@@ -135,11 +129,11 @@ class Pairs:
         return float(self.adjusted.min()) if len(self.adjusted) else math.nan
 
     @property
-    def copied(self) -> NDArray[np.bool_]:
+    def copied(self) -> Bools:
         """Pairs that differ on a tenth of the tasks expected, or fewer, though their pass rates
         leave them room to differ: two attempts that always pass agree without being copies."""
         few = self.differ <= COPIED * np.minimum(self.expected, self.by_rates)
-        alike: NDArray[np.bool_] = few & (self.by_rates >= _ENOUGH)
+        alike: Bools = few & (self.by_rates >= _ENOUGH)
         return alike
 
 
@@ -165,11 +159,18 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
     width = min(int(n.max(initial=0)), MOST_POSITIONS)
-    had, won = _grids(start, passed, mixed, width)
+    # (tasks × positions): 1 where there is an attempt, and 1 where it passed.
+    row = np.full(len(start) - 1, -1)
+    row[mixed] = np.arange(len(mixed))
+    at, place = np.repeat(row, np.diff(start)), positions(start)
+    inside = (at >= 0) & (place < width)
+    had, won = np.zeros((2, len(mixed), width))
+    had[at[inside], place[inside]] = 1.0
+    won[at[inside], place[inside]] = passed[inside]
     differ = won.T @ (had - won)
     differ += differ.T
     first, second = np.triu_indices(width, 1)
-    p, expected = (np.zeros(len(first)) for _ in range(2))
+    p, expected = np.zeros((2, len(first)))
     tasks = (had.T @ had)[first, second]
     # Passes of either on the tasks that have both.
     passes = won.T @ had
@@ -200,15 +201,3 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
         p,
         holm(p),
     )
-
-
-def _grids(start: Ints, passed: Ints, tasks: NDArray[np.intp], width: int) -> tuple[Floats, Floats]:
-    """(tasks × positions): 1 where there is an attempt, and 1 where it passed."""
-    row = np.full(len(start) - 1, -1)
-    row[tasks] = np.arange(len(tasks))
-    at, place = np.repeat(row, np.diff(start)), positions(start)
-    inside = (at >= 0) & (place < width)
-    had, won = np.zeros((len(tasks), width)), np.zeros((len(tasks), width))
-    had[at[inside], place[inside]] = 1.0
-    won[at[inside], place[inside]] = passed[inside]
-    return had, won

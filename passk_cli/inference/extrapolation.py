@@ -11,17 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
 from passk_cli.inference.futures import (
     EX_GAUSSIAN,
     FITS,
     MODELS,
     WEIGHED,
-    CurveFit,
     fit_of,
     misfit_of,
 )
@@ -29,11 +28,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.projection import Projection, Weighed
 from passk_cli.inference.stopping import stopped
 from passk_cli.inference.streams import stream
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.laws.ex_gaussian import Misfit
+from passk_cli.laws.ex_gaussian import Misfit
 
 FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
 FARTHEST = 1_000_000_000
@@ -58,7 +53,7 @@ class Candidate:
 
     name: str
     weight: float
-    values: NDArray[np.float64]
+    values: Floats
     error: float
     error_sd: float
     misfit: float
@@ -88,10 +83,10 @@ class Extrapolation:
         is the weighed models' and the limits are the hull; else None.
     """
 
-    ks: NDArray[np.int64]
-    values: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    ks: Ints
+    values: Floats
+    low: Floats
+    high: Floats
     known: int
     few: int
     models: tuple[Candidate, ...]
@@ -108,7 +103,7 @@ class Extrapolation:
         k, low, high = (self._crossing(v, target, falling) for v in (self.values, *limits))
         return Reach(k, low, high)
 
-    def _crossing(self, values: NDArray[np.float64], target: float, falling: bool) -> float | None:
+    def _crossing(self, values: Floats, target: float, falling: bool) -> float | None:
         past = values < target if falling else values >= target
         if not past.any():
             return None
@@ -136,15 +131,15 @@ class Extrapolation:
 
 
 def extrapolate(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
+    n: Ints,
+    c: Ints,
     ks: Sequence[int],
     *,
     mirrored: bool = False,
     fit: str | None = None,
     level: float = 0.95,
     population: str = NEW_TASKS,
-    clusters: NDArray[np.int64] | None = None,
+    clusters: Ints | None = None,
     resamples: int = 400,
     seed: int = 0,
     purpose: str = "",
@@ -155,10 +150,8 @@ def extrapolate(
     mirrored : pass^k instead.
     fit : one of FITS; None for `default_fit`.  "ex-gaussian" is that law; where the counts of
         pass@k speak against it, the weighed models' estimate with the hull of both intervals.
-        "weighed" is all of MODELS: `smooth` at a fixed weight, the others by how well they fit and
-        how they do in the backtest.
-    population : "new-tasks", the score on the population the tasks are a sample of; or
-        "these-tasks", the share of these tasks solved when attempts go on to k.
+        "weighed" is all of MODELS, see `_with_weights`.
+    population : NEW_TASKS; or THESE_TASKS, the share of them solved when attempts go on to k.
     clusters : a code 0 … G−1 per task, or None.
     resamples : refits of every model.  purpose : names the model whose counts these are.
     Errors: ParameterError for an unknown fit; ValueError where `refusal` has a reason, or the
@@ -203,7 +196,7 @@ def default_fit(*, mirrored: bool = False) -> str:
     return WEIGHED if mirrored else EX_GAUSSIAN
 
 
-def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
+def refusal(n: Ints, c: Ints) -> str:
     """Why nothing can be said of k beyond the attempts of these tasks; "" when it can.
 
     >>> refusal(np.full(12, 4), np.arange(12) % 5)
@@ -232,7 +225,7 @@ def refusal(n: NDArray[np.int64], c: NDArray[np.int64]) -> str:
     return "every task passes always or never: more attempts at it add nothing to the first one"
 
 
-def _stopped(n: NDArray[np.int64]) -> str:
+def _stopped(n: Ints) -> str:
     """Why attempts that stop once a task has passed are refused, and how many of them serve."""
     usable, short = int(n.min()), int((n < n.max()).sum())
     seen = (
@@ -247,7 +240,7 @@ def _stopped(n: NDArray[np.int64]) -> str:
     )
 
 
-def largest_known(n: NDArray[np.int64]) -> int:
+def largest_known(n: Ints) -> int:
     """The largest k that nine tasks in ten have as many attempts for."""
     tasks = -(-_MOST_TASKS * len(n) // 10)
     return int(np.sort(n)[::-1][tasks - 1])
@@ -287,7 +280,7 @@ class _Forecast:
             self.few, models, left_out,
         )  # fmt: skip
 
-    def of(self, name: str) -> tuple[Candidate, NDArray[np.float64], NDArray[np.float64]] | None:
+    def of(self, name: str) -> tuple[Candidate, Floats, Floats] | None:
         """A model, not weighed yet, with draws for the lower and for the upper limit.
 
         None when it cannot be fitted.
@@ -299,9 +292,13 @@ class _Forecast:
         error, sd = self._backtest(name)
         if not (np.isfinite(values).all() and math.isfinite(error)):
             return None
-        candidate = Candidate(
-            name, 1.0, values, error, sd, self._misfit(fit), misfit_of(name, self.tasks)
-        )
+        # Mean square of fitted minus observed pass@k up to k = known, in units of its noise.
+        ks = np.unique(np.geomspace(1, self.known, _BACKTEST_KS).round().astype(np.int64))
+        failed, resampled = self.tasks.failed(ks, self.known)
+        off = fit.shares @ fit.once.failure(ks) - failed[0]
+        noise = (fit.again.failure(ks) - resampled).std(axis=0)
+        misfit = float(np.mean((off / np.maximum(noise, _LEAST_NOISE)) ** 2))
+        candidate = Candidate(name, 1.0, values, error, sd, misfit, misfit_of(name, self.tasks))
         if self.population == NEW_TASKS:
             return candidate, *self.projection.on_new_tasks(fit.again)
         draws = self.projection.on_these_tasks(fit.again, rng)
@@ -317,14 +314,6 @@ class _Forecast:
         error = fit.shares @ ahead.passing(subset.once, fit.once) - (1 - failed)[0]
         off = ahead.passing(subset.again, fit.again) - (1 - resampled)
         return float(error[0]), float(off.std())
-
-    def _misfit(self, fit: CurveFit) -> float:
-        """Mean square of fitted minus observed pass@k up to k = known, in units of its noise."""
-        ks = np.unique(np.geomspace(1, self.known, _BACKTEST_KS).round().astype(np.int64))
-        failed, resampled = self.tasks.failed(ks, self.known)
-        off = fit.shares @ fit.once.failure(ks) - failed[0]
-        noise = (fit.again.failure(ks) - resampled).std(axis=0)
-        return float(np.mean((off / np.maximum(noise, _LEAST_NOISE)) ** 2))
 
 
 def _with_weights(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -345,14 +334,12 @@ def _with_weights(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(replace(m, weight=float(w)) for m, w in zip(candidates, shares, strict=True))
 
 
-def _quantiles(
-    draws: NDArray[np.float64], shares: NDArray[np.float64], p: float
-) -> NDArray[np.float64]:
+def _quantiles(draws: Floats, shares: Floats, p: float) -> Floats:
     """The p-quantile of each column when rows count by their shares."""
     order = np.argsort(draws, axis=0, kind="stable")
     place = np.argmax(np.cumsum(shares[order], axis=0) >= p, axis=0)
     rows = order[place, np.arange(draws.shape[1])]
-    quantiles: NDArray[np.float64] = draws[rows, np.arange(draws.shape[1])]
+    quantiles: Floats = draws[rows, np.arange(draws.shape[1])]
     return quantiles
 
 

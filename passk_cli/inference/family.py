@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Floats, Ints, Places, blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 # With so many units all sign patterns are counted.
 _COUNTED = 13
@@ -35,8 +31,8 @@ class Differences(NamedTuple):
     """
 
     values: Floats
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
+    first: Places
+    second: Places
 
 
 @dataclass(frozen=True)
@@ -109,12 +105,11 @@ def family(
 ) -> SmallestP:
     """The family of tests of the mean differences in each column.
 
-    A draw gives each task a sign, +1 or −1, the same in all columns, and multiplies what the
-    differences leave of their mean by it.  What is left of z_j = |Σ s_t e_tj| / √(Σ e_tj²) becomes
-    the p that Student's t would give it, and the smallest p of a draw is one value of the law.
-    Pairs that share a model and metrics of the same attempts are correlated in the draws as they
-    are in the data, which costs less than counting tests; a column that few tasks carry reaches no
-    small p and costs nothing.
+    A draw multiplies e_tj, the differences minus their means, by a sign s_t of each task, the same
+    in all columns.  z_j = |Σ s_t e_tj| / √(Σ e_tj²) becomes the p that Student's t would give it,
+    and the smallest p of a draw is one value of the law.  Columns are correlated in the draws as
+    they are in the data, which costs less than counting tests; a column that few tasks carry
+    reaches no small p and costs nothing.
 
     differences : (units × columns), or `Differences`; units are tasks, or totals of clusters.
     sizes : tasks of each unit.  shared : (units × columns), False where a pair lacks a task.
@@ -146,8 +141,9 @@ def family(
     least, times = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1
     while True:
         length = least * times
-        blocks = range(sum(map(len, drawn)) // BLOCK_RESAMPLES, length // BLOCK_RESAMPLES)
-        drawn += [residuals.smallest(_drawn_signs(units, seed, block)) for block in blocks]
+        for block in range(sum(map(len, drawn)) // BLOCK_RESAMPLES, length // BLOCK_RESAMPLES):
+            bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
+            drawn.append(residuals.smallest(bits.astype(np.float64) * 2.0 - 1.0))
         law = SmallestP(columns, np.sort(np.concatenate(drawn)[:length]))
         noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
         times *= 4
@@ -166,10 +162,10 @@ class _Residuals:
     """
 
     models: Floats
-    first: NDArray[np.intp]
-    second: NDArray[np.intp] | None
+    first: Places
+    second: Places | None
     scale: Floats
-    degrees: NDArray[np.int64]
+    degrees: Ints
 
     @classmethod
     def of(
@@ -183,7 +179,11 @@ class _Residuals:
         here = np.ones(models.shape, bool) if shared is None else np.asarray(shared, bool)
         weight = np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * here
         models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * here
-        models = models[_order(models)]
+        # An order of rows that neither names nor the order of rows or columns change: columns are
+        # put in order of their moments, then rows are sorted by them.
+        moments = [np.round((models**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
+        columns = np.lexsort(moments)
+        models = models[np.lexsort(np.round(models[:, columns[::-1]], 9).T)]
         square = (models**2).sum(axis=0)
         if second is None:
             square, units = square, here.sum(axis=0)
@@ -199,25 +199,20 @@ class _Residuals:
     def smallest(self, signs: Floats) -> Floats:
         """The smallest p of each sign pattern: (patterns,) of (patterns × units)."""
         sums = self.models.T @ signs.T
-        largest = np.zeros((len(self._kinds), len(signs)), dtype=np.float64)
-        together = max(1, _TOGETHER // len(signs))
-        for row, (_, places) in zip(largest, self._kinds, strict=True):
-            for start in range(0, len(places), together):
-                part = places[start : start + together]
+        p = []
+        for degrees in np.unique(self.degrees).tolist():
+            places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(len(signs))
+            for here in blocks(len(places), len(signs), _TOGETHER):
+                part = places[here]
                 z = sums[self.first[part]]
                 if self.second is not None:
                     z -= sums[self.second[part]]
                 np.abs(z, out=z)
                 z *= self.scale[part, None]
-                np.maximum(row, z.max(axis=0), out=row)
-        p = [_p_of(z, degrees) for z, (degrees, _) in zip(largest, self._kinds, strict=True)]
+                np.maximum(largest, z.max(axis=0), out=largest)
+            p.append(_p_of(largest, degrees))
         smallest: Floats = np.min(p, axis=0)
         return smallest
-
-    @property
-    def _kinds(self) -> list[tuple[int, NDArray[np.intp]]]:
-        """(degrees of freedom, places of the columns that have them)."""
-        return [(int(d), np.flatnonzero(self.degrees == d)) for d in np.unique(self.degrees)]
 
 
 def _p_of(z: Floats, degrees: int) -> Floats:
@@ -231,20 +226,3 @@ def _p_of(z: Floats, degrees: int) -> Floats:
         t = np.sqrt(square * degrees / np.maximum(degrees + 1 - square, 0.0))
     p: Floats = 2 * stdtr(degrees, -t)
     return p
-
-
-def _order(values: Floats) -> NDArray[np.intp]:
-    """An order of rows that neither names nor the order of rows or columns change.
-
-    Columns are put in order of their moments, then rows are sorted by them.
-    """
-    moments = [np.round((values**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
-    columns = np.lexsort(moments)
-    return np.lexsort(np.round(values[:, columns[::-1]], 9).T)
-
-
-def _drawn_signs(units: int, seed: int, block: int) -> Floats:
-    """(patterns × units)."""
-    bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
-    signs: Floats = bits.astype(np.float64) * 2.0 - 1.0
-    return signs

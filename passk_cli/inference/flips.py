@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Booleans = NDArray[np.bool_]
+from passk_cli.arrays import ArrayLike, Floats, Ints
+from passk_cli.inference.roots import tops
 
 # The unknown common rate runs over a grid in θ, rate = sin²(θ/2): so many steps to a standard
 # error of a pass rate, and never fewer than the second.
@@ -24,12 +19,12 @@ MOST_TABLES = 20_000
 _ROUNDING = 1e-9
 
 
-def flipped(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Integers:
+def flipped(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
     """1 where a task flips to passing, −1 where it flips to failing, 0 where it does not flip.
 
     A task flips when its pass rates differ by more than one half: |c/n − c₀/n₀| > ½.  With one
     attempt each that is pass against fail; with two, always against never; with ten, by 6 or more.
-    Integers are compared, so that nothing is rounded.
+    Ints are compared, so that nothing is rounded.
 
     >>> flipped([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
@@ -58,11 +53,10 @@ def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> Chances:
     With the same rate p in both runs the s = c + c₀ passes of a task are dealt among its n + n₀
     attempts: c is hypergeometric, whatever p.  So P(flip | s) is an unbiased estimate of
     P(flip | p) for every p (the one of least variance, as s is sufficient), and the sum over tasks
-    one of the expected number of flips.  With n = n₀ = 1 it is 1 where the two differ and 0 where
-    not: one attempt each says nothing about chance, and the sum is the number that was seen.
+    one of the expected number of flips.  One attempt each says nothing about chance: with
+    n = n₀ = 1 the sum is the number that was seen.
 
-    n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Equal triples are computed once.
-    Returns floats in [0, 1], one per task.
+    n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Returns floats in [0, 1].
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
 
     >>> law = chances([1, 2, 2], [1, 2, 2], [1, 2, 4])
@@ -72,21 +66,17 @@ def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> Chances:
     triples = np.stack(np.broadcast_arrays(*map(_whole, (n, n_base, passes))), axis=-1)
     distinct, place = np.unique(triples.reshape(-1, 3), axis=0, return_inverse=True)
     shape = triples.shape[:-1]
-    laws = np.array([_chance(*triple) for triple in distinct.tolist()]).reshape(-1, 3)
+    laws = np.empty((len(distinct), 3))
+    for law, (n_, n_base_, passed) in zip(laws, distinct.tolist(), strict=True):
+        c, weights = _dealt(n_, n_base_, passed)
+        sign = flipped(n_, c, n_base_, passed - c)
+        moved = c * n_base_ != (passed - c) * n_
+        law[:] = weights[moved].sum(), weights[sign != 0].sum(), weights[sign > 0].sum()
     each = laws[place.ravel()].reshape(*shape, 3)
     return Chances(each[..., 0], each[..., 1], each[..., 2])
 
 
-def _chance(n: int, n_base: int, passes: int) -> tuple[float, float, float]:
-    """P(change), P(flip) and P(gain) of one triple."""
-    c, weights = _dealt(n, n_base, passes)
-    sign = flipped(n, c, n_base, passes - c)
-    moved = c * n_base != (passes - c) * n
-    return (float(weights[moved].sum()), float(weights[sign != 0].sum()),
-            float(weights[sign > 0].sum()))  # fmt: skip
-
-
-def _dealt(n: int, n_base: int, passes: int) -> tuple[Integers, Floats]:
+def _dealt(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     """Every c that is possible with so many passes in all, and its hypergeometric probability."""
     from scipy.special import gammaln
 
@@ -136,9 +126,8 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
 
     n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  Returns floats in
     [0, 1] of their shape.  π runs over at least 97 values, 12 to a standard error, and parabolas
-    between them.  Equal tables are computed once.  Where (n + 1)(n₀ + 1) is above 20,000 it is
-    Fisher's p: attempts are many, and the tests all but agree.
-    Source: Boschloo 1970, "Raised conditional level of significance for the 2 × 2-table".
+    between them.  Where (n + 1)(n₀ + 1) is above 20,000 it is Fisher's p, which all but agrees.
+    Source: Boschloo 1970.
 
     >>> boschloo([4, 1, 4], [4, 1, 2], [4, 1, 4], [0, 0, 2]).round(4).tolist()
     [0.0078, 1.0, 1.0]
@@ -187,17 +176,10 @@ def _unconditional(n: int, n_base: int) -> Floats:
         window = [*window[-2:], np.cumsum(np.outer(one, other).flat[order])]
         np.maximum(largest, window[-1], out=largest)
         if len(window) == 3:
-            np.maximum(largest, _between(*window), out=largest)
+            np.maximum(largest, tops(*window), out=largest)
     p = np.empty(len(order))
     p[order] = np.minimum(largest[last], 1.0)
     return p.reshape(n + 1, n_base + 1)
-
-
-def _between(before: Floats, here: Floats, after: Floats) -> Floats:
-    """The top of the parabola through three neighbours of the grid, where the middle is highest."""
-    bend = 2 * here - before - after
-    top = (here >= before) & (here >= after) & (bend > 0)
-    return np.where(top, here + (after - before) ** 2 / (8 * np.where(top, bend, 1.0)), 0.0)
 
 
 def _binomials(n: int, rates: Floats) -> Floats:
@@ -211,5 +193,5 @@ def _binomials(n: int, rates: Floats) -> Floats:
     return laws
 
 
-def _whole(value: ArrayLike) -> Integers:
+def _whole(value: ArrayLike) -> Ints:
     return np.asarray(value, dtype=np.int64)

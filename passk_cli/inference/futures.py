@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.projection import FailureCurve, Weighed
 from passk_cli.laws import beta_binomial, ex_gaussian, scaling
 from passk_cli.laws.ex_gaussian import Misfit
 from passk_cli.laws.smooth_tail import SmoothTail
 from passk_cli.metrics.pass_k import hat_pairs
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import ArrayLike, NDArray
 
 # The default; and all of MODELS at once, each as much as it weighs.
 EX_GAUSSIAN, WEIGHED = "ex-gaussian", "weighed"
@@ -38,7 +34,7 @@ class CurveFit:
 
     once: FailureCurve
     again: FailureCurve
-    shares: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
+    shares: Floats = field(default_factory=lambda: np.ones(1))
 
 
 @dataclass(frozen=True)
@@ -51,9 +47,9 @@ class Doubted:
 
     curve: FailureCurve
     attempts: int
-    never: NDArray[np.float64]
+    never: Floats
 
-    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+    def failure(self, ks: ArrayLike) -> Floats:
         """e + (1 − e) Q(k), with e such that Q(k) / Q(n) becomes never + (1 − never) Q(k) / Q(n).
 
         >>> half = Doubted(Doubted(scaling.fit("power", np.array([1, 2]), np.array([[0.2, 0.3]])),
@@ -65,14 +61,14 @@ class Doubted:
         fails, share = self.curve.failure(ks), self.never[:, None]
         failing = self.curve.failure([self.attempts])
         more = share * failing / (1 - share + share * failing)
-        doubted: NDArray[np.float64] = more + (1 - more) * fails
+        doubted: Floats = more + (1 - more) * fails
         return doubted
 
 
-Model = Callable[[Weighed, "Generator"], CurveFit]
+Model = Callable[[Weighed, np.random.Generator], CurveFit]
 
 
-def _ex_gaussian(data: Weighed, rng: Generator) -> CurveFit:
+def _ex_gaussian(data: Weighed, rng: np.random.Generator) -> CurveFit:
     """The posterior by the hard tasks, with a doubt that no data refutes.
 
     Draws, not the estimate, also allow for hardness without an exponential tail.
@@ -89,23 +85,25 @@ def _ex_gaussian(data: Weighed, rng: Generator) -> CurveFit:
     return CurveFit(Doubted(law, attempts, mean), Doubted(draws, attempts, never), law.shares)
 
 
-def _smooth(data: Weighed, rng: Generator) -> CurveFit:
+def _smooth(data: Weighed, rng: np.random.Generator) -> CurveFit:
     model = SmoothTail(data.n, data.c)
     settled = model.settle(data.once)
     return CurveFit(model.mean(data.once, settled), model.draws(data.again, settled, rng))
 
 
-def _beta(data: Weighed, rng: Generator, *, never: bool = False, always: bool = False) -> CurveFit:
+def _beta(
+    data: Weighed, rng: np.random.Generator, *, never: bool = False, always: bool = False
+) -> CurveFit:
     fit = partial(beta_binomial.fit, data.n, data.c, never=never, always=always)
     once = fit(data.once)
     return CurveFit(once, fit(data.again, start=once))
 
 
-def _line(data: Weighed, rng: Generator, *, kind: str) -> CurveFit:
+def _line(data: Weighed, rng: np.random.Generator, *, kind: str) -> CurveFit:
     ks = scaling.spaced(int(data.n.min()))
     fails = np.stack([hat_pairs(data.n, data.n - data.c, k) for k in ks.tolist()], axis=1)
 
-    def lines(weights: NDArray[np.float64]) -> FailureCurve:
+    def lines(weights: Floats) -> FailureCurve:
         share = weights @ fails / weights.sum(axis=1, keepdims=True)
         return scaling.fit(kind, ks, 1 - share)
 
@@ -126,7 +124,7 @@ MODELS: dict[str, Model] = {
 FITS: tuple[str, ...] = (EX_GAUSSIAN, WEIGHED, *MODELS)
 
 
-def fit_of(name: str, data: Weighed, rng: Generator) -> CurveFit:
+def fit_of(name: str, data: Weighed, rng: np.random.Generator) -> CurveFit:
     """The model of that name, fitted to these tasks."""
     return _ex_gaussian(data, rng) if name == EX_GAUSSIAN else MODELS[name](data, rng)
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.inference.attempts import jackknife_variance, one_less
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.hull import gain_limits
 from passk_cli.inference.intervals import Sample
@@ -32,12 +32,8 @@ from passk_cli.metrics.heterogeneity import (
 )
 from passk_cli.metrics.pass_k import curve_blocks
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Functional = Callable[[Floats], Floats]
-    Influence = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
+Functional = Callable[[Floats], Floats]
+Influence = Callable[[Ints, Ints], Floats]
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,7 @@ class Setting:
 
     population: str = NEW_TASKS
     level: float | None = 0.95
-    clusters: NDArray[np.int64] | None = None
+    clusters: Ints | None = None
     resamples: int = 10_000
     seed: int = 0
 
@@ -73,9 +69,7 @@ class Gains:
     high: Floats
 
 
-def gains(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], setting: Setting
-) -> Gains:
+def gains(n: Ints, c: Ints, ks: Ints, setting: Setting) -> Gains:
     """Δ_k = pass^k − μ^k, corrected for what μ̂^k is off, with its bound and interval.
 
     The coverage deficit is the same of the failures: `gains(n, n − c, ks, …)`.
@@ -89,23 +83,11 @@ def gains(
     >>> found.estimate.round(6).tolist(), found.bound.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
-    return _gains(n, (c,), ks, setting)[0]
+    return gains_together(n, (c,), ks, setting)[0]
 
 
-def both_gains(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64], setting: Setting
-) -> tuple[Gains, Gains]:
-    """Δ_k and the coverage deficit, from the same draws; see `gains`."""
-    delta, deficit = _gains(n, (c, n - c), ks, setting)
-    return delta, deficit
-
-
-def _gains(
-    n: NDArray[np.int64],
-    passes: Sequence[NDArray[np.int64]],
-    ks: NDArray[np.int64],
-    setting: Setting,
-) -> list[Gains]:
+def gains_together(n: Ints, passes: Sequence[Ints], ks: Ints, setting: Setting) -> list[Gains]:
+    """`gains` of several numbers of passes of the same tasks, from the same draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
@@ -117,7 +99,12 @@ def _gains(
             even = mean_power_these_tasks(n, c, ks)
         even[ks == 1] = mean
         estimate = powers.mean(axis=1) - even
-        se = _errors(_influence_of_gain(ks, mean), n, c, setting)
+        slope = (ks * mean ** (ks - 1.0))[:, None]
+
+        def influence(n: Ints, c: Ints, slope: Floats = slope) -> Floats:
+            return _powers(n, c, ks) - slope * (c / np.maximum(n, 1))
+
+        se = _errors(influence, n, c, setting)
         se[np.isnan(estimate)] = np.nan
         low, high = np.full((2, len(ks)), np.nan)
         if setting.level is not None and not new:
@@ -134,36 +121,18 @@ def _gains(
     return all_gains
 
 
-def _influence_of_gain(ks: NDArray[np.int64], mean: float) -> Influence:
-    """Contribution of each task to pass^k − μ^k, to first order."""
-    slope = (ks * mean ** (ks - 1.0))[:, None]
-
-    def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
-        return _powers(n, c, ks) - slope * (c / np.maximum(n, 1))
-
-    return influence
-
-
-def _powers(n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]) -> Floats:
+def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
     """pass^k of each task: (k's × tasks)."""
     return np.concatenate([hat for _, _, hat in curve_blocks(n, c, ks)])
 
 
-def _errors(
-    influence: Influence, n: NDArray[np.int64], c: NDArray[np.int64], setting: Setting
-) -> Floats:
-    """Standard errors of functionals from what each task adds to them: (functionals,).
-
-    influence : (n, c) → (functionals × tasks).
-    """
-    value = influence(n, c)
+def _errors(influence: Influence, n: Ints, c: Ints, setting: Setting) -> Floats:
+    """Standard errors of functionals, (functionals,), from what each task adds to them, to first
+    order: (n, c) → (functionals × tasks)."""
     if setting.population == NEW_TASKS:
-        each = (Sample(row, clusters=setting.clusters).se for row in value)
+        each = (Sample(row, clusters=setting.clusters).se for row in influence(n, c))
         return np.array([math.nan if se is None else se for se in each])
-    fewer, pass_less, failure_less = one_less(n, c)
-    others = influence(fewer, pass_less), influence(fewer, failure_less)
-    within = jackknife_variance(n, c, value, *others)
-    errors: Floats = np.sqrt(within.sum(axis=1)) / len(n)
+    errors: Floats = np.sqrt(jackknife_variance(influence, n, c).sum(axis=1)) / len(n)
     return errors
 
 
@@ -183,9 +152,8 @@ class Guarded:
     highest: Sequence[Floats]
 
 
-def _resampled_gain(
-    rates: Floats, powers: Floats, ks: NDArray[np.int64], estimate: Floats
-) -> Guarded:
+def _resampled_gain(rates: Floats, powers: Floats, ks: Ints, estimate: Floats) -> Guarded:
+    """Δ_k or the variance, Δ_2, which the draws are moved to."""
     mean = float(rates.mean())
     plain = powers.mean(axis=1) - mean**ks
 
@@ -240,9 +208,7 @@ class Spread:
     reason: str = ""
 
 
-def spread_of_rates(
-    n: NDArray[np.int64], c: NDArray[np.int64], setting: Setting
-) -> tuple[Spread, Spread]:
+def spread_of_rates(n: Ints, c: Ints, setting: Setting) -> tuple[Spread, Spread]:
     """Standard deviation and skewness of the success rates over tasks, without attempt noise.
 
     n, c : (tasks,).  The standard deviation needs 2 attempts on every task and 2 tasks, the
@@ -263,7 +229,9 @@ def spread_of_rates(
     short = _too_few(n, setting, 3)
     limits: list[tuple[Floats, Floats]] = []
     if setting.level is not None and setting.population == NEW_TASKS:
-        jobs = [_resampled_variance(columns[:, :2], moments)]
+        rates, squares, _ = columns.T
+        variance = np.array([moments.variance])
+        jobs = [_resampled_gain(rates, squares[None], np.array([2]), variance)]
         jobs += [] if short or moments.variance <= 0 else [_resampled_skewness(columns, moments)]
         limits = guarded_limits(jobs, setting)
     sd = _deviation(n, c, moments, setting, limits[:1])
@@ -272,7 +240,7 @@ def spread_of_rates(
     return sd, _skewness(n, c, moments, setting, sd, limits[1:])
 
 
-def _too_few(n: NDArray[np.int64], setting: Setting, least: int) -> str:
+def _too_few(n: Ints, setting: Setting, least: int) -> str:
     if n.min() < least:
         return f"needs {least} attempts on every task"
     unit = "tasks" if setting.clusters is None else "clusters"
@@ -280,18 +248,6 @@ def _too_few(n: NDArray[np.int64], setting: Setting, least: int) -> str:
     if setting.population == NEW_TASKS and units < least:
         return f"needs {least} {unit}"
     return ""
-
-
-def _resampled_variance(columns: Floats, moments: Moments) -> Guarded:
-    one, two = columns.mean(axis=0)
-    shift = moments.variance - (two - one**2)
-
-    def functional(means: Floats) -> Floats:
-        variances: Floats = means[:, 1:] - means[:, :1] ** 2 + shift
-        return variances
-
-    middle, ends = [np.array([one, one**2])], [np.ones(2), np.zeros(2)]
-    return Guarded(columns, functional, middle, ends)
 
 
 def _resampled_skewness(columns: Floats, moments: Moments) -> Guarded:
@@ -311,15 +267,11 @@ def _resampled_skewness(columns: Floats, moments: Moments) -> Guarded:
 
 
 def _deviation(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    moments: Moments,
-    setting: Setting,
-    limits: Sequence[tuple[Floats, Floats]],
+    n: Ints, c: Ints, moments: Moments, setting: Setting, limits: Sequence[tuple[Floats, Floats]]
 ) -> Spread:
     """The standard deviation: limits of the variance, and their roots."""
 
-    def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
+    def influence(n: Ints, c: Ints) -> Floats:
         first, second = _powers(n, c, np.array([1, 2]))
         influences: Floats = (second - 2 * moments.mean * first)[None]
         return influences
@@ -335,8 +287,8 @@ def _deviation(
 
 
 def _skewness(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
+    n: Ints,
+    c: Ints,
     moments: Moments,
     setting: Setting,
     sd: Spread,
@@ -345,7 +297,7 @@ def _skewness(
     mean, variance, cubed = moments.mean, moments.variance, moments.variance**1.5
     square = variance + mean**2
 
-    def influence(n: NDArray[np.int64], c: NDArray[np.int64]) -> Floats:
+    def influence(n: Ints, c: Ints) -> Floats:
         one, two, three = _powers(n, c, np.array([1, 2, 3]))
         third = three - 3 * mean * two - 3 * square * one + 6 * mean**2 * one
         second = two - 2 * mean * one

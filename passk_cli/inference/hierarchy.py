@@ -10,21 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from passk_cli.metrics.polynomials import Polynomial
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+from passk_cli.metrics.polynomials import Polynomial
 
 # The grid: |logit m| up to 8, s from 0.05 to 3,000, ν and ω up to 0.8 at first.
 _MEANS = np.linspace(-8.0, 8.0, 17)
@@ -43,7 +35,7 @@ _USUAL_SIZE = 5.0
 _NO_LUMP = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Histogram:
     """Tasks by what happened at them: distinct (n, c), and how many tasks have each."""
 
@@ -51,9 +43,20 @@ class Histogram:
     c: Ints
     times: Floats
 
+    @cached_property
+    def key(self) -> tuple[bytes, ...]:
+        """The numbers; the same tasks again are the same histogram."""
+        return self.n.tobytes(), self.c.tobytes(), self.times.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Histogram) and self.key == other.key
+
     @property
     def tasks(self) -> float:
-        """How many there are."""
+        """Number of tasks."""
         return float(self.times.sum())
 
 
@@ -95,8 +98,8 @@ class RatePosterior:
         t = self.histogram
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
         sums, squares = np.empty((2, len(values), len(self.weight)))
-        lumps = [self._lump(at) for at in np.flatnonzero((t.c == 0) | (t.c == t.n)).tolist()]
         inside = (t.c > 0) & (t.c < t.n)
+        lumps = [self._lump(at) for at in np.flatnonzero(~inside).tolist()]
         for i, value in enumerate(values):
             each = value.expected(a, b)
             sums[i] = (each[:, inside] @ t.times[inside])[self.cell]
@@ -117,6 +120,7 @@ class RatePosterior:
         return at, lump / (lump + smooth), float(passing)
 
 
+@lru_cache(maxsize=64)
 def rate_posterior(tasks: Histogram) -> RatePosterior:
     """The posterior of the rates of these tasks; the same tasks again cost nothing.
 
@@ -126,10 +130,26 @@ def rate_posterior(tasks: Histogram) -> RatePosterior:
     >>> round(float(posterior.weight @ mean), 2)
     0.3
     """
-    return _posterior(*(tuple(each.tolist()) for each in (tasks.n, tasks.c, tasks.times)))
+    axes = [_MEANS, _SIZES, _LUMPS, _LUMPS]
+    for grid in range(_GRIDS):
+        a, b, weights = _weights(tasks, axes)
+        if grid == _GRIDS - 1:
+            break
+        closer = []
+        for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
+            # Over the part that has weight, one step more on either side.
+            weight = weights.sum(axis=tuple(other for other in range(4) if other != axis))
+            there = np.flatnonzero(weight > _COUNTS * weight.max())
+            first, end = max(there[0] - 1, 0), min(there[-1] + 1, len(values) - 1)
+            closer.append(np.linspace(values[first], values[end], points))
+        axes = closer
+    weights = weights.reshape(len(a), len(axes[2]), len(axes[3]))
+    cell, never, always = np.nonzero(weights > _KEPT * weights.max())
+    weight = weights[cell, never, always]
+    return RatePosterior(tasks, a, b, cell, axes[2][never], axes[3][always], weight / weight.sum())
 
 
-def drawn_rates(n: Ints, c: Ints, draws: int, generator: Generator) -> Floats:
+def drawn_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
     """Success rates that these tasks may have: draws from their posterior, (draws × tasks).
 
     A draw takes a point of the grid by its weight, and then each task's rate by itself: 0 or 1 with
@@ -156,20 +176,6 @@ def drawn_rates(n: Ints, c: Ints, draws: int, generator: Generator) -> Floats:
     return rates
 
 
-@lru_cache(maxsize=64)
-def _posterior(n: tuple[int, ...], c: tuple[int, ...], times: tuple[float, ...]) -> RatePosterior:
-    tasks = Histogram(np.array(n), np.array(c), np.array(times))
-    axes = [_MEANS, _SIZES, _LUMPS, _LUMPS]
-    for grid in range(_GRIDS):
-        a, b, weights = _weights(tasks, axes)
-        if grid < _GRIDS - 1:
-            axes = _closer(axes, weights)
-    weights = weights.reshape(len(a), len(axes[2]), len(axes[3]))
-    cell, never, always = np.nonzero(weights > _KEPT * weights.max())
-    weight = weights[cell, never, always]
-    return RatePosterior(tasks, a, b, cell, axes[2][never], axes[3][always], weight / weight.sum())
-
-
 def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
     """a and b of the grid's Betas, and the posterior weights: (means × sizes × ν × ω)."""
     from scipy.special import expit
@@ -184,15 +190,15 @@ def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, 
     inside = ~(zero | full)
     with np.errstate(divide="ignore"):
         many = tasks.times[inside].sum()
-        found = (logs[:, inside] @ tasks.times[inside])[:, None, None]
+        total = (logs[:, inside] @ tasks.times[inside])[:, None, None]
         if many:
-            found = found + many * np.log(smooth)
+            total = total + many * np.log(smooth)
         for at in np.flatnonzero(~inside):
             lump = never[:, None] if zero[at] else always
             chance = smooth * np.exp(logs[:, at])[:, None, None] + lump
-            found = found + tasks.times[at] * np.log(chance)
-    found = found.reshape(len(means), len(sizes), len(never), len(always)) + _prior(axes)
-    weights = np.exp(found - found.max())
+            total = total + tasks.times[at] * np.log(chance)
+    total = total.reshape(len(means), len(sizes), len(never), len(always)) + _prior(axes)
+    weights = np.exp(total - total.max())
     return a, b, weights / weights.sum()
 
 
@@ -225,15 +231,3 @@ def _prior(axes: Sequence[Floats]) -> Floats:
         + shares[1]
         + np.where(lumps[0][:, None] + lumps[1] > 1.0 + 1e-12, -np.inf, 0.0)
     )
-
-
-def _closer(axes: Sequence[Floats], weights: Floats) -> list[Floats]:
-    """Axes over the part that has weight, one step more on either side."""
-    closer = []
-    for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
-        others = tuple(other for other in range(4) if other != axis)
-        weight = weights.sum(axis=others)
-        there = np.flatnonzero(weight > _COUNTS * weight.max())
-        first, end = max(there[0] - 1, 0), min(there[-1] + 1, len(values) - 1)
-        closer.append(np.linspace(values[first], values[end], points))
-    return closer

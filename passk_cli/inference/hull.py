@@ -12,25 +12,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.hierarchy import Histogram, histogram, rate_posterior
 from passk_cli.inference.mixing import ErrorLaw, error_law, mixture
 from passk_cli.inference.roots import crossing
 from passk_cli.limits import MOST_STEPS
 from passk_cli.metrics.pass_k import hat_pairs
-from passk_cli.metrics.polynomials import merged, passing_all
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.metrics.polynomials import Polynomial
-    from passk_cli.metrics.registry import Metric
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+from passk_cli.metrics.polynomials import Polynomial, merged, passing_all
+from passk_cli.metrics.registry import Metric
 
 # A coefficient of variation from which on a scarce mean is nearer to lognormal than to Beta.
 _SCARCE = 0.5
@@ -68,15 +60,6 @@ class Hull:
             ends += [self.estimate - self.law.quantile(p), self._quantile(p)]
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
         return (1.0 - high, 1.0 - low) if self.rest else (low, high)
-
-    def holds(self, value: float, tail: float) -> bool:
-        """Whether the limits hold a value (of 1 − metric with `rest`), without the root search."""
-        side = 1.0 - tail if value < self.estimate else tail
-        ends = [self.estimate - self.law.quantile(side), *self._reaches(tail)]
-        if min(ends) <= value <= max(ends):
-            return True
-        below = float(self.weight @ matched_cdf(value, self.mean, self.variance))
-        return below >= tail if value < self.estimate else below <= 1.0 - tail
 
     def _reaches(self, tail: float) -> list[float]:
         """The estimate; and what it were if all tasks that never passed, or all that always did,

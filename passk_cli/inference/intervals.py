@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.errors import ParameterError
-from passk_cli.inference.exact import (
-    NORMAL,
-    BootstrapLaw,
-    dirichlet_cdf,
-    dirichlet_quantiles,
-    distinct_of_rows,
-)
+from passk_cli.inference.difference import DifferenceLaw, difference_law
+from passk_cli.inference.discordance import tango, tango_equivalence
+from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantiles, distinct_of_rows
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import crossing
-from passk_cli.inference.rounding import ROUNDING, constant
+from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import bootstrap_means, cluster_totals
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.inference.difference import DifferenceLaw
-
-    Floats = NDArray[np.float64]
 
 # The narrowest method that holds everywhere on the grids of benchmarks/coverage.md; differences
 # have a law that their test shares (benchmarks/difference.md).
@@ -61,17 +51,17 @@ class Sample:
     resamples, seed : for the methods that need draws.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     low: float = 0.0
     high: float = 1.0
-    attempts: NDArray[np.int64] | None = None
-    within: NDArray[np.float64] | None = None
-    clusters: NDArray[np.int64] | None = None
-    draws: NDArray[np.float64] | None = None
+    attempts: Ints | None = None
+    within: Floats | None = None
+    clusters: Ints | None = None
+    draws: Floats | None = None
     mixed: int = 0
     passes: tuple[Passes, ...] = ()
     floor: float = 0.0
-    between: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    between: tuple[Floats, Floats] | None = None
     resamples: int = 10_000
     seed: int = 0
 
@@ -81,19 +71,25 @@ class Sample:
         return float(self.values.mean())
 
     @cached_property
-    def totals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sum of the values and number of tasks of each cluster (of each task without clusters)."""
+    def totals(self) -> tuple[Floats, Floats]:
+        """Sum of the values and number of tasks of each unit: a cluster, or a task without them."""
+        if self.clusters is None:
+            return self.values, np.ones(len(self.values))
         totals, sizes = cluster_totals(self.values[:, None], self.clusters)
         return totals[:, 0], sizes
 
     @cached_property
-    def atoms(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Distinct (total, size) of the clusters, and how many there are of each."""
+    def se(self) -> float | None:
+        """Standard error over new tasks (clustered where there are clusters); None for one unit.
+
+        √(G/(G−1) Σ_g (S_g − m_g x̄)²) / T; without clusters s/√T.  Source: Miller 2024, eq. 4.
+        """
         totals, sizes = self.totals
-        if np.all(sizes == sizes[0]):
-            distinct, counts = np.unique(totals, return_counts=True)
-            return distinct, np.full(len(distinct), sizes[0]), counts.astype(np.float64)
-        return totals, sizes, np.ones(len(totals))
+        units = len(sizes)
+        if units < 2:
+            return None
+        spread = float(((totals - sizes * self.mean) ** 2).sum())
+        return math.sqrt(units / (units - 1) * spread) / len(self.values)
 
     @property
     def guard_size(self) -> float:
@@ -108,24 +104,28 @@ class Sample:
         return float(sizes @ sizes / sizes.sum())
 
     @property
-    def units(self) -> int:
-        """Clusters, or tasks without clusters: what is drawn."""
-        return len(self.totals[1])
+    def one_value(self) -> bool:
+        """Whether all values are one but for rounding, so that they show no spread."""
+        return bool(np.ptp(self.values) <= ROUNDING * np.abs(self.values).max())
 
-    @cached_property
-    def se(self) -> float | None:
-        """Standard error over new tasks (clustered where there are clusters); None for one unit.
+    @property
+    def share_within(self) -> float | None:
+        """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
 
-        √(G/(G−1) Σ_g (S_g − m_g x̄)²) / T; without clusters s/√T.  Source: Miller 2024, eq. 4.
+        Mean of `within` / variance of the values over tasks; the rest is the choice of tasks.  None
+        where it cannot be told: n ≤ k on some task, one task, or all values equal.
+
+        >>> Sample(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
+        0.5
         """
-        totals, sizes = self.totals
-        if self.units < 2:
+        if self.within is None or np.isnan(self.within).any() or len(self.values) < 2:
             return None
-        spread = float(((totals - sizes * self.mean) ** 2).sum())
-        return math.sqrt(self.units / (self.units - 1) * spread) / len(self.values)
+        if self.one_value:
+            return None
+        return min(float(self.within.mean()) / float(self.values.var(ddof=1)), 1.0)
 
     @cached_property
-    def law(self) -> BootstrapLaw | NDArray[np.float64]:
+    def law(self) -> BootstrapLaw | Floats:
         """The bootstrap law of the mean: exact for tasks, sorted draws for clusters."""
         if self.clusters is None:
             return BootstrapLaw(self.values)
@@ -171,15 +171,12 @@ def interval(
 ) -> Interval:
     """The interval of a mean over tasks.
 
-    method : a name in METHODS; the population's default when None.
-    level : coverage wanted, in (0, 1).
-    population : "new-tasks" (the tasks are a sample of those it is about) or "these-tasks" (the
-        tasks are what it is about; only the attempts could have gone otherwise).
-    Edge cases: a method that cannot answer returns None limits and the reason, as for "these tasks"
-    where it sees no spread though attempts at one task differ; where scores have no known bounds,
-    methods that lean on bounds give way to BCa and say so; `hull` gives way to the jackknife, which
-    the result names, for values of more than counts.
-    Errors: ParameterError for a method that does not exist or answers the other question.
+    method : a name in METHODS; the population's default when None.  level : in (0, 1).
+    population : NEW_TASKS or THESE_TASKS.
+    Edge cases: a method that cannot answer returns None limits and the reason; where scores have no
+    known bounds, methods that lean on bounds give way to BCa and say so; `hull` gives way to the
+    jackknife, which the result names, for values of more than counts.
+    Errors: ParameterError for a method that does not exist or is not for the population.
 
     >>> limits = interval(Sample(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
     >>> round(limits.low, 3), round(limits.high, 3)
@@ -203,25 +200,30 @@ def intervals(
     [-0.783, -0.279]
     """
     name = check(method, level, population)
+    asked, tail = METHODS[name], (1.0 - level) / 2.0
     places: dict[str, list[int]] = {}
     for at, sample in enumerate(samples):
-        places.setdefault(METHODS[name].suited(name, sample), []).append(at)
+        bounds = math.isfinite(sample.low) and math.isfinite(sample.high)
+        suits = (bounds or not asked.bounded) and (sample.passes or not asked.counted)
+        places.setdefault(name if suits else asked.instead, []).append(at)
     answers: dict[int, Interval] = {}
-    for used, together in places.items():
-        limits = METHODS[used].limits([samples[at] for at in together], (1.0 - level) / 2.0)
-        for at, each in zip(together, limits, strict=True):
-            if not isinstance(each, _Undefined):
-                each = _seen(samples[at], population, used, each)
-            if isinstance(each, _Undefined):
-                answers[at] = Interval(None, None, level, used, population, str(each))
+    for used, part in places.items():
+        limits = METHODS[used].limits
+        together = limits([samples[at] for at in part], tail) if METHODS[used].together else None
+        for place, at in enumerate(part):
+            sample = samples[at]
+            try:
+                ends: Limits | _Undefined = together[place] if together else limits(sample, tail)
+                if isinstance(ends, _Undefined):
+                    raise ends
+                remark = _remark(sample, population, used, ends)
+            except _Undefined as undefined:
+                answers[at] = Interval(None, None, level, used, population, str(undefined))
                 continue
-            instead = METHODS[name].bounded and used != name
-            reasons = (
-                f"{used}, since {name} needs {BOUNDS_REMEDY}" if instead else "",
-                _degenerate(samples[at], population, used),
-            )
-            reason = "; ".join(filter(None, reasons))
-            answers[at] = Interval(*each, level, used, population, reason)
+            if asked.bounded and used != name:
+                instead = f"{used}, since {name} needs {BOUNDS_REMEDY}"
+                remark = f"{instead}; {remark}" if remark else instead
+            answers[at] = Interval(*ends, level, used, population, remark)
     return [answers[at] for at in range(len(samples))]
 
 
@@ -234,8 +236,7 @@ def equivalences(
     no smaller than 1e-8 where a method has no law of its own; 1 where no interval does, NaN where
     there is none.
 
-    margin : > 0.
-    Source: Schuirmann 1987, "A comparison of the two one-sided tests procedure".
+    margin : > 0.  Source: Schuirmann 1987.
 
     >>> samples = [Sample(np.array([0.1, -0.1, 0.0, 0.05, -0.1, 0.1]), low=-1.0)]
     >>> [round(p, 4) for p in equivalences(samples, 0.2, GUARDED_T)]
@@ -248,14 +249,11 @@ def equivalences(
         return answers.tolist()
     if method != TANGO:
         return [_equivalence(sample, margin, method, population) for sample in samples]
-    from passk_cli.inference.discordance import tango_equivalence
-
     limits = intervals(samples, method, population=population)
     return [
-        math.nan if each.low is None
-        else tango_equivalence(len(d), int((d > 0).sum()), int((d < 0).sum()), margin)
-        for each, d in zip(limits, (sample.values for sample in samples), strict=True)
-    ]  # fmt: skip
+        math.nan if each.low is None else tango_equivalence(*_discordant(sample), margin)
+        for each, sample in zip(limits, samples, strict=True)
+    ]
 
 
 def _equivalence(sample: Sample, margin: float, method: str, population: str) -> float:
@@ -298,19 +296,26 @@ class _Undefined(Exception):
     """A method's formula has no value for this sample."""
 
 
-def _seen(sample: Sample, population: str, method: str, limits: Limits) -> Limits | _Undefined:
-    """The limits, or why they do not show how attempts at these tasks vary."""
-    if population != THESE_TASKS:
-        return limits
-    if METHODS[method].resampled and sample.draws is None:
-        return _Undefined(f"{method} for these tasks needs draws of new attempts; use hull")
-    if limits[1] - limits[0] > ROUNDING or not sample.mixed:
-        return limits
-    tasks = f"{sample.mixed} task{'s' * (sample.mixed > 1)}"
-    return _Undefined(
-        f"the attempts differ at {tasks}, but too few to change the metric:"
-        " no spread is seen, which is not certainty; more attempts per task give an interval"
-    )
+def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str:
+    """Remark on limits of data without spread; `_Undefined` where attempts at tasks do differ."""
+    if population == THESE_TASKS:
+        if METHODS[method].resampled and sample.draws is None:
+            raise _Undefined(f"{method} for these tasks needs draws of new attempts; use hull")
+        if limits[1] - limits[0] <= ROUNDING and sample.mixed:
+            tasks = f"{sample.mixed} task{'s' * (sample.mixed > 1)}"
+            raise _Undefined(
+                f"the attempts differ at {tasks}, but too few to change the metric:"
+                " no spread is seen, which is not certainty; more attempts per task give an"
+                " interval"
+            )
+        if sample.within is None or sample.within.any() or sample.mixed or method == "hull":
+            return ""
+        return "every task passes always or never: a width of 0 is not certainty"
+    if not sample.one_value:
+        return ""
+    words = f"every task has the value {sample.values[0]:g}"
+    at_bound = _at(sample, sample.low) or _at(sample, sample.high)
+    return f"{words}: the interval is one-sided" if at_bound else words
 
 
 # A guard atom weighs half an observation where values vary smoothly, and up to this where they are
@@ -321,8 +326,8 @@ _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
 
-def guard_weight(sample: Sample, bound: float) -> float:
-    """Dirichlet weight of the guard atom at a bound: ½, or up to 0.93 where values are lumps.
+def guard_weights(away: Floats, sizes: Floats, counts: Floats) -> Floats:
+    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 where values are lumps.
 
     ½ + 0.43 exp(−8 ρ).  ρ says how far the values are from being two lumps, one at the bound and
     one at v: the sum of squared distances to the nearer lump, in units of the distance between
@@ -331,27 +336,15 @@ def guard_weight(sample: Sample, bound: float) -> float:
     sample does not know; a spread of ρ = ¼ hides the steps.  (With clusters y is the sum over a
     cluster of m tasks, v is m times the same, and the unit is a cluster of average size.)
 
-    bound : sample.low or sample.high, finite.  Returns a float in [0.5, 0.93].
+    away : (… × units) y, from `distances`.  Only its ratios matter, however small it is.
+    sizes, counts : (… × units) tasks in a unit > 0, and how many units are like it, ≥ 0.
+    Returns (…) floats in [0.5, 0.93].
     Source: benchmarks/coverage.md.
 
-    >>> guard_weight(Sample(np.array([0.0, 1.0, 1.0])), bound=0.0)
+    >>> guard_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
     0.93
-    >>> round(guard_weight(Sample(np.array([0.0, 0.25, 0.5, 1.0])), bound=0.0), 2)
+    >>> guard_weights(np.array([0.0, 0.25, 0.5, 1.0]), np.ones(4), np.ones(4)).round(2).tolist()
     0.53
-    """
-    return GUARD.weight(sample, bound)
-
-
-def lump_weights(away: Floats, sizes: Floats, counts: Floats) -> Floats:
-    """The weights of `guard_weight` of many samples from what they depend on.
-
-    away : (… × units) distance of each unit's total from the bound times its size, ≥ 0; as
-        `distances` has it.  Only its ratios matter, however small it is.
-    sizes, counts : (… × units) tasks in a unit > 0, and how many units are like it, ≥ 0.
-    Returns (…) floats.
-
-    >>> lump_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
-    0.93
     """
     # The square of a distance of 1e-200 is 0: the largest distance is the unit.
     largest = np.where(counts > 0.0, away, 0.0).max(axis=-1)
@@ -368,8 +361,8 @@ def lump_weights(away: Floats, sizes: Floats, counts: Floats) -> Floats:
 def distances(totals: Floats, sizes: Floats, near: Floats | float, far: Floats | float) -> Floats:
     """Distance of each total from the bound `near` times its size; 0 where it is rounding.
 
-    Rounding differs from processor to processor, and the weight of a guard atom depends on ratios
-    of distances: those of values that lie on the bound would be noise.
+    The weight of a guard atom depends on ratios of distances: those of values that lie on the bound
+    would be noise.
 
     totals, sizes : (… × units).  near, far : the two bounds, finite.
 
@@ -380,97 +373,54 @@ def distances(totals: Floats, sizes: Floats, near: Floats | float, far: Floats |
     return np.where(away > ROUNDING * sizes * np.abs(far - near), away, 0.0)
 
 
-@dataclass(frozen=True)
-class Guards:
-    """The Dirichlet laws behind two limits: an atom per task (or cluster), and guard atoms.
+def _guarded(
+    samples: Sequence[Sample],
+    tail: float,
+    weights: Callable[[Floats, Floats, Floats], Floats] = guard_weights,
+    far_weight: float = 0.0,
+) -> list[Limits]:
+    """Quantiles of Dirichlet laws with an atom per task (or cluster) and guard atoms.
 
-    near : the atoms' `away`, sizes and counts, as `lump_weights` takes them → weights of the atom
-        at the bound that a limit looks towards.
-    far : of the one at the other bound; 0 for none.
+    A limit is the quantile of the law with an atom at the bound it looks towards, of the weights
+    that `weights` gives, and one of `far_weight` at the other bound.
     """
-
-    near: Callable[[Floats, Floats, Floats], Floats]
-    far: float = 0.0
-
-    def weight(self, sample: Sample, bound: float) -> float:
-        """Of the atom at a bound, for the limit that looks towards it."""
-        totals, sizes = sample.totals
-        far = sample.high if bound == sample.low else sample.low
-        away = distances(totals, sizes, bound, far)
-        return float(self.near(away, sizes, np.ones_like(sizes)))
-
-    def limits(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
-        """Of each sample the quantile `tail` of the law guarded below, and 1 − `tail` of the one
-        guarded above; laws are inverted together."""
-        shapes: dict[tuple[bool, int], list[int]] = {}
-        for at, sample in enumerate(samples):
-            shapes.setdefault((sample.clusters is None, sample.units), []).append(at)
-        answers: dict[int, Limits] = {}
-        for (_, units), places in shapes.items():
-            together = max(1, _VALUES_TOGETHER // units)
-            for first in range(0, len(places), together):
-                part = places[first : first + together]
-                limits = self._limits_of_rows([samples[at] for at in part], tail)
-                answers |= zip(part, limits, strict=True)
-        return [answers[at] for at in range(len(samples))]
-
-    def _limits_of_rows(self, samples: Sequence[Sample], tail: float) -> list[Limits]:
-        """Limits of samples of as many tasks, or of as many clusters."""
-        if samples[0].clusters is None:
-            atoms, counts = distinct_of_rows(np.stack([sample.values for sample in samples]))
+    answers: dict[int, Limits] = {}
+    for places in _together(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
+        part = [samples[at] for at in places]
+        if part[0].clusters is None:
+            atoms, counts = distinct_of_rows(np.stack([sample.values for sample in part]))
             sizes = np.ones_like(atoms)
+            size = np.ones((len(part), 1))
         else:
-            atoms, sizes = map(np.stack, zip(*(s.totals for s in samples), strict=True))
+            atoms, sizes = map(np.stack, zip(*(s.totals for s in part), strict=True))
             counts = np.ones_like(atoms)
-        size = np.array([[sample.guard_size] for sample in samples])
-        low, high = (np.array([[getattr(s, end)] for s in samples]) for end in ("low", "high"))
+            size = np.array([[sample.guard_size] for sample in part])
+        low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
         limits = []
         for near, far, p in ((low, high, tail), (high, low, 1.0 - tail)):
-            weights = self.near(distances(atoms, sizes, near, far), sizes, counts)[:, None]
-            guards = [(near, weights), *[(far, np.full_like(far, self.far))] * bool(self.far)]
+            weight = weights(distances(atoms, sizes, near, far), sizes, counts)[:, None]
+            guards = [(near, weight), *[(far, np.full_like(far, far_weight))] * bool(far_weight)]
             a = np.concatenate([*(size * bound for bound, _ in guards), atoms], axis=1)
-            alpha = np.concatenate([*(weight for _, weight in guards), counts], axis=1)
+            alpha = np.concatenate([*(each for _, each in guards), counts], axis=1)
             b = np.concatenate([*[size] * len(guards), sizes], axis=1)
             limits.append(dirichlet_quantiles(a, alpha, p, b).tolist())
-        # A limit whose values all lie on its bound is the bound.
-        return [
-            (s.low if _at(s, s.low) else lower, s.high if _at(s, s.high) else upper)
-            for s, lower, upper in zip(samples, *limits, strict=True)
-        ]
-
-    def p(self, sample: Sample, mean: float) -> float:
-        """Twice the smaller tail beyond a mean: ≤ α where the interval at 1 − α leaves it out."""
-        return min(1.0, 2 * min(self.tails(sample, mean)))
-
-    def tails(self, sample: Sample, mean: float) -> tuple[float, float]:
-        """(P(≤ mean) by the law guarded below, P(≥ mean) by the law guarded above).
-
-        The lower limit lies above the mean where the first is less than its tail, the upper limit
-        below it where the second is.
-        """
-        totals, weights, sizes = self._atoms(sample, sample.low, sample.high)
-        below = dirichlet_cdf(totals, weights, mean, sizes)
-        # The other tail by its mirror image, which keeps all digits of a small one.
-        totals, weights, sizes = self._atoms(sample, sample.high, sample.low)
-        above = dirichlet_cdf(-totals, weights, -mean, sizes)
-        return below, above
-
-    def _atoms(
-        self, sample: Sample, near: float, far: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """(totals, weights, sizes) of the law of the limit that looks towards the near bound."""
-        totals, sizes, counts = sample.atoms
-        size = sample.guard_size
-        guards = {near: self.weight(sample, near)} | ({far: self.far} if self.far else {})
-        return (
-            np.append(totals, [size * bound for bound in guards]),
-            np.append(counts, list(guards.values())),
-            np.append(sizes, [size] * len(guards)),
-        )
+        for at, sample, lower, upper in zip(places, part, *limits, strict=True):
+            # A limit whose values all lie on its bound is the bound.
+            answers[at] = (
+                sample.low if _at(sample, sample.low) else lower,
+                sample.high if _at(sample, sample.high) else upper,
+            )
+    return [answers[at] for at in range(len(samples))]
 
 
-GUARD, GAFFKE = Guards(lump_weights), Guards(lambda away, sizes, counts: np.ones(away.shape[:-1]))
-JEFFREYS = Guards(lump_weights, far=0.5)
+def _together(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> Iterator[list[int]]:
+    """Places of samples with one key, as many at once as memory is meant to hold."""
+    places: dict[Hashable, list[int]] = {}
+    for at, sample in enumerate(samples):
+        places.setdefault(key(sample), []).append(at)
+    for alike in places.values():
+        tasks = len(samples[alike[0]].values)
+        yield from (alike[here] for here in blocks(len(alike), tasks, _VALUES_TOGETHER))
 
 
 def _at(sample: Sample, bound: float) -> bool:
@@ -503,7 +453,8 @@ def _basic(sample: Sample, tail: float) -> Limits:
 
 def _bca(sample: Sample, tail: float) -> Limits:
     """Bias-corrected and accelerated.  Source: Efron & Tibshirani 1993, chapter 14."""
-    _standard_error(sample)  # Refuses a single task.
+    if sample.se is None:
+        raise _too_few(sample)
     law, mean = sample.law, sample.mean
     if isinstance(law, BootstrapLaw):
         below = (law.cdf(mean, strict=True) + law.cdf(mean)) / 2
@@ -541,7 +492,9 @@ def _t(sample: Sample, tail: float) -> Limits:
     """Student's t with the (clustered) standard error; not held inside the bounds."""
     from scipy.special import stdtrit
 
-    reach = float(stdtrit(sample.units - 1, 1 - tail)) * _standard_error(sample)
+    if sample.se is None:
+        raise _too_few(sample)
+    reach = float(stdtrit(len(sample.totals[1]) - 1, 1 - tail)) * sample.se
     return sample.mean - reach, sample.mean + reach
 
 
@@ -556,16 +509,13 @@ def _jackknife(sample: Sample, tail: float) -> Limits:
 
 
 def _hull(sample: Sample, tail: float) -> Limits:
-    """Limits of a hierarchical posterior and of a pivot, whichever lie further out; see `Hull`.
-
-    Of a difference by the variances that the limits of both imply, (limit − estimate)².
-    Source: Zou & Donner 2008 for differences.
-    """
-    limits = [one.limits(tail) for one in sample.passes]
+    """Limits of `Hull`; of a difference by the variances that the limits of both imply, (limit −
+    estimate)².  Source: Zou & Donner 2008 for differences."""
+    limits = [passes.limits(tail) for passes in sample.passes]
     if len(limits) == 1:
         return limits[0]
     (low, high), (other_low, other_high) = limits
-    first, second = (one.mean for one in sample.passes)
+    first, second = (passes.mean for passes in sample.passes)
     difference = first - second
     below = math.hypot(first - low, other_high - second)
     above = math.hypot(high - first, second - other_low)
@@ -601,30 +551,35 @@ def _tango(sample: Sample, tail: float) -> Limits:
         raise _Undefined("needs differences of two models in passing, and no clusters")
     if not np.isin(d, (-1.0, 0.0, 1.0)).all():
         raise _Undefined("needs differences of −1, 0 and 1: n = 1 or k = n")
-    from passk_cli.inference.discordance import tango
+    return tango(*_discordant(sample), 1 - 2 * tail)
 
-    return tango(len(d), int((d > 0).sum()), int((d < 0).sum()), 1 - 2 * tail)
+
+def _discordant(sample: Sample) -> tuple[int, int, int]:
+    """Number of tasks, and of those that only the first model passes, and only the second."""
+    d = sample.values
+    return len(d), int((d > 0).sum()), int((d < 0).sum())
 
 
 def difference_laws(samples: Sequence[Sample]) -> Iterator[tuple[list[int], DifferenceLaw]]:
     """Laws of the mean differences: those over the same tasks in one, with their places."""
-    from passk_cli.inference.difference import difference_law
 
-    alike: dict[tuple[int, bytes, float, bool], list[int]] = {}
-    for at, sample in enumerate(samples):
+    def tasks(sample: Sample) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
-        key = len(sample.values), codes, sample.high, sample.between is not None
-        alike.setdefault(key, []).append(at)
-    for (tasks, _, reach, _), places in alike.items():
-        size = max(1, _VALUES_TOGETHER // tasks)
-        for first in range(0, len(places), size):
-            part = [samples[at] for at in places[first : first + size]]
-            values = np.stack([sample.values for sample in part])
-            floors = [sample.floor for sample in part]
-            ranges = [sample.between for sample in part if sample.between]
-            between = np.stack(ranges, axis=1) if ranges else None
-            law = difference_law(values, reach, floors, part[0].clusters, between)
-            yield places[first : first + size], law
+        return len(sample.values), codes, sample.high, sample.between is not None
+
+    for places in _together(samples, tasks):
+        part = [samples[at] for at in places]
+        ranges = [sample.between for sample in part if sample.between]
+        yield (
+            places,
+            difference_law(
+                np.stack([sample.values for sample in part]),
+                part[0].high,
+                [sample.floor for sample in part],
+                part[0].clusters,
+                np.stack(ranges, axis=1) if ranges else None,
+            ),
+        )
 
 
 def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
@@ -633,7 +588,7 @@ def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefin
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
             answers[at] = _Undefined("needs differences of two models")
-        elif math.isinf(sample.high) and sample.units < 2:
+        elif math.isinf(sample.high) and len(sample.totals[1]) < 2:
             answers[at] = _too_few(sample)
     there = [at for at in range(len(samples)) if at not in answers]
     for places, law in difference_laws([samples[at] for at in there]):
@@ -646,55 +601,18 @@ def _too_few(sample: Sample) -> _Undefined:
     return _Undefined(f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}")
 
 
-def _standard_error(sample: Sample) -> float:
-    if sample.se is None:
-        raise _too_few(sample)
-    return sample.se
-
-
 def _require_one_attempt(sample: Sample) -> None:
     single = sample.attempts is not None and bool(np.all(sample.attempts == 1))
     if not single or sample.clusters is not None:
         raise _Undefined("needs k = 1, one attempt per task and no clusters")
 
 
-def _degenerate(sample: Sample, population: str, method: str) -> str:
-    """Remark on limits of data without spread."""
-    if method == "hull":
-        return ""
-    if population == THESE_TASKS:
-        if sample.within is not None and not sample.within.any() and not sample.mixed:
-            return "every task passes always or never: a width of 0 is not certainty"
-        return ""
-    if not constant(sample.values):
-        return ""
-    words = f"every task has the value {sample.values[0]:g}"
-    at_bound = _at(sample, sample.low) or _at(sample, sample.high)
-    return f"{words}: the interval is one-sided" if at_bound else words
-
-
-def _each(
-    limits: Callable[[Sample, float], Limits],
-) -> Callable[[Sequence[Sample], float], list[Limits | _Undefined]]:
-    """Limits of one sample as those of several; a refusal stands in their place."""
-
-    def of_each(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
-        answers: list[Limits | _Undefined] = []
-        for sample in samples:
-            try:
-                answers.append(limits(sample, tail))
-            except _Undefined as undefined:
-                answers.append(undefined)
-        return answers
-
-    return of_each
-
-
 @dataclass(frozen=True)
 class Method:
     """One interval method: its limits and the question it answers.
 
-    limits : samples, tail → limits of each, or _Undefined with the reason.
+    limits : sample, tail → its limits; raises _Undefined with the reason.
+    together : whether `limits` takes many samples at once, and returns what it would raise.
     resampled : whether it needs draws for clusters or for "these tasks".
     steady : whether its limits rise with the values, or nearly so.  Those of the others can turn
         back, as a spread does: benchmarks/missing.md.
@@ -703,8 +621,9 @@ class Method:
     differences : whether it is for differences of two models; binary : of −1, 0 and 1 alone.
     """
 
-    limits: Callable[[Sequence[Sample], float], Sequence[Limits | _Undefined]]
+    limits: Callable[..., Any]
     populations: tuple[str, ...] = (NEW_TASKS,)
+    together: bool = False
     resampled: bool = False
     steady: bool = True
     bounded: bool = False
@@ -713,29 +632,28 @@ class Method:
     differences: bool = False
     binary: bool = False
 
-    def suited(self, name: str, sample: Sample) -> str:
-        """The method's name, or that of the one in its place for this sample."""
-        unbounded = not (math.isfinite(sample.low) and math.isfinite(sample.high))
-        lacking = (self.bounded and unbounded) or (self.counted and not sample.passes)
-        return self.instead if lacking else name
-
 
 # Name → method.  A new one is one function and one line here.
 METHODS: dict[str, Method] = {
-    "guard": Method(GUARD.limits, bounded=True, instead="bca"),
-    "gaffke": Method(GAFFKE.limits, bounded=True, instead="bca"),
-    "jeffreys": Method(JEFFREYS.limits, bounded=True, instead="bca"),
-    GUARDED_T: Method(_guarded_t, differences=True),
-    "percentile": Method(_each(_percentile), (NEW_TASKS, THESE_TASKS), resampled=True),
-    "basic": Method(_each(_basic), resampled=True, steady=False),
-    "bca": Method(_each(_bca), resampled=True, steady=False),
-    "t": Method(_each(_t), steady=False),
-    "wilson": Method(_each(_wilson)),
-    "clopper-pearson": Method(_each(_clopper_pearson)),
-    TANGO: Method(_each(_tango), differences=True, binary=True),
-    "hull": Method(_each(_hull), (THESE_TASKS,), counted=True, instead="jackknife"),
-    "jackknife": Method(_each(_jackknife), (THESE_TASKS,), steady=False),
-}
+    "guard": Method(_guarded, together=True, bounded=True, instead="bca"),
+    "gaffke": Method(
+        partial(_guarded, weights=lambda away, sizes, counts: np.ones(away.shape[:-1])),
+        together=True, bounded=True, instead="bca",
+    ),
+    "jeffreys": Method(
+        partial(_guarded, far_weight=0.5), together=True, bounded=True, instead="bca"
+    ),
+    GUARDED_T: Method(_guarded_t, together=True, differences=True),
+    "percentile": Method(_percentile, (NEW_TASKS, THESE_TASKS), resampled=True),
+    "basic": Method(_basic, resampled=True, steady=False),
+    "bca": Method(_bca, resampled=True, steady=False),
+    "t": Method(_t, steady=False),
+    "wilson": Method(_wilson),
+    "clopper-pearson": Method(_clopper_pearson),
+    TANGO: Method(_tango, differences=True, binary=True),
+    "hull": Method(_hull, (THESE_TASKS,), counted=True, instead="jackknife"),
+    "jackknife": Method(_jackknife, (THESE_TASKS,), steady=False),
+}  # fmt: skip
 # The methods that can be chosen.
 NAMES = (*METHODS, "none")
 # Methods that put atoms on the bounds, and so have to know them.

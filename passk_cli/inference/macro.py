@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from passk_cli.arrays import ArrayLike, Floats
 
 
 class MacroAverage(NamedTuple):
@@ -38,11 +37,11 @@ def macro_average(
 
         low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and high alike
 
-    so that limits keep the shape of the groups' own.  They stay inside Σ wᵢ lᵢ and Σ wᵢ uᵢ.
-    Near 0 and 1 the bound makes a group's distance shorter than z seᵢ, the normal one; the squares
-    of such short distances add up to too little, for a sum of groups is less skewed than each.
-    Groups that share tasks are not independent.  Their standard errors and distances are then
-    added without squares, which is what full correlation gives and no correlation exceeds.
+    so that limits keep the shape of the groups' own, inside Σ wᵢ lᵢ and Σ wᵢ uᵢ.  Near 0 and 1 a
+    group's distance is shorter than z seᵢ, the normal one; squares of such distances would add up
+    to too little, for a sum of groups is less skewed than each.
+    Groups that share tasks are not independent: their standard errors and distances are added
+    without squares, which is what full correlation gives and no correlation exceeds.
 
     means, ses, lows, highs : one per group, lows ≤ means ≤ highs.  weights : ≥ 0, equal when None.
     level : that of the limits, 0 < level < 1; z is its normal quantile.
@@ -59,13 +58,13 @@ def macro_average(
     w = w / w.sum()
     z = NormalDist().inv_cdf((1 + level) / 2)
 
-    def total(distances: NDArray[np.float64]) -> float:
+    def total(distances: Floats) -> float:
         return math.fsum((w * distances).tolist())
 
-    def spread(distances: NDArray[np.float64]) -> float:
+    def spread(distances: Floats) -> float:
         return math.hypot(*(w * distances)) if independent else total(distances)
 
-    def reach(distances: NDArray[np.float64]) -> float:
+    def reach(distances: Floats) -> float:
         return min(spread(np.maximum(distances, z * se)), total(distances))
 
     mean = total(m)

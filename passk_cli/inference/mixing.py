@@ -12,21 +12,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.hierarchy import Histogram
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-
 # (n, c) → values of a statistic of one task; and p → its expectation.
-Statistic = tuple["Callable[[Ints, Ints], Floats]", "Callable[[Floats], Floats]"]
+Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
 # Logits of the grid are this far apart and reach at least so far.
 _STEP, _REACH = 0.3, 9.0
 # Steps of expectation-maximisation, from an even start: enough for the variance, few enough to
@@ -92,18 +86,15 @@ class Mixture:
         least = self._likelihood(best) - _COST
         for row in rows:
             if self._likelihood(row) < least:
-                return self._between(best, row, least)
+                low, high = 0.0, 1.0
+                for _ in range(_HALVINGS):  # The log-likelihood is concave along a line.
+                    middle = (low + high) / 2
+                    enough = self._likelihood(best + middle * (row - best)) >= least
+                    low, high = (middle, high) if enough else (low, middle)
+                best = best + low * (row - best)
+                break
             best = row
         return best
-
-    def _between(self, allowed: Floats, refused: Floats, least: float) -> Floats:
-        """The furthest on the line from one to the other with at least so much log-likelihood."""
-        low, high = 0.0, 1.0
-        for _ in range(_HALVINGS):  # The log-likelihood is concave along a line.
-            middle = (low + high) / 2
-            enough = self._likelihood(allowed + middle * (refused - allowed)) >= least
-            low, high = (middle, high) if enough else (low, middle)
-        return allowed + low * (refused - allowed)
 
     def _likelihood(self, weights: Floats) -> float:
         return float(np.log(self.chances @ weights) @ self.tasks.times)
@@ -115,18 +106,14 @@ class Mixture:
         return expected
 
 
+@lru_cache(maxsize=64)
 def mixture(tasks: Histogram) -> Mixture:
     """The grid of rates and the likelihoods of these tasks on it; the same tasks cost nothing."""
-    return _mixture(*(tuple(each.tolist()) for each in (tasks.n, tasks.c, tasks.times)))
-
-
-@lru_cache(maxsize=64)
-def _mixture(n: tuple[int, ...], c: tuple[int, ...], times: tuple[float, ...]) -> Mixture:
     from scipy.special import expit, xlog1py, xlogy
 
-    tasks = _coarser(Histogram(np.array(n), np.array(c), np.array(times)))
+    reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
+    tasks = _coarser(tasks)
     passes, failures = tasks.c.astype(np.float64), (tasks.n - tasks.c).astype(np.float64)
-    reach = max(_REACH, math.log(max(n)) + 3.0)
     logits = np.linspace(-reach, reach, 2 * round(reach / _STEP) + 1)
     rates = np.concatenate([[0.0], expit(logits), [1.0]])
     logs = xlogy(passes[:, None], rates) + xlog1py(failures[:, None], -rates)

@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+from passk_cli.arrays import Floats, Ints
 
 #: What a probability below it is given as.
 SMALLEST = 1e-12
@@ -91,7 +86,9 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     if abs(score) > _REACH * sd:
         return SMALLEST
     values = min(int((c * (n - c)).sum()) + 1, math.ceil(2 * _REACH * sd) + 2)
-    count = _prime_from(max(values, int(n.max()) + 1, 3))
+    count = max(values, int(n.max()) + 1, 3)
+    while any(count % divisor == 0 for divisor in range(2, math.isqrt(count) + 1)):
+        count += 1
     inside = float(inner)
     for first in range(1, (count + 1) // 2, _FREQUENCIES):
         m = np.arange(first, min(first + _FREQUENCIES, (count + 1) // 2))
@@ -128,13 +125,6 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
     half = turn % count
     sine = np.sin(np.pi / count * np.minimum(half, count - half))
     return np.where(turn < count, sine, -sine)
-
-
-def _prime_from(low: int) -> int:
-    """The smallest prime number that is at least low ≥ 2."""
-    while any(low % d == 0 for d in range(2, math.isqrt(low) + 1)):
-        low += 1
-    return low
 
 
 def change_law(n: int, c: int) -> Floats:

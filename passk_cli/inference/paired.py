@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, blocks
 from passk_cli.inference.discordance import counts
 from passk_cli.inference.streams import stream
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 # Resamples drawn from one stream. Part of the meaning of a seed: changing it changes p-values.
 BLOCK_RESAMPLES = 256
@@ -46,9 +42,9 @@ class SignFlip:
         t that are not zero (half of that for mid-p).
     """
 
-    p: NDArray[np.float64]
-    exact: NDArray[np.bool_]
-    smallest: NDArray[np.float64]
+    p: Floats
+    exact: Bools
+    smallest: Floats
 
 
 def sign_flip(
@@ -64,28 +60,22 @@ def sign_flip(
     p = share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ d|.
     When two models are alike and attempt each task equally often, each task's difference is as
     likely to be d as −d whatever the other tasks do, and p ≤ α happens with probability at most α
-    for every T: no normality and no equal variances.  With other numbers of attempts the two values
-    have different laws and the signs may not be flipped: see `difference_law`.  Zero differences
-    are the same with either sign and carry no information.
+    for every T.  With other numbers of attempts the two values have different laws and the signs
+    may not be flipped: see `difference_law`.
     Where the differences are multiples of one number, as pass@1 of equally many attempts has them,
     all patterns are counted by convolution, whatever T.  Else, above `enumerate_up_to` nonzero
-    differences, p = (b+1)/(m+1), where b of m random sign patterns
-    reach the observed sum: never 0, and as valid as the exact one.  Where Hoeffding's bound on the
-    exact p, 2 exp(−(Σd)² / 2Σd²), is smaller than the smallest p that m patterns can show, it is p:
-    else no number of tests could be adjusted for.
+    differences, p = (b+1)/(m+1), where b of m random sign patterns reach the observed sum: as valid
+    as the exact one.  Where Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is smaller than
+    the smallest p that m patterns can show, it is p: else no number of tests could be adjusted for.
 
-    mid : count patterns that only tie with the observed sum by half (mid-p).  More power where sums
-    tie often (small T, k = n), without the guarantee: see benchmarks/comparison.md for its size.
-    differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison (a pair
-    of models, a metric).
-    resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40
-    nonzero differences counted exactly; time and memory grow as 2^(t/2).
+    differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison.
+    resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40; time and memory grow as
+    2^(t/2).  mid : count patterns that only tie with the observed sum by half (mid-p): more power
+    where sums tie often, without the guarantee (benchmarks/comparison.md).
     Returns `SignFlip`, arrays of shape (columns,), one column for (tasks,).
 
-    The random signs belong to the task's position, the number of tasks and the seed, and all
-    columns share them: adding, dropping or reordering columns changes no other column's p by a
-    bit, nor do threads.  Keep the tasks in one order.  Sums within 1e-9 of Σ|d| of the observed
-    one count as ties, so 0.1 + 0.2 equals 0.3.
+    The random signs belong to the task's position, the number of tasks and the seed: other columns
+    and threads change no p by a bit.  Sums within 1e-9 of Σ|d| of the observed one count as ties.
     Edge cases: all zero, or no tasks: p = 1, exact.  A column with NaN or infinity: p = NaN; where
     a task is missing from a pair, put 0, which leaves the test to the tasks that are there.
     Errors: ValueError for another number of dimensions, or a parameter out of its range.
@@ -102,7 +92,12 @@ def sign_flip(
     if not 0 <= enumerate_up_to <= 40:
         raise ValueError("enumerate_up_to must lie between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
-    whole = whole_numbers(np.where(finite, columns, 0.0))
+    # Each column times a power of two, rounded, with Σ|d| ≤ 2^51.  Every sum of ±d is then exact in
+    # a float: it depends neither on the order of adding (threads, kernels) nor on the machine.
+    whole = np.where(finite, columns, 0.0)
+    _, exponent = np.frexp(np.abs(whole).max(axis=0, initial=0.0))
+    room = 51 - math.ceil(math.log2(len(whole) or 1))
+    whole = np.rint(np.ldexp(whole, room - exponent))
     observed = np.abs(whole.sum(axis=0))
     # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
     slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
@@ -125,7 +120,7 @@ def sign_flip(
 
 
 def _at_least(
-    whole: Floats, threshold: Floats, drawn: NDArray[np.bool_],
+    whole: Floats, threshold: Floats, drawn: Bools,
     lattices: Sequence[float | None], resamples: int, seed: int,
 ) -> Floats:  # fmt: skip
     """Share of sign patterns that reach each column's threshold, estimated where `drawn`."""
@@ -141,7 +136,7 @@ def _at_least(
     return p
 
 
-def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
+def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
 
     For one attempt per task: b tasks that only the first model passes, c that only the second
@@ -151,8 +146,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
     b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of their shape, relative
     error ≤ 1e-12 down to the smallest normal number; 1 where b + c = 0.
     Errors: ValueError when a value is negative or not a whole number.
-    Source: McNemar 1947, "Note on the sampling error of the difference between correlated
-    proportions or percentages", in its exact binomial form.
+    Source: McNemar 1947, in its exact binomial form.
 
     >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
     [1.0, 0.0625, 0.038574]
@@ -164,7 +158,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
     return p[index.ravel()].reshape(b.shape) if p.size else np.empty(b.shape)
 
 
-def paired_t(differences: ArrayLike) -> NDArray[np.float64]:
+def paired_t(differences: ArrayLike) -> Floats:
     """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
 
     Right for many tasks or normal differences; see `difference_law` for others.
@@ -202,36 +196,25 @@ def _columns(differences: ArrayLike) -> Floats:
     return array[:, None] if array.ndim == 1 else array
 
 
-def whole_numbers(columns: Floats) -> Floats:
-    """Each column times a power of two, rounded, with Σ|d| ≤ 2^51.
-
-    Every sum of ±d is then exact in a float, so that it depends neither on the order of adding
-    (threads, BLAS kernels, how many columns are multiplied at once) nor on the machine.
-    """
-    _, exponent = np.frexp(np.abs(columns).max(axis=0, initial=0.0))
-    room = 51 - math.ceil(math.log2(len(columns) or 1))
-    whole: Floats = np.rint(np.ldexp(columns, room - exponent))
-    return whole
-
-
 def _share_of_all(column: Floats, threshold: float) -> float:
-    """Share of all sign patterns with |sum| ≥ threshold.
-
-    The sums of either half of the differences are listed; for each sum of the one, the sorted
-    sums of the other tell how many complete it.  Both tails are mirror images.
-    """
+    """Share of all sign patterns with |sum| ≥ threshold, from the sums of two halves of them."""
     sizes = np.abs(column[column != 0])
     if threshold <= 0:
         return 1.0
-    one, other = _all_sums(sizes[::2]), _all_sums(sizes[1::2])
-    one.sort()
-    other.sort()
-    patterns = one.size * other.size
-    short = int(np.searchsorted(other, threshold - one).sum())
+    first, second = np.zeros((2, 1))
+    for size in sizes:
+        # Of one half after the other, so that they grow alike.
+        first, second = second, np.concatenate([first - size, first + size])
+    first.sort()
+    second.sort()
+    patterns = first.size * second.size
+    # For each sum of the first half: how many of the second do not complete it.  Both tails are
+    # mirror images.
+    short = int(np.searchsorted(second, threshold - first).sum())
     return 2 * (patterns - short) / patterns
 
 
-def _lattices(whole: Floats, asked: NDArray[np.bool_]) -> dict[int, float]:
+def _lattices(whole: Floats, asked: Bools) -> dict[int, float]:
     """Column → the number that its differences are multiples of, where counting is cheap enough."""
     lattices, steps = {}, 0.0
     for column in np.flatnonzero(asked).tolist():
@@ -249,17 +232,15 @@ def _lattices(whole: Floats, asked: NDArray[np.bool_]) -> dict[int, float]:
 
 
 def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
-    """Share of all sign patterns with |sum| ≥ threshold, of multiples of a unit.
-
-    A difference of j units moves the law of the sum by j up or down, each with weight ½: one
-    addition of positive numbers a place, so that small shares keep their digits.
-    """
+    """Share of all sign patterns with |sum| ≥ threshold, of multiples of a unit."""
     steps = np.rint(np.abs(column[column != 0]) / unit).astype(np.int64)
     if threshold <= 0:
         return 1.0
     reach = int(steps.sum())
     law = np.zeros(2 * reach + 1)
     law[reach], so_far = 1.0, 0
+    # A difference of j units moves the law of the sum by j up or down, each with weight ½: one
+    # addition of positive numbers a place, so that small shares keep their digits.
     for step in np.sort(steps).tolist():
         here = law[reach - so_far : reach + so_far + 1].copy() / 2
         law[reach - so_far : reach + so_far + 1] = 0.0
@@ -270,43 +251,29 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
     return min(1.0, 2 * float(law[first:].sum()))
 
 
-def _all_sums(sizes: Floats) -> Floats:
-    sums = np.zeros(1)
-    for size in sizes:
-        sums = np.concatenate([sums - size, sums + size])
-    return sums
-
-
-def _count_reached(
-    whole: Floats, threshold: Floats, resamples: int, seed: int
-) -> NDArray[np.int64]:
+def _count_reached(whole: Floats, threshold: Floats, resamples: int, seed: int) -> Ints:
     """Of the random sign patterns, how many reach the threshold in each column."""
     tasks, columns = whole.shape
     # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, which saves turning bits into signs.
     doubled, total = 2 * whole, whole.sum(axis=0)
     rows = max(1, min(BLOCK_RESAMPLES, SIGN_ELEMENTS // tasks))
 
-    def count(block: int) -> NDArray[np.int64]:
+    def count(block: int) -> Ints:
         patterns = min(BLOCK_RESAMPLES, resamples - block * BLOCK_RESAMPLES)
         packed = random_bits(tasks, seed, block)[:patterns]
         reached = np.zeros(columns, dtype=np.int64)
         for row in range(0, patterns, rows):
             signs = np.unpackbits(packed[row : row + rows], axis=1, count=tasks).astype(np.float64)
-            for first in range(0, columns, _COLUMNS):
-                here = slice(first, first + _COLUMNS)
+            for here in blocks(columns, 1, _COLUMNS):
                 sums = signs @ doubled[:, here]
                 sums -= total[here]
                 np.abs(sums, out=sums)
                 reached[here] += np.count_nonzero(sums >= threshold[here], axis=0)
         return reached
 
-    blocks = range(-(-resamples // BLOCK_RESAMPLES))
-    reached = np.zeros(columns, dtype=np.int64)
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(_THREADS) as pool:
-        for more in pool.map(count, blocks):
-            reached += more
+        parts = list(pool.map(count, range(-(-resamples // BLOCK_RESAMPLES))))
+    reached: Ints = np.stack(parts).sum(axis=0)
     return reached
 
 

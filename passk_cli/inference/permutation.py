@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.inference.dealing import (
-    SAME,
-    Deals,
-    Stratum,
-    deals_of_attempts,
-    deals_of_counts,
-)
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.dealing import SAME, Deals, Stratum, deals_of_attempts, deals_of_counts
 from passk_cli.inference.rounding import common_denominator
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.attempts import Attempts
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+from passk_cli.outcomes.attempts import Attempts
 
 # Places of the lattice on which the law is computed exactly, and those of all strata together.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
@@ -45,8 +32,8 @@ class Permutation:
 
 def permutation_within_tasks(
     metric: Metric,
-    first: tuple[Integers, Integers],
-    second: tuple[Integers, Integers],
+    first: tuple[Ints, Ints],
+    second: tuple[Ints, Ints],
     *,
     resamples: int = 10_000,
     seed: int = 0,
@@ -91,10 +78,10 @@ def permutation_of_attempts(
     that the metric looks at.  Two models that give other answers, each right as often, differ then,
     though the metric may not see it: p is of the difference in the metric.
     Every way to deal a task's attempts is counted where there are few, else a sample to which the
-    observed one belongs (`deals_of_attempts`): false verdicts are at most α either way.
+    observed one belongs (`deals_of_attempts`).
 
     metric : of the attempts' multiset (`kind.exchangeable`).  first, second : the attempts of each
-    model at the same tasks, n ≥ k at each.  The rest as there.
+    model at the same tasks, n ≥ k at each.
     Errors: ValueError for a metric of counts, or of the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse
@@ -121,7 +108,8 @@ def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutati
         return Permutation(max(p, smallest), smallest, exact=deals.complete)
     reached = _count_reached(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
-    bound = 2 * law.chernoff(observed)
+    # Chernoff's bound exp(K(θ) − θS) on the smaller tail, at its best θ.
+    bound = 2 * math.exp(min(law.tilted(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
     return Permutation(p, min(p, smallest), exact=False)
 
@@ -171,7 +159,7 @@ class _SumLaw:
         cells = 1 + int(self._counts @ spans)
         if cells > _EXACT_CELLS or cells * len(self.strata) > _EXACT_STEPS:
             return None
-        theta, height, chances = self._tilted(observed)
+        theta, height, chances = self.tilted(observed)
         size = 1 << (cells - 1).bit_length()
         spectrum = np.ones(size // 2 + 1, dtype=complex)
         for i, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
@@ -189,11 +177,7 @@ class _SumLaw:
         rest = 1.0 - scale * float(law[beyond] @ np.exp(-theta * away[beyond]))
         return (rest, tail) if theta >= 0 else (tail, rest)
 
-    def chernoff(self, observed: float) -> float:
-        """The bound exp(K(θ) − θS) on the smaller tail, at its best θ."""
-        return min(1.0, math.exp(min(self._tilted(observed)[1], 0.0)))
-
-    def _tilted(self, observed: float) -> tuple[float, float, Floats]:
+    def tilted(self, observed: float) -> tuple[float, float, Floats]:
         """θ at which the mean is the observed sum, K(θ) − θS there, and the chances tilted by it.
 
         θ stays where exp(±30) of the largest difference of a task is the most: an observed sum at

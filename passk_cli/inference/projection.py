@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.limits import refuse_many_draws
 from passk_cli.metrics.pass_k import hat_pairs
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import ArrayLike, NDArray
 
 # Weight of a task of which nothing is known, as in the guard intervals.
 _GUARD = 0.5
@@ -21,7 +18,7 @@ _GUARD = 0.5
 class FailureCurve(Protocol):
     """A fitted model: what it says of failing."""
 
-    def failure(self, ks: ArrayLike) -> NDArray[np.float64]:
+    def failure(self, ks: ArrayLike) -> Floats:
         """E (1 − p)^k, the chance that all of k attempts at a random task fail: (fits × k)."""
 
 
@@ -35,21 +32,16 @@ class Weighed:
         Σm / Σm², as if those of a cluster were all alike.
     """
 
-    n: NDArray[np.int64]
-    c: NDArray[np.int64]
-    once: NDArray[np.float64]
-    again: NDArray[np.float64]
-    guard: NDArray[np.float64]
+    n: Ints
+    c: Ints
+    once: Floats
+    again: Floats
+    guard: Floats
     worth: float = 1.0
 
     @classmethod
     def of(
-        cls,
-        n: NDArray[np.int64],
-        c: NDArray[np.int64],
-        clusters: NDArray[np.int64] | None,
-        resamples: int,
-        rng: Generator,
+        cls, n: Ints, c: Ints, clusters: Ints | None, resamples: int, rng: np.random.Generator
     ) -> Weighed:
         """The distinct cells of tasks, with Bayesian-bootstrap weights.
 
@@ -85,9 +77,7 @@ class Weighed:
         sizes = np.full(size + 1, size, dtype=np.int64)
         return Weighed(sizes, np.arange(size + 1), once, again, self.guard, self.worth)
 
-    def failed(
-        self, ks: NDArray[np.int64], known: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def failed(self, ks: Ints, known: int) -> tuple[Floats, Floats]:
         """1 − pass@k of the tasks with n ≥ known, k ≤ known: once (1 × ks), and resampled."""
         long = self.n >= known
         fails = _failing(self.n[long], self.c[long], ks)
@@ -105,7 +95,7 @@ class Projection:
     solved when it was solved at all, and else it fails all of k with probability Q(k) / Q(n).
     """
 
-    def __init__(self, tasks: Weighed, ks: NDArray[np.int64]) -> None:
+    def __init__(self, tasks: Weighed, ks: Ints) -> None:
         self.tasks, self.ks = tasks, ks
         self.fails = _failing(tasks.n, tasks.c, ks)
         self.fails[np.isnan(self.fails)] = 0.0
@@ -114,15 +104,15 @@ class Projection:
         self.open = (tasks.n[:, None] == self.sizes) & unsolved[:, None]
         self.beyond = ks > self.sizes[:, None]
 
-    def passing(self, weights: NDArray[np.float64], curve: FailureCurve) -> NDArray[np.float64]:
+    def passing(self, weights: Floats, curve: FailureCurve) -> Floats:
         """pass@k under each weighting and its fit: (fits × ks)."""
         ahead, at_n = curve.failure(self.ks), curve.failure(self.sizes)
         still_open = (weights @ self.open / at_n) @ self.beyond
         fails = weights @ self.fails + still_open * ahead
-        means: NDArray[np.float64] = 1 - fails / weights.sum(axis=1, keepdims=True)
+        means: Floats = 1 - fails / weights.sum(axis=1, keepdims=True)
         return means
 
-    def on_new_tasks(self, curve: FailureCurve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def on_new_tasks(self, curve: FailureCurve) -> tuple[Floats, Floats]:
         """Draws of pass@k on new tasks for the lower and for the upper limit: (resamples × ks).
 
         The one more task counts as never solved for the lower limit, as solved for the upper one.
@@ -130,7 +120,7 @@ class Projection:
         low = self.passing(self.tasks.again, curve) * (1 - self.tasks.guard[:, None])
         return low, low + self.tasks.guard[:, None]
 
-    def on_these_tasks(self, curve: FailureCurve, rng: Generator) -> NDArray[np.float64]:
+    def on_these_tasks(self, curve: FailureCurve, rng: np.random.Generator) -> Floats:
         """Draws of the share of these very tasks solved when attempts go on to k."""
         ahead, at_n = curve.failure(self.ks), curve.failure(self.sizes)
         fails = np.tile(self.tasks.once @ self.fails, (len(ahead), 1))
@@ -140,22 +130,20 @@ class Projection:
             luck = np.sort(rng.random((len(ahead), count)), axis=1)
             for row in range(len(ahead)):
                 fails[row] += np.searchsorted(luck[row], chance[row])
-        means: NDArray[np.float64] = 1 - fails / self.tasks.once.sum()
+        means: Floats = 1 - fails / self.tasks.once.sum()
         return means
 
 
-def _failing(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _failing(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Chances that k of the n attempts all fail, NaN where n < k: (cells × ks)."""
     return np.stack([hat_pairs(n, n - c, k) for k in ks.tolist()], axis=1)
 
 
-def _hypergeometric(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> NDArray[np.float64]:
+def _hypergeometric(n: Ints, c: Ints, size: int) -> Floats:
     """P(a of `size` attempts drawn without replacement passed): (cells × (size + 1))."""
     from scipy.special import gammaln
 
-    def log_choose(top: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
+    def log_choose(top: Ints, k: Ints) -> Floats:
         valid = (k >= 0) & (k <= top)
         inside = np.clip(k, 0, top)
         value = gammaln(top + 1) - gammaln(inside + 1) - gammaln(top - inside + 1)
@@ -163,5 +151,5 @@ def _hypergeometric(n: NDArray[np.int64], c: NDArray[np.int64], size: int) -> ND
 
     n, c, a = n[:, None], c[:, None], np.arange(size + 1)[None]
     whole = log_choose(n, np.full_like(n, size))
-    chances: NDArray[np.float64] = np.exp(log_choose(c, a) + log_choose(n - c, size - a) - whole)
+    chances: Floats = np.exp(log_choose(c, a) + log_choose(n - c, size - a) - whole)
     return chances

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from passk_cli.arrays import Bools, Floats, Ints, Places
 
 _TIE = 1e-12
 
 
-def letters(different: NDArray[np.bool_]) -> list[str]:
+def letters(different: Bools) -> list[str]:
     """Letters for models such that two share one exactly when they are not told apart.
 
     different : (models × models) symmetric, True where a test tells two models apart; models in
@@ -49,7 +48,23 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     return shared
 
 
-def lead_shares(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+def tied_places(ordered: Floats) -> tuple[Places, Places]:
+    """First and last place of the values equal to each: two of the shape of `ordered`.
+
+    ordered : (rows × columns), ascending in each column; NaN equals nothing.
+
+    >>> [places.ravel().tolist() for places in tied_places(np.array([[1.0], [2.0], [2.0]]))]
+    [[0, 1, 1], [0, 2, 2]]
+    """
+    place = np.arange(len(ordered))[:, None]
+    starts, ends = np.ones((2, *ordered.shape), dtype=bool)
+    starts[1:] = ends[:-1] = ordered[1:] != ordered[:-1]
+    first = np.maximum.accumulate(np.where(starts, place, 0), axis=0)
+    last = np.minimum.accumulate(np.where(ends, place, len(ordered))[::-1], axis=0)[::-1]
+    return first, last
+
+
+def lead_shares(draws: Floats) -> Floats:
     """Share of the rows in which each column is the largest, ties shared equally.
 
     It describes the draws; it is no probability that a model is the best, and no test.
@@ -60,11 +75,11 @@ def lead_shares(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     [0.75, 0.25]
     """
     winners = draws >= draws.max(axis=1, keepdims=True) - _TIE
-    shares: NDArray[np.float64] = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
+    shares: Floats = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
     return shares
 
 
-def rank_limits(better: NDArray[np.bool_]) -> NDArray[np.int64]:
+def rank_limits(better: Bools) -> Ints:
     """Best and worst rank of each model that the tests leave open: (models × 2).
 
     1 + the number of models significantly better, and M − the number significantly worse: what
@@ -80,7 +95,7 @@ def rank_limits(better: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.stack([1 + beaten_by, len(better) - beats], axis=1).astype(np.int64)
 
 
-def crossing(gap: NDArray[np.float64]) -> NDArray[np.float64]:
+def crossing(gap: Floats) -> Floats:
     """The k at which the lead changes, per row: the first k whose gap has the other sign than k=1.
 
     gap : (rows × k) difference of two curves at k = 1, 2, …; the lead at k=1 is the first gap that
@@ -105,7 +120,7 @@ class Run(NamedTuple):
     code: int
 
 
-def runs(codes: NDArray[np.int64]) -> list[Run]:
+def runs(codes: Ints) -> list[Run]:
     """The runs of equal codes, in order; none of no codes.
 
     >>> [tuple(run) for run in runs(np.array([1, 1, 0]))]
@@ -126,7 +141,7 @@ class CrossingSet(NamedTuple):
     certain: bool
 
 
-def possible_crossings(ks: NDArray[np.int64], signs: NDArray[np.int64]) -> list[CrossingSet]:
+def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
     """Where two curves may cross, given a simultaneous band of their difference.
 
     All k at which the lead may pass from one to the other between k − 1 and k: those beside a k

@@ -1,11 +1,28 @@
-"""Roots of functions of one number; importing `scipy.optimize` takes longer than most commands."""
+"""Roots and tops of functions of one number; `scipy.optimize` imports longer than most commands."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
+import numpy as np
+
+from passk_cli.arrays import Floats
+
 _MOST_STEPS = 200
+
+
+def tops(before: Floats, here: Floats, after: Floats) -> Floats:
+    """The top of the parabola through three neighbours on a grid, where the middle is highest.
+
+    >>> tops(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
+    [1.125, 2.0]
+    """
+    bend = 2 * here - before - after
+    peak = (here >= before) & (here >= after) & (bend > 0)
+    rise = np.where(peak, (after - before) ** 2 / (8 * np.where(peak, bend, 1.0)), 0.0)
+    highest: Floats = here + rise
+    return highest
 
 
 def crossing(function: Callable[[float], float], low: float, high: float, within: float) -> float:

@@ -6,18 +6,14 @@ A question of yes or no (is there a spread, which of two is larger) is not answe
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from passk_cli.arrays import Floats
 
 # A share of the numbers that a result was computed from.
 ROUNDING = 1e-12
 
 
-def common_denominator(values: NDArray[np.float64], largest: int, within: float) -> int | None:
+def common_denominator(values: Floats, largest: int, within: float) -> int | None:
     """The least d for which all values are multiples of 1/d; None where it is above `largest`.
 
     values : finite.  within : how far off a multiple a value may be.
@@ -36,15 +32,3 @@ def common_denominator(values: NDArray[np.float64], largest: int, within: float)
         if denominator > largest:
             return None
     return denominator
-
-
-def constant(values: NDArray[np.float64]) -> bool:
-    """Whether all values are one value but for rounding.
-
-    values : (tasks,), T ≥ 1.
-
-    >>> constant(np.array([0.3, 0.1 + 0.2])), constant(np.array([0.3, 0.3001]))
-    (True, False)
-    """
-    low, high = float(values.min()), float(values.max())
-    return high - low <= ROUNDING * max(-low, high)

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 # More attempts than this are not asked of anybody.
 MOST_NEEDED = 1_000_000_000
@@ -22,14 +15,13 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
     """Limits of each task's pass rate p, of which c of n attempts passed.
 
     Clopper and Pearson's: P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2, X ~ Binomial(n, p).
-    With c = n or c = 0 the other limit is 1 or 0, and the one that is left has the same error as
-    any other: low = ((1 − level)/2)^(1/n).  3 of 3 passes rule out rates below 0.292 at level 0.95.
-    The interval is wrong with probability at most 1 − level, whatever p.
+    With c = n or c = 0 the other limit is 1 or 0.  The interval is wrong with probability at most
+    1 − level, whatever p.
 
     n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
     Returns low and high, floats in [0, 1] of their shape; low ≤ c/n ≤ high.
     Errors: ValueError for impossible counts.
-    Source: Clopper & Pearson 1934, "The use of confidence or fiducial limits".
+    Source: Clopper & Pearson 1934.
 
     >>> low, high = rate_limits([3, 3, 4], [3, 0, 2])
     >>> low.round(3).tolist(), high.round(3).tolist()
@@ -61,7 +53,7 @@ def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
     return np.where(c > 0, low, 0.0)
 
 
-def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Integers:
+def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Ints:
     """How many further attempts, all of which pass, show that each pass rate is above `rate`.
 
     The least m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level, X ~ Binomial(n + m, rate): the one-sided
@@ -86,7 +78,7 @@ def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) 
         shows = bdtr(failures, np.maximum(middle, failures), 1.0 - rate) <= 1.0 - level + 1e-12
         shows &= middle > failures
         enough, few = np.where(shows, middle, enough), np.where(shows, few, middle)
-    more: Integers = np.maximum(enough[place].reshape(n.shape) - n, 0)
+    more: Ints = np.maximum(enough[place].reshape(n.shape) - n, 0)
     return more
 
 
@@ -106,7 +98,7 @@ def below_tests(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
     return p
 
 
-def _checked(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Integers, Integers]:
+def _checked(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:
     """Both as integers of one shape."""
     n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
     if np.any(n < least) or np.any(c < 0) or np.any(c > n):

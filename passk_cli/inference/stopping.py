@@ -21,17 +21,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Bools, Ints
 from passk_cli.laws.hardness import CENTRES, free_likelihood, likelihood
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Booleans = NDArray[np.bool_]
 
 # Below this chance, numbers of attempts that go with outcomes are no accident.
 LEVEL = 0.01
@@ -69,7 +63,7 @@ def stopping(
     made : (tasks,), attempts made as far as their numbers tell, ≥ n; n where they are not known.
     last : (tasks,), whether the last attempt passed: 1, 0, or UNKNOWN.
 
-    Three bounds of the chance, none of which assumes anything of the tasks' rates:
+    Three bounds of the chance, whatever the tasks' rates:
 
     - Fisher: of T tasks, S with a pass, all s short ones are among these: C(T−s, S−s) / C(T, S).
       It is exact for numbers of attempts unrelated to outcomes, and too large for honest ones,
@@ -89,9 +83,39 @@ def stopping(
     """
     made = n if made is None else made
     last = np.full(n.shape, UNKNOWN) if last is None else last
-    if np.any(made > n):
-        return _replaced(made, last, c) or _stopped(n, c, last)
-    return _stopped(n, c, last)
+    solved = c > 0
+    early, passed = made < made.max(), last == 1
+    if np.any(made > n) and early.any() and np.all(passed[early]):
+        # Wherever numbers end early, the last attempt passed.
+        chance, first = math.exp(_log_fisher(early, passed)), (made == 1) & solved
+        return Stopping(
+            REPLACED, chance, int(made.max()), int(early.sum()), float(first.mean()),
+            float(solved.mean()),
+        )  # fmt: skip
+    short = n < n.max()
+    if not short.any():
+        return None
+    passes_only = bool(np.all(solved[short]))
+    single = bool(np.all(c <= 1) and np.all(last[solved] != 0))
+    ordered = single and bool(np.all(last[solved] == 1))
+    if not passes_only and not ordered:
+        return None
+    logs = 0.0
+    if passes_only and single:
+        # At most, that no task has two passes and the short ones have one.
+        several = n[solved & (n > 1)].astype(np.float64)
+        one_each = _log_choose(int((~short).sum()), int((~solved).sum()))
+        one_each += float(((several - 1) * np.log1p(-1 / several)).sum())
+        logs = min(_log_fisher(short, solved), one_each)
+    elif passes_only:
+        logs = math.log(_untruncated(n[short], c[short]))
+    if ordered:
+        logs -= float(np.log(n[solved]).sum())
+    at_once = float(np.mean((n == 1) & solved)) if single else None
+    kind = FIRST_PASS if single else ONCE_PASSED
+    return Stopping(
+        kind, math.exp(logs), int(n.max()), int(short.sum()), at_once, float(solved.mean())
+    )
 
 
 def stopped(n: Ints, c: Ints, made: Ints | None = None, last: Ints | None = None) -> bool:
@@ -144,34 +168,6 @@ def retries(n: Ints, c: Ints, last: Ints) -> Retries:
     return Retries(math.exp(-len(n) * distance), passed, other)
 
 
-def _stopped(n: Ints, c: Ints, last: Ints) -> Stopping | None:
-    """At the first pass, or once a task has passed, by the numbers of attempts."""
-    short, solved = n < n.max(), c > 0
-    if not short.any():
-        return None
-    passes_only = bool(np.all(solved[short]))
-    single = bool(np.all(c <= 1) and np.all(last[solved] != 0))
-    ordered = single and bool(np.all(last[solved] == 1))
-    if not passes_only and not ordered:
-        return None
-    logs = 0.0
-    if passes_only and single:
-        # At most, that no task has two passes and the short ones have one.
-        several = n[solved & (n > 1)].astype(np.float64)
-        one_each = _log_choose(int((~short).sum()), int((~solved).sum()))
-        one_each += float(((several - 1) * np.log1p(-1 / several)).sum())
-        logs = min(_log_fisher(short, solved), one_each)
-    elif passes_only:
-        logs = math.log(_untruncated(n[short], c[short]))
-    if ordered:
-        logs -= float(np.log(n[solved]).sum())
-    at_once = float(np.mean((n == 1) & solved)) if single else None
-    kind = FIRST_PASS if single else ONCE_PASSED
-    return Stopping(
-        kind, math.exp(logs), int(n.max()), int(short.sum()), at_once, float(solved.mean())
-    )
-
-
 def _untruncated(n: Ints, c: Ints) -> float:
     """How likely it is that tasks of these n, all with passes, had n fixed beforehand: p of a test.
 
@@ -195,19 +191,7 @@ def _untruncated(n: Ints, c: Ints) -> float:
     return max(math.erfc(math.sqrt(max(gain, 0.0))) / 2, _TINY)
 
 
-def _replaced(made: Ints, last: Ints, c: Ints) -> Stopping | None:
-    """With failures replaced by retries: wherever numbers end early, the last attempt passed."""
-    short, passed = made < made.max(), last == 1
-    if not short.any() or not np.all(passed[short]):
-        return None
-    chance = math.exp(_log_fisher(short, passed))
-    at_once = float(np.mean((made == 1) & (c > 0)))
-    return Stopping(
-        REPLACED, chance, int(made.max()), int(short.sum()), at_once, float((c > 0).mean())
-    )
-
-
-def _log_fisher(short: Booleans, passed: Booleans) -> float:
+def _log_fisher(short: Bools, passed: Bools) -> float:
     """log C(T−s, S−s) / C(T, S): that all s short tasks are among the S of T that passed."""
     every, few, good = len(short), int(short.sum()), int(passed.sum())
     return _log_choose(every - few, good - few) - _log_choose(every, good)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
-
-def stream(seed: int, purpose: str, block: int = 0) -> Generator:
+def stream(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
     """The generator for one purpose (and one block of its draws) under a seed.
 
     seed : any integer ≥ 0; 0 is a seed like any other.

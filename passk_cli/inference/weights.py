@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.inference.streams import stream
 from passk_cli.limits import refuse_many_draws
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import NDArray
 
 # Cells of one block of weights: it stays in the processor's cache.  A block's rows depend on the
 # number of tasks alone, and each has a stream of its own, so neither memory nor threads matter.
@@ -24,7 +21,7 @@ _BLOCK_CELLS = 1 << 18
 _KEPT_CELLS = 1 << 23
 
 
-def multinomial(rng: Generator, out: NDArray[np.float64]) -> None:
+def multinomial(rng: np.random.Generator, out: Floats) -> None:
     """Fill rows with weights of the ordinary bootstrap, how often each unit is drawn."""
     rows, units = out.shape
     cells = rng.integers(0, units, out.shape)
@@ -32,13 +29,13 @@ def multinomial(rng: Generator, out: NDArray[np.float64]) -> None:
     out[:] = np.bincount(cells.ravel(), minlength=rows * units).reshape(out.shape)
 
 
-def dirichlet(rng: Generator, out: NDArray[np.float64]) -> None:
+def dirichlet(rng: np.random.Generator, out: Floats) -> None:
     """Fill rows with weights of the Bayesian bootstrap, Dirichlet(1, …, 1) times the units."""
     rng.standard_exponential(out=out)
     out *= out.shape[1] / out.sum(axis=1, keepdims=True)
 
 
-KINDS: dict[str, Callable[[Generator, NDArray[np.float64]], None]] = {
+KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": multinomial,
     "dirichlet": dirichlet,
 }
@@ -56,15 +53,10 @@ class _Blocks:
     @property
     def places(self) -> list[slice]:
         """The resamples of each block."""
-        rows = max(1, min(_BLOCK_CELLS // self.units, self.resamples))
-        starts = range(0, self.resamples, rows)
-        return [slice(start, min(start + rows, self.resamples)) for start in starts]
+        return list(blocks(self.resamples, self.units, _BLOCK_CELLS))
 
-    def each(
-        self, use: Callable[[slice, NDArray[np.float64]], None], threads: int | None = None
-    ) -> None:
+    def each(self, use: Callable[[slice, Floats], None], threads: int | None = None) -> None:
         """Draw each block and use it, on several threads."""
-        from concurrent.futures import ThreadPoolExecutor
 
         places, purpose = self.places, f"{self.kind} {self.units}"
         workers = min(threads or os.cpu_count() or 1, len(places))
@@ -82,26 +74,22 @@ class _Blocks:
 
 
 @lru_cache(maxsize=1)
-def _kept(blocks: _Blocks, threads: int | None) -> NDArray[np.float64]:
+def _kept(drawn: _Blocks, threads: int | None) -> Floats:
     """The weights themselves: the next model of the same tasks asks for them again."""
-    weights = np.empty((blocks.resamples, blocks.units))
-
-    def keep(here: slice, drawn: NDArray[np.float64]) -> None:
-        weights[here] = drawn
-
-    blocks.each(keep, threads)
+    weights = np.empty((drawn.resamples, drawn.units))
+    drawn.each(weights.__setitem__, threads)
     return weights
 
 
 def bootstrap_means(
-    values: NDArray[np.float64],
+    values: Floats,
     resamples: int,
     seed: int,
     *,
     kind: str = "multinomial",
-    clusters: NDArray[np.int64] | None = None,
+    clusters: Ints | None = None,
     threads: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Means of each column over resampled tasks: (resamples × columns).
 
     mean_r = Σ_t w_rt v_t / Σ_t w_rt, with the same weights w for every column, so that the
@@ -121,30 +109,25 @@ def bootstrap_means(
     equal = bool(np.all(sizes == sizes[0]))
     refuse_many_draws(resamples, values.shape[1])
     means = np.empty((resamples, values.shape[1]))
-    blocks = _Blocks(kind, len(sizes), resamples, seed)
-    kept = _kept(blocks, threads) if resamples * len(sizes) <= _KEPT_CELLS else None
+    drawn = _Blocks(kind, len(sizes), resamples, seed)
+    kept = _kept(drawn, threads) if resamples * len(sizes) <= _KEPT_CELLS else None
 
-    def average(here: slice, weights: NDArray[np.float64]) -> None:
+    def average(here: slice, weights: Floats) -> None:
         base = len(sizes) * sizes[0] if equal else (weights @ sizes)[:, None]
         np.divide(weights @ totals, base, out=means[here])
 
     if kept is None:
-        blocks.each(average, threads)
+        drawn.each(average, threads)
     else:
-        for here in blocks.places:
+        for here in drawn.places:
             average(here, kept[here])
     # Rounding carries a mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
 def attempt_means(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    tables: list[NDArray[np.float64]],
-    resamples: int,
-    seed: int,
-    purpose: str,
-) -> NDArray[np.float64]:
+    n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int, purpose: str
+) -> Floats:
     """Means over fixed tasks whose n attempts are made again: (resamples × metrics).
 
     c* ~ Binomial(n, c/n) in every task; its value is looked up and moved by what resampling with
@@ -159,11 +142,9 @@ def attempt_means(
     starts = np.concatenate([[0], np.cumsum(distinct + 1)[:-1]])[where]
     refuse_many_draws(resamples, len(tables))
     means = np.empty((resamples, len(tables)))
-    rows = max(1, min(_BLOCK_CELLS // len(n), resamples))
-    for block in range(-(-resamples // rows)):
-        here = slice(block * rows, min((block + 1) * rows, resamples))
+    for block, here in enumerate(blocks(resamples, len(n), _BLOCK_CELLS)):
         rng = stream(seed, f"attempts {purpose}", block)
-        again = rng.binomial(n, c / n, (rows, len(n)))[: here.stop - here.start] + starts
+        again = rng.binomial(n, c / n, (here.stop - here.start, len(n))) + starts
         for metric, table in enumerate(tables):
             means[here, metric] = table[again].mean(axis=1)
     for metric, table in enumerate(tables):
@@ -172,12 +153,7 @@ def attempt_means(
     return means
 
 
-def _expected(
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    table: NDArray[np.float64],
-    starts: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _expected(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
     """E f(n, c*) for c* ~ Binomial(n, c/n), per task, by the recursion of the binomial weights."""
     pairs, index = np.unique(np.stack([n, c, starts]), axis=1, return_inverse=True)
     means = []
@@ -194,9 +170,7 @@ def _expected(
     return np.array(means)[index.ravel()]
 
 
-def cluster_totals(
-    values: NDArray[np.float64], clusters: NDArray[np.int64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
     """Sums of each column per cluster, and cluster sizes; every task its own cluster when None."""
     if clusters is None:
         return values, np.ones(len(values))
@@ -204,9 +178,7 @@ def cluster_totals(
     return totals.astype(np.float64), np.bincount(clusters).astype(np.float64)
 
 
-def unit_values(
-    values: NDArray[np.float64], clusters: NDArray[np.int64] | None
-) -> NDArray[np.float64]:
+def unit_values(values: Floats, clusters: Ints | None) -> Floats:
     """Contribution of each cluster to the means of the columns: (clusters × columns), equal means.
 
     x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g: its mean where
@@ -222,5 +194,5 @@ def unit_values(
         return values
     totals, sizes = cluster_totals(values, clusters)
     mean = values.mean(axis=0)
-    added: NDArray[np.float64] = mean + len(sizes) / len(values) * (totals - sizes[:, None] * mean)
+    added: Floats = mean + len(sizes) / len(values) * (totals - sizes[:, None] * mean)
     return added

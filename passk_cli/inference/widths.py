@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.exact import dirichlet_quantiles
-from passk_cli.inference.intervals import distances, lump_weights
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+from passk_cli.inference.intervals import distances, guard_weights
 
 # The most distinct values a law is kept with: neighbours are merged, their mean kept.
 _ATOMS = 64
@@ -63,7 +58,7 @@ def guard_widths(
     for (bound, far), p in zip((bounds, bounds[::-1]), (tail, 1.0 - tail), strict=True):
         away = np.broadcast_to(distances(values, np.ones_like(values), bound, far), counts.shape)
         guards = (
-            lump_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs
+            guard_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs
         )
         atoms = np.broadcast_to(np.append(values, bound), (len(designs), len(values) + 1))
         weights = np.concatenate([counts, guards], axis=1)

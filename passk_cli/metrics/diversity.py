@@ -6,26 +6,18 @@ with it, of which `passed` passed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, NDArray, blocks
 from passk_cli.metrics.pass_k import pass_at_k
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Chances held at once while solutions with mixed verdicts are averaged: about 16 MB.
 _BLOCK_TERMS = 1 << 21
 
 
-def distinct_at_k(
-    start: NDArray[np.int64],
-    value: NDArray[Any],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.float64]:
+def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int) -> Floats:
     """Expected number of different solutions among k attempts drawn without replacement.
 
     Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, m_j attempts having solution j: rarefaction.
@@ -40,12 +32,8 @@ def distinct_at_k(
 
 
 def distinct_passing_at_k(
-    start: NDArray[np.int64],
-    value: NDArray[Any],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.float64]:
+    start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int
+) -> Floats:
     """Expected number of different passing solutions among k attempts ("distinct correct@k").
 
     Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass.  It is at least
@@ -60,12 +48,8 @@ def distinct_passing_at_k(
 
 
 def pass_at_k_distinct(
-    start: NDArray[np.int64],
-    value: NDArray[Any],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.float64]:
+    start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int
+) -> Floats:
     """Probability that one of k different solutions of a cell passes; of all it has, if fewer.
 
     The n attempts are made, repeats are thrown away, and k of the d solutions that are left are
@@ -84,9 +68,9 @@ def pass_at_k_distinct(
     result = pass_at_k(solutions, np.add.reduceat((passed == count).astype(np.int64), first), tried)
     mixed = np.flatnonzero(np.logical_or.reduceat((passed > 0) & (passed < count), first))
     mixed = mixed[np.argsort(solutions[mixed], kind="stable")]
-    size = max(1, _BLOCK_TERMS // (k + int(solutions.max(initial=0)) + 1))
-    for at in range(0, len(mixed), size):
-        cells = mixed[at : at + size]
+    terms = k + int(solutions.max(initial=0)) + 1
+    for here in blocks(len(mixed), terms, _BLOCK_TERMS):
+        cells = mixed[here]
         rows = start[cells][:, None] + np.arange(int(solutions[cells].max()))
         rows = np.minimum(rows, len(count) - 1)
         fails = 1.0 - passed[rows] / count[rows]
@@ -94,7 +78,7 @@ def pass_at_k_distinct(
     return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
 
 
-def distinct(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:
+def distinct(start: Ints, times: Ints) -> Ints:
     """Number of different solutions of each cell; grows with the number of attempts.
 
     times : (rows,) attempts with each solution, all (`count`) or those that pass (`passed`).
@@ -105,7 +89,7 @@ def distinct(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.i
     return np.add.reduceat((times > 0).astype(np.int64), start[:-1])
 
 
-def duplicates(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.float64]:
+def duplicates(start: Ints, times: Ints) -> Floats:
     """Share of a cell's attempts that only repeat a solution: 1 − distinct / attempts.
 
     Grows with the number of attempts.  NaN for a cell without attempts (that pass).
@@ -118,7 +102,7 @@ def duplicates(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np
     return np.where(attempts > 0, 1.0 - kinds / np.maximum(attempts, 1), np.nan)
 
 
-def agreement(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.float64]:
+def agreement(start: Ints, times: Ints) -> Floats:
     """Chance that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
     Unbiased for Simpson's Σ p² whatever n is; 2 − distinct@2.  Its inverse is the effective number
@@ -134,17 +118,13 @@ def agreement(start: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.
     return np.where(n > 1, pairs / np.maximum(n * (n - 1), 1), np.nan)
 
 
-def _expected_kinds(
-    start: NDArray[np.int64], count: NDArray[np.int64], times: NDArray[np.int64], k: int
-) -> NDArray[np.float64]:
+def _expected_kinds(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
     """Σ_j pass@k(n, times_j): how many kinds are expected among k attempts."""
     n = np.add.reduceat(count, start[:-1])
     return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])
 
 
-def _none_passes(
-    fails: NDArray[np.float64], solutions: NDArray[np.int64], tried: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _none_passes(fails: Floats, solutions: Ints, tried: Ints) -> Floats:
     """Mean of Π fails over all subsets of `tried` of each cell's first `solutions` columns.
 
     The mean over subsets of size i of r columns is (r−i)/r times that of r−1 columns, plus i/r

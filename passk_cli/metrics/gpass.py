@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.metrics.pass_k import at_pairs, hat_pairs
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
 
 # Probabilities evaluated at once: bounds the memory of a block to about 32 MB.
 _BLOCK_TERMS = 1 << 20
@@ -33,9 +29,7 @@ def passes_needed(k: int, share: Fraction) -> int:
     return max(1, math.ceil(share * k))
 
 
-def gpass_pairs(
-    n: NDArray[np.int64], c: NDArray[np.int64], k: int, share: Fraction
-) -> NDArray[np.float64]:
+def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
     """Chance that at least ⌈share · k⌉ of k attempts pass, drawn without replacement from n.
 
     Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k): the upper tail of a hypergeometric law.
@@ -54,7 +48,7 @@ def gpass_pairs(
     return at_least_pairs(n, c, k, passes_needed(k, share))
 
 
-def mgpass_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """Mean of gpass@k over the shares above one half: (2/k) Σ_{i=⌈k/2⌉+1..k} gpass@k:i/k.
 
     Equal to (2/k) E max(0, X − ⌈k/2⌉) for the number X of passes among k attempts.
@@ -73,9 +67,7 @@ def mgpass_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[
     return value
 
 
-def at_least_pairs(
-    n: NDArray[np.int64], c: NDArray[np.int64], k: int, least: int
-) -> NDArray[np.float64]:
+def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
     """P(X ≥ least) for the number X of passes among k of n attempts of which c passed.
 
     n, c, k : as in `gpass_pairs`, with the same accuracy.  least : from 1 to k.
@@ -84,17 +76,14 @@ def at_least_pairs(
         return at_pairs(n, c, k)
     if least == k:
         return hat_pairs(n, c, k)
-    value = np.where(n >= k, 0.0, np.nan)
     certain = (n >= k) & (k - (n - c) >= least)
-    value[certain] = 1.0
+    value = np.where(n >= k, certain.astype(np.float64), np.nan)
     open_ = (n >= k) & (c >= least) & ~certain
     value[open_] = _means(n[open_], c[open_], k, least, excess=False)
     return value
 
 
-def _means(
-    n: NDArray[np.int64], c: NDArray[np.int64], k: int, least: int, *, excess: bool
-) -> NDArray[np.float64]:
+def _means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
     """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
 
     Neighbouring probabilities have simple ratios, so their products keep their digits; factorials,
@@ -106,9 +95,7 @@ def _means(
     width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)
     steps = np.arange(width)
     out = np.empty(n.shape)
-    rows = max(1, _BLOCK_TERMS // max(width, 1))
-    for start in range(0, n.size, rows):
-        here = slice(start, start + rows)
+    for here in blocks(n.size, width, _BLOCK_TERMS):
         passes, fails = c[here, None], (n - c)[here, None]
         mode = (k + 1) * (passes + 1) // (passes + fails + 2)
         mode = np.clip(mode, k - fails, np.minimum(passes, k))
@@ -126,6 +113,6 @@ def _means(
     return out
 
 
-def _credit(x: NDArray[np.int64], least: int, excess: bool) -> NDArray[np.int64]:
+def _credit(x: Ints, least: int, excess: bool) -> Ints:
     """Credit of each number of passes: 1 from least on, or how far it exceeds it."""
     return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)

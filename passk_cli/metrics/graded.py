@@ -7,25 +7,13 @@ are the distinct values of cell i in increasing order, each with how many attemp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from passk_cli.metrics.pass_k import at_pairs, hat_pairs, unique_pairs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.metrics.pass_k import PairForm
+from passk_cli.arrays import Floats, Ints
+from passk_cli.metrics.pass_k import PairForm, at_pairs, hat_pairs, unique_pairs
 
 
-def best_at_k(
-    start: NDArray[np.int64],
-    value: NDArray[np.float64],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.float64]:
+def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
     """Expected highest score among k attempts drawn without replacement from the n of a cell.
 
     Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 < …, where N_j
@@ -41,13 +29,7 @@ def best_at_k(
     return _over_thresholds(start, value, count, k, at_pairs)
 
 
-def worst_at_k(
-    start: NDArray[np.int64],
-    value: NDArray[np.float64],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.float64]:
+def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
     """Expected lowest score among k attempts drawn without replacement from the n of a cell.
 
     The mirror of `best_at_k`: x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), and pass^k where all
@@ -59,13 +41,7 @@ def worst_at_k(
     return _over_thresholds(start, value, count, k, hat_pairs)
 
 
-def mean_score(
-    start: NDArray[np.int64],
-    value: NDArray[np.float64],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    k: int = 1,
-) -> NDArray[np.float64]:
+def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
     """Mean score of a cell's attempts, which is best@1 and worst@1; NaN where n < k.
 
     >>> mean_score(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]))
@@ -77,13 +53,7 @@ def mean_score(
     return np.where(n >= k, mean, np.nan)
 
 
-def _over_thresholds(
-    start: NDArray[np.int64],
-    value: NDArray[np.float64],
-    count: NDArray[np.int64],
-    k: int,
-    form: PairForm,
-) -> NDArray[np.float64]:
+def _over_thresholds(start: Ints, value: Floats, count: Ints, k: int, form: PairForm) -> Floats:
     """x_1 + Σ_j (x_{j+1} − x_j) · form(n, attempts above x_j, k) of every cell."""
     first, last = start[:-1], start[1:] - 1
     below = np.cumsum(count)

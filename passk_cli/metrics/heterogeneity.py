@@ -18,14 +18,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.metrics.pass_k import hat_pairs, unique_pairs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Powers of e that a double can be small to, with room for the small values themselves.
 _SMALL = 600.0
@@ -41,56 +38,49 @@ class RateCurves:
         pass@k, both ≥ 0.  delta_bound, deficit_bound : the most they could be at this mean.
     """
 
-    at: NDArray[np.float64]
-    hat: NDArray[np.float64]
-    delta: NDArray[np.float64]
-    delta_bound: NDArray[np.float64]
-    deficit: NDArray[np.float64]
-    deficit_bound: NDArray[np.float64]
+    at: Floats
+    hat: Floats
+    delta: Floats
+    delta_bound: Floats
+    deficit: Floats
+    deficit_bound: Floats
 
 
-def rate_curves(rates: NDArray[np.float64], ks: NDArray[np.int64]) -> RateCurves:
+def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     """pass@k = E[1 − (1−p)^k], pass^k = E p^k and what unevenness does to them, exactly.
 
     rates : (tasks,) in [0, 1].  ks : from 1 up.  Rounding below 0 of Δ_k and the deficit counts
     as 0; both are exactly 0 where all rates are equal.
 
-    >>> found = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
-    >>> found.hat.tolist(), found.delta.round(6).tolist(), found.delta_bound.round(6).tolist()
+    >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
+    >>> curves.hat.tolist(), curves.delta.round(6).tolist(), curves.delta_bound.round(6).tolist()
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
-    size = max(1, _BLOCK_TERMS // len(rates))
-    blocks = [_rate_block(rates, ks[i : i + size]) for i in range(0, len(ks), size)]
-    return RateCurves(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
+    parts, mean = [], float(_mean(rates))
+    for here in blocks(len(ks), len(rates), _BLOCK_TERMS):
+        with np.errstate(divide="ignore"):
+            at = _mean(-np.expm1(ks[here, None] * np.log1p(-rates)))
+        hat, even = _powers(rates, ks[here])
+        fail, even_fail = _powers(1.0 - rates, ks[here])
+        gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
+        parts.append([at, hat, *(np.maximum(gain, 0.0) for gain in gains)])
+    return RateCurves(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def _rate_block(rates: NDArray[np.float64], ks: NDArray[np.int64]) -> list[NDArray[np.float64]]:
-    """The arrays of RateCurves at some of the k's."""
-    with np.errstate(divide="ignore"):
-        at = _mean(-np.expm1(ks[:, None] * np.log1p(-rates)))
-    hat, even = _powers(rates, ks)
-    fail, even_fail = _powers(1.0 - rates, ks)
-    mean = float(_mean(rates))
-    gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
-    return [at, hat, *(np.maximum(gain, 0.0) for gain in gains)]
-
-
-def _powers(
-    rates: NDArray[np.float64], ks: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
     """E p^k and (E p)^k, by the same arithmetic, so that equal rates make them equal."""
     powers = np.append(rates, _mean(rates)) ** ks[:, None]
     return _mean(powers[:, :-1]), powers[:, -1]
 
 
-def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean(values: Floats) -> Floats:
     """The mean along the last axis; exact where all values are equal."""
     first = values[..., 0]
-    mean: NDArray[np.float64] = first + (values - first[..., None]).mean(axis=-1)
+    mean: Floats = first + (values - first[..., None]).mean(axis=-1)
     return mean
 
 
-def mean_power_new_tasks(values: NDArray[np.float64], ks: NDArray[np.int64]) -> NDArray[np.float64]:
+def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
     """Unbiased for μ^k where the tasks are a sample: the chance that k different tasks all pass.
 
     e_k(x_1, …, x_T) / C(T, k), the mean over all sets of k tasks of the product of their pass
@@ -114,9 +104,7 @@ def mean_power_new_tasks(values: NDArray[np.float64], ks: NDArray[np.int64]) -> 
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
 
-def mean_power_these_tasks(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Unbiased for the k-th power of the mean success rate of exactly these tasks.
 
     The chance that k attempts pass, each at a task drawn from all T with repetition, attempts at
@@ -143,9 +131,7 @@ def mean_power_these_tasks(
     return powers
 
 
-def _given_sums(
-    n: NDArray[np.int64], c: NDArray[np.int64], rate: float, ks: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     """P(all attempts pass | Σ K_t = k) for K_t ~ Poisson(rate / tasks), at each k."""
     last = int(ks.max())
     each, most = rate / len(n), max(rate, last) / len(n)
@@ -159,7 +145,7 @@ def _given_sums(
     for task in index.tolist():
         passed = np.convolve(passed, terms[task])[: last + 1]
         drawn = np.convolve(drawn, weights)[: last + 1]
-    chances: NDArray[np.float64] = passed[ks] / drawn[ks]
+    chances: Floats = passed[ks] / drawn[ks]
     return chances
 
 
@@ -182,7 +168,7 @@ class Moments:
         return self.third / self.variance**1.5 if self.variance > 0 else math.nan
 
 
-def moments_of_rates(rates: NDArray[np.float64]) -> Moments:
+def moments_of_rates(rates: Floats) -> Moments:
     """Moments of exact rates over exactly these tasks (divided by T, not T − 1).
 
     >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
@@ -193,7 +179,7 @@ def moments_of_rates(rates: NDArray[np.float64]) -> Moments:
     return Moments(mean, float((apart**2).mean()), float((apart**3).mean()))
 
 
-def moments_new_tasks(values: NDArray[np.float64]) -> Moments:
+def moments_new_tasks(values: Floats) -> Moments:
     """Moments of the success rates in the population the tasks are drawn from.
 
     E p^j is estimated by the mean of pass^j, and products of such by means over different tasks:
@@ -213,7 +199,7 @@ def moments_new_tasks(values: NDArray[np.float64]) -> Moments:
     return Moments(float(one), float(two - square), float(three - 3 * mixed + 2 * cube))
 
 
-def moments_these_tasks(n: NDArray[np.int64], c: NDArray[np.int64]) -> Moments:
+def moments_these_tasks(n: Ints, c: Ints) -> Moments:
     """Moments of the success rates of exactly these tasks, without the noise of the attempts.
 
     n, c : (tasks,).  NaN: the variance needs n ≥ 2 everywhere, the third moment n ≥ 3.

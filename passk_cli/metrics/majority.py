@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
+from passk_cli.arrays import Bools, Floats, Ints
 
 NULL_ANSWER = -1
 # Coefficients of the polynomials held at once: bounds a block of cells to about 50 MB.
 _BLOCK_TERMS = 1 << 21
 
 
-def majority_at_k(
-    start: NDArray[np.int64],
-    value: NDArray[np.int64],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.float64]:
+def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -> Floats:
     """Probability that the most frequent answer among k attempts of a cell is right.
 
     The k attempts are drawn without replacement from the n that were made.  Answers that share
@@ -35,8 +26,8 @@ def majority_at_k(
     start, value, count, passed : a ragged multiset, as in `graded`; `value` holds answer codes.
     Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN where n < k.
 
-    Exact by generating functions.  Attempts drawn independently with probability θ = k/n, given
-    that k are drawn in all, are k attempts drawn without replacement.  So with
+    Exact by generating functions: attempts drawn independently with probability θ = k/n, given that
+    k are drawn in all, are k attempts drawn without replacement.  With
     b(m, i) = C(m, i) θ^i (1−θ)^(m−i) the win of answer a with v votes has the probability
 
         Σ_a r_a b(m_a, v) x^v ∫₀¹ Π_{j≠a} [Σ_{i<v} b(m_j, i) x^i + t b(m_j, v) x^v] dt
@@ -63,13 +54,8 @@ def majority_at_k(
 
 
 def _blocks(
-    start: NDArray[np.int64],
-    answered: NDArray[np.bool_],
-    count: NDArray[np.int64],
-    passed: NDArray[np.int64],
-    open_: NDArray[np.int64],
-    k: int,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    start: Ints, answered: Bools, count: Ints, passed: Ints, open_: Ints, k: int
+) -> Iterator[tuple[Ints, Ints, Floats]]:
     """(cells, votes, credit): tables (cells × answers) of similar cells, most attempts first."""
     width = np.add.reduceat(answered.astype(np.int64), start[:-1])
     open_ = open_[np.argsort(width[open_], kind="stable")]
@@ -98,13 +84,13 @@ def _nodes_needed(answers: int, k: int, v: int = 1) -> int:
 class _Block:
     """Cells of one table.  votes : (cells × answers), decreasing.  logs : log-factorials."""
 
-    n: NDArray[np.int64]
-    votes: NDArray[np.int64]
-    credit: NDArray[np.float64]
+    n: Ints
+    votes: Ints
+    credit: Floats
     k: int
-    logs: NDArray[np.float64]
+    logs: Floats
 
-    def probability(self) -> NDArray[np.float64]:
+    def probability(self) -> Floats:
         """P(the leader is right) of each cell: the sum over the leader's votes v."""
         total = np.zeros(len(self.n))
         drawn = self._binomial(self.n, np.full(1, self.k), self.n)[0]
@@ -120,12 +106,10 @@ class _Block:
             won = self._won(cells, leaders[cells], v)
             left = self.k - np.arange(len(won))
             total[cells] += (won * self._binomial(rest[cells], left, self.n[cells])).sum(axis=0)
-        result: NDArray[np.float64] = np.minimum(total / drawn, 1.0)
+        result: Floats = np.minimum(total / drawn, 1.0)
         return result
 
-    def _won(
-        self, cells: NDArray[np.int64], leaders: NDArray[np.int64], v: int
-    ) -> NDArray[np.float64]:
+    def _won(self, cells: Ints, leaders: Ints, v: int) -> Floats:
         """Coefficients (x^0 … × cells) of "a right answer leads with v votes", ties shared.
 
         leaders : answers with at least v attempts, decreasing over the cells.
@@ -150,12 +134,10 @@ class _Block:
                 part = old[: len(fresh) - v, 0]
                 new[v : v + len(part), 1] += part * wins
             both = fresh
-        won: NDArray[np.float64] = np.einsum("xtc,t->xc", both[:, 1], weights / 2)
+        won: Floats = np.einsum("xtc,t->xc", both[:, 1], weights / 2)
         return won
 
-    def _binomial(
-        self, m: NDArray[np.int64], i: NDArray[np.int64], n: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _binomial(self, m: Ints, i: Ints, n: Ints) -> Floats:
         """b(m, i) with θ = k/n, as a table (i × m); 0 outside 0 ≤ i ≤ m."""
         i = i[:, None]
         inside = (i >= 0) & (i <= m)

@@ -6,19 +6,12 @@ made; `passed` is 0 or 1.  Every task has at least one attempt, and tasks may di
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
+from passk_cli.arrays import Bools, Floats, Ints, Places
 from passk_cli.metrics.pass_k import pass_hat_k
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
@@ -66,9 +59,7 @@ def positions(start: Ints) -> Ints:
     return np.arange(start[-1]) - np.repeat(start[:-1], sizes)
 
 
-def rates_between(
-    start: Ints, passed: Ints, edges: Ints
-) -> Iterator[tuple[NDArray[np.intp], Ints, Floats]]:
+def rates_between(start: Ints, passed: Ints, edges: Ints) -> Iterator[tuple[Places, Ints, Floats]]:
     """(tasks, attempts, pass rates) for the attempts at positions edges[b] … edges[b+1]−1.
 
     Tasks without an attempt there are left out; attempts says how many a task has there.
@@ -152,7 +143,7 @@ def lag_of_trend(slope: float, n: Ints, c: Ints) -> float:
     return fewer / expected if expected > 0 else float("nan")
 
 
-def first_pass(start: Ints, passed: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
     """(attempts, solved): the number of the first attempt that passes, n where none does.
 
     >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
@@ -163,7 +154,7 @@ def first_pass(start: Ints, passed: Ints) -> tuple[Ints, NDArray[np.bool_]]:
     return np.minimum.reduceat(place, start[:-1]), np.add.reduceat(passed, start[:-1]) > 0
 
 
-def unsolved(attempts: Ints, solved: NDArray[np.bool_]) -> Floats:
+def unsolved(attempts: Ints, solved: Bools) -> Floats:
     """Share of tasks still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
 
     d_j tasks are solved by their j-th attempt, of r_j that have a j-th attempt and were not solved

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.limits import MOST_ATTEMPTS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    PairForm = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
-    OfPairs = Callable[[Any, NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+PairForm = Callable[[Ints, Ints, int], Floats]
 
 # Terms of a product evaluated at once: bounds the memory of a block to about 32 MB.
 _BLOCK_TERMS = 1 << 22
@@ -25,7 +21,7 @@ _FEW_PAIRS, _SETS = 256, 1024
 _NEVER = -40.0
 
 
-def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
+def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that at least one of k attempts passes: 1 − C(n−c, k) / C(n, k).
 
     The k attempts are drawn without replacement from the n that were made; unbiased for
@@ -42,32 +38,26 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
     >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
     [0.333333, 0.666667, 1.0]
     """
-    n, c, k = _checked(n, c, k)
-    return _by_unique_pair(n, c, k, at_pairs)
+    return _by_unique_pair(*_checked(n, c, k), at_pairs)
 
 
-def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
+def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that k attempts drawn without replacement all pass: C(c, k) / C(n, k).
 
     Unbiased for E[p**k] when the n attempts are exchangeable.  NaN where n < k: too few
     attempts to say, which is not the same as zero.
 
-    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
-    [0, 1], relative error ≤ 1e-12 down to the smallest normal number.
-    Errors: ValueError when c lies outside [0, n], n or k above 10⁹, k < 1, or a value is not a
-    whole number.
+    Arguments and errors as of `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12 down
+    to the smallest normal number.
     Source: Yao et al. 2024, "tau-bench", the estimator of pass^k.
 
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
     [0.75, 0.5, 0.0, nan]
     """
-    n, c, k = _checked(n, c, k)
-    return _by_unique_pair(n, c, k, hat_pairs)
+    return _by_unique_pair(*_checked(n, c, k), hat_pairs)
 
 
-def unique_pairs(
-    n: NDArray[np.int64], c: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
     """The distinct (n, c) pairs and the way back: n == un[index], c == uc[index].
 
     Where all n are equal and not far more than there are cells, the pairs are simply all c from 0
@@ -83,28 +73,24 @@ def unique_pairs(
     return keys // width, keys % width, index.reshape(n.shape)
 
 
-def remembered(of_pairs: OfPairs) -> OfPairs:
-    """A function of (metric, n, c) that remembers its values of few pairs.
+def remembered(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
+    """function(of, n, c), remembered where the pairs are few; such values cannot be written to.
 
-    Thousands of models with as many attempts have the same `unique_pairs`.  The values cannot be
-    written to.
+    Thousands of models with as many attempts have the same `unique_pairs`.
     """
-
-    @lru_cache(maxsize=_SETS)
-    def of_few(metric: Any, n: bytes, c: bytes) -> NDArray[np.float64]:
-        values = of_pairs(metric, np.frombuffer(n, np.int64), np.frombuffer(c, np.int64))
-        values.flags.writeable = False
-        return values
-
-    @wraps(of_pairs)
-    def of_any(metric: Any, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.float64]:
-        few = len(n) <= _FEW_PAIRS
-        return of_few(metric, n.tobytes(), c.tobytes()) if few else of_pairs(metric, n, c)
-
-    return of_any
+    if len(n) > _FEW_PAIRS:
+        return function(of, n, c)
+    return _of_few(function, of, n.tobytes(), c.tobytes())
 
 
-def at_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+@lru_cache(maxsize=_SETS)
+def _of_few(function: Callable[..., Floats], of: Any, n: bytes, c: bytes) -> Floats:
+    values = function(of, np.frombuffer(n, np.int64), np.frombuffer(c, np.int64))
+    values.flags.writeable = False
+    return values
+
+
+def at_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass@k of each (n, c) pair, one k for all; see `pass_at_k`."""
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
@@ -113,7 +99,7 @@ def at_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.f
     return value
 
 
-def hat_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def hat_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass^k of each (n, c) pair, one k for all; see `pass_hat_k`."""
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c >= k)
@@ -122,19 +108,17 @@ def hat_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.
     return value
 
 
-def gain_pairs(n: NDArray[np.int64], c: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """Gain of k attempts over one: pass@k − pass@1 of each (n, c) pair, in [0, 1).
 
     >>> gain_pairs(np.array([4]), np.array([2]), 2).round(6).tolist()
     [0.333333]
     """
-    gain: NDArray[np.float64] = np.maximum(at_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
+    gain: Floats = np.maximum(at_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
     return gain
 
 
-def _over_terms(
-    n: NDArray[np.int64], m: NDArray[np.int64], k: int, *, logs: bool
-) -> NDArray[np.float64]:
+def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     """C(n−m, k) / C(n, k), the chance to draw none of m in k draws, or its logarithm.
 
     It is a product of m factors 1 − k/(n−j) and, the same, of k factors 1 − m/(n−j); the shorter
@@ -158,9 +142,7 @@ def _over_terms(
     return total
 
 
-def curve(
-    n: NDArray[np.int64], c: NDArray[np.int64], k_max: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
     """pass@k and pass^k of each cell for every k from 1 to k_max: two (cells × k_max) arrays.
 
     NaN where n < k.
@@ -176,9 +158,7 @@ def curve(
     return at, hat
 
 
-def curve_blocks(
-    n: NDArray[np.int64], c: NDArray[np.int64], ks: NDArray[np.int64]
-) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
+def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Floats]]:
     """pass@k and pass^k of each cell at many k's, in blocks that bound the memory.
 
     Cumulative products over all k up to the largest, so that many k's cost as much as the last.
@@ -210,9 +190,7 @@ def curve_blocks(
         yield slice(int(first), int(end)), at.take(index, axis=1), hat.take(index, axis=1)
 
 
-def _checked(
-    n: ArrayLike, c: ArrayLike, k: ArrayLike
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints]:
     whole = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
@@ -232,9 +210,7 @@ def _checked(
     return n_, c_, k_
 
 
-def _by_unique_pair(
-    n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64], form: PairForm
-) -> NDArray[np.float64]:
+def _by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairForm) -> Floats:
     """Evaluate the form once per distinct (n, c) and k, and spread the values."""
     if k.ndim == 0 and n.shape == c.shape:
         un, uc, index = unique_pairs(n, c)

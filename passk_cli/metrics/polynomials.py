@@ -6,14 +6,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from passk_cli.arrays import Floats
 
 # A term: the logarithm of its size, its sign, its powers of p and of 1 − p.
 Term = tuple[float, float, int, int]

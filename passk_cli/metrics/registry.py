@@ -7,28 +7,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
 from passk_cli.limits import whole_number
-from passk_cli.metrics.diversity import (
-    distinct_at_k,
-    distinct_passing_at_k,
-    pass_at_k_distinct,
-)
+from passk_cli.metrics.diversity import distinct_at_k, distinct_passing_at_k, pass_at_k_distinct
 from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
 from passk_cli.metrics.graded import best_at_k, mean_score, worst_at_k
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import Attempts
 
 
 @dataclass(frozen=True)
@@ -46,7 +38,7 @@ class Kind:
     monotone : of counts: whether it never falls when one more attempt passes.
     """
 
-    values: Callable[..., NDArray[np.float64]]
+    values: Callable[..., Floats]
     meaning: str
     needs: str = ""
     bounds: Callable[[int], tuple[float, float]] | None = lambda k: (0.0, 1.0)
@@ -154,7 +146,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """As the user writes it."""
+        """The name as the user writes it."""
         return self.family + self.argument
 
     @property
@@ -164,7 +156,7 @@ class Metric:
             return ""
         return str(self.k) + ("" if self.share is None else f":{float(self.share):g}")
 
-    def values(self, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.float64]:
+    def values(self, n: Ints, c: Ints) -> Floats:
         """The metric of each (n, c) pair, for a family of counts; NaN where n < k."""
         share = () if self.share is None else (self.share,)
         return self.kind.values(n, c, self.k, *share)
@@ -182,7 +174,7 @@ class Metric:
             return None
         return expectation(self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1)))
 
-    def values_of(self, attempts: Attempts) -> NDArray[np.float64]:
+    def values_of(self, attempts: Attempts) -> Floats:
         """The metric of each cell, for a family that needs more than counts; NaN where n < k."""
         a = attempts
         return self.kind.values(a.start, a.value, a.count, a.passed, self.k)
@@ -257,11 +249,11 @@ class Change(Metric):
         """For people and tidy rows."""
         return f"{self.end.name} − {self.start.name}"
 
-    def values(self, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.float64]:
+    def values(self, n: Ints, c: Ints) -> Floats:
         """The change of each (n, c) pair, for families of counts; NaN where n < k."""
         return self.end.values(n, c) - self.start.values(n, c)
 
-    def values_of(self, attempts: Attempts) -> NDArray[np.float64]:
+    def values_of(self, attempts: Attempts) -> Floats:
         """The change of each cell, where one of both needs more than counts; NaN where n < k."""
         starts = attempts.start[:-1]
         n = np.add.reduceat(attempts.count, starts)
@@ -352,11 +344,8 @@ def scores_only(metrics: Sequence[Metric]) -> bool:
 
 
 def task_values(
-    metrics: Iterable[Metric],
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    attempts: Mapping[str, Attempts] | None = None,
-) -> NDArray[np.float64]:
+    metrics: Iterable[Metric], n: Ints, c: Ints, attempts: Mapping[str, Attempts] | None = None
+) -> Floats:
     """Values of several metrics for the same cells: (metrics × cells), computed per unique pair.
 
     n, c : int arrays of one shape (cells,).  NaN where n < k.
@@ -371,15 +360,10 @@ def task_values(
         [
             metric.values_of((attempts or {})[metric.kind.needs])
             if metric.kind.needs
-            else _values(metric, un, uc)[index]
+            else remembered(type(metric).values, metric, un, uc)[index]
             for metric in metrics
         ]
     )
-
-
-@remembered
-def _values(metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.float64]:
-    return metric.values(n, c)
 
 
 def completions(incomplete: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from passk_cli.arrays import Ints, NDArray
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.message import Said
@@ -19,7 +20,6 @@ from passk_cli.outcomes.provenance import ReadFacts
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with"
 
@@ -33,8 +33,8 @@ class Numbering:
     last : int, whether the attempt of the largest number passed: 1, 0, or −1 where not known.
     """
 
-    made: NDArray[np.int64]
-    last: NDArray[np.int64]
+    made: Ints
+    last: Ints
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,15 @@ class Counts:
     series: tuple[tuple[str, ...], ...]
     group_names: tuple[str, ...]
     tasks: tuple[str, ...]
-    series_codes: NDArray[np.int64]
-    task_codes: NDArray[np.int64]
-    n: NDArray[np.int64]
-    c: NDArray[np.int64]
+    series_codes: Ints
+    task_codes: Ints
+    n: Ints
+    c: Ints
     clusters: tuple[str, ...] | None = None
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
     facts: ReadFacts = field(default_factory=ReadFacts)
     numbering: Numbering | None = None
-    missing: NDArray[np.int64] | None = None
+    missing: Ints | None = None
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
@@ -99,11 +99,11 @@ class Counts:
         cls,
         series: Sequence[tuple[str, ...]],
         tasks: Sequence[str],
-        n: NDArray[np.int64],
-        c: NDArray[np.int64],
+        n: Ints,
+        c: Ints,
         group_names: tuple[str, ...] = (),
         facts: ReadFacts | None = None,
-        missing: NDArray[np.int64] | None = None,
+        missing: Ints | None = None,
     ) -> Counts:
         """Counts from one entry per row; names are sorted, equal cells add up.
 
@@ -115,13 +115,13 @@ class Counts:
     @classmethod
     def from_codes(
         cls,
-        series: tuple[Sequence[tuple[str, ...]], NDArray[np.int64]],
-        tasks: tuple[Sequence[str], NDArray[np.int64]],
-        n: NDArray[np.int64],
-        c: NDArray[np.int64],
+        series: tuple[Sequence[tuple[str, ...]], Ints],
+        tasks: tuple[Sequence[str], Ints],
+        n: Ints,
+        c: Ints,
         group_names: tuple[str, ...] = (),
         facts: ReadFacts | None = None,
-        missing: NDArray[np.int64] | None = None,
+        missing: Ints | None = None,
     ) -> Counts:
         """Counts from names and the index of each row's among them.
 
@@ -135,12 +135,21 @@ class Counts:
         task_names, task_codes = in_order(*tasks)
         width = max(len(task_names), 1)
         cell = series_codes * width + task_codes
-        _refuse_many(n, series_names, task_names, cell)
-        if not np.all(cell[1:] > cell[:-1]):
+        # Sums of more would overflow.
+        few = not len(n) or int(n.max()) <= MOST_ATTEMPTS
+        if few and not np.all(cell[1:] > cell[:-1]):
             cell, inverse = np.unique(cell, return_inverse=True)
             n, c = _added(n, inverse, len(cell)), _added(c, inverse, len(cell))
             missing = None if missing is None else _added(missing, inverse, len(cell))
-            _refuse_many(n, series_names, task_names, cell)
+            few = int(n.max()) <= MOST_ATTEMPTS
+        if not few:
+            place = int(n.argmax())
+            series_code, task = divmod(int(cell[place]), width)
+            who = " ".join(part or '""' for part in series_names[series_code])
+            raise DataError(
+                f"{who} at task {task_names[task]}", f"{int(n[place]):,} attempts in all", TOO_MANY,
+                name="bad-counts",
+            )  # fmt: skip
         return cls(
             series=tuple(series_names),
             group_names=group_names,
@@ -255,11 +264,13 @@ class Counts:
         series : the new (model, group values …) of each series, or None to leave it out.
         """
         names = [name for name in series if name is not None]
-        places = np.cumsum([name is not None for name in series]) - 1
-        keep = np.array([name is not None for name in series])[self.series_codes]
+        stays = np.array([name is not None for name in series])
+        keep = stays[self.series_codes]
+        rows = names, (np.cumsum(stays) - 1)[self.series_codes[keep]]
+        tasks = self.tasks, self.task_codes[keep]
         merged = Counts.from_codes(
-            (names, places[self.series_codes[keep]]),
-            (self.tasks, self.task_codes[keep]),
+            rows,
+            tasks,
             self.n[keep],
             self.c[keep],
             group_names,
@@ -268,9 +279,7 @@ class Counts:
         )
         if self.attempts:
             to = np.full(len(self.n), -1)
-            to[keep] = merged.places(
-                (names, places[self.series_codes[keep]]), (self.tasks, self.task_codes[keep])
-            )
+            to[keep] = merged.places(rows, tasks)
             moved = {
                 role: attempts.moved(to, len(merged.n)) for role, attempts in self.attempts.items()
             }
@@ -286,10 +295,8 @@ class Counts:
         return [(self.series[s], self.tasks[t]) for s, t in codes]
 
     def places(
-        self,
-        series: tuple[Sequence[tuple[str, ...]], NDArray[np.int64]],
-        tasks: tuple[Sequence[str], NDArray[np.int64]],
-    ) -> NDArray[np.int64]:
+        self, series: tuple[Sequence[tuple[str, ...]], Ints], tasks: tuple[Sequence[str], Ints]
+    ) -> Ints:
         """The index of the cell of each row, whose series and task are names and codes.
 
         Every row must have its cell here.
@@ -305,7 +312,7 @@ class Counts:
         column = np.array([column_of.get(name, -1) for name in columns])[column_codes]
         width = len(self.tasks)
         cells = self.series_codes * width + self.task_codes
-        places: NDArray[np.int64] = np.searchsorted(cells, row * width + column)
+        places: Ints = np.searchsorted(cells, row * width + column)
         return places
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
@@ -321,13 +328,8 @@ class Counts:
             passed = score.count * (score.value >= threshold - 1e-9)
             c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
             # Whether the last attempt passes depends on the threshold.
-            judged = replace(
-                self,
-                facts=facts,
-                c=c,
-                attempts={"score": replace(score, passed=passed)},
-                numbering=None,
-            )
+            attempts = {"score": replace(score, passed=passed)}
+            judged = replace(self, facts=facts, c=c, attempts=attempts, numbering=None)
             names = [(*series, f"{threshold:g}") for series in self.series]
             parts.append(judged.regrouped(names, (*self.group_names, "threshold")))
         return Counts.together(parts)
@@ -370,8 +372,7 @@ class Counts:
         if not set(self.tasks) <= set(tasks):
             raise ValueError("every task of the counts must be in the list")
         place_of = {task: i for i, task in enumerate(tasks)}
-        places = np.array([place_of[task] for task in self.tasks], dtype=np.int64)
-        codes = places[self.task_codes]
+        codes = np.array([place_of[task] for task in self.tasks], dtype=np.int64)[self.task_codes]
         return replace(self, tasks=tuple(tasks), task_codes=codes, clusters=None)
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
@@ -379,37 +380,15 @@ class Counts:
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 
-def _beside(
-    parts: Sequence[tuple[Sequence[Name], NDArray[np.int64]]],
-) -> tuple[list[Name], NDArray[np.int64]]:
+def _beside(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[list[Name], Ints]:
     """Names and codes of several parts, one after the other; a name may come more than once."""
     offsets = np.cumsum([0, *(len(names) for names, _ in parts)])
     codes = [codes + low for (_, codes), low in zip(parts, offsets, strict=False)]
     return [name for names, _ in parts for name in names], np.concatenate(codes)
 
 
-def _added(values: NDArray[np.int64], cell: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
+def _added(values: Ints, cell: Ints, cells: int) -> Ints:
     """The sum of the values of each cell."""
     totals = np.zeros(cells, dtype=np.int64)
     np.add.at(totals, cell, values)
     return totals
-
-
-def _refuse_many(
-    n: NDArray[np.int64],
-    series: Sequence[tuple[str, ...]],
-    tasks: Sequence[str],
-    cell: NDArray[np.int64],
-) -> None:
-    """DataError where a model has more attempts at a task than can be computed with."""
-    if not len(n) or int(n.max()) <= MOST_ATTEMPTS:
-        return
-    place = int(n.argmax())
-    model, task = divmod(int(cell[place]), len(tasks))
-    who = " ".join(part or '""' for part in series[model])
-    raise DataError(
-        f"{who} at task {tasks[task]}",
-        f"{int(n[place]):,} attempts in all",
-        TOO_MANY,
-        name="bad-counts",
-    )

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Ints
 from passk_cli.outcomes.codes import coded, in_order
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +85,10 @@ class Losses:
 
     def beside(self, other: Losses, label: str) -> Losses:
         """Both as one, the models of the other after its label."""
-        models = [self.models[code] for code in self.model_codes.tolist()]
-        models += [f"{label} {other.models[code]}" for code in other.model_codes.tolist()]
-        units = [self.units[code] for code in self.unit_codes.tolist()]
-        units += [other.units[code] for code in other.unit_codes.tolist()]
-        made, missing = (
-            np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("made", "missing")
-        )
-        return Losses.of_rows(models, units, made, missing)
+        codes = np.concatenate([self.model_codes, other.model_codes + len(self.models)])
+        models = [*self.models, *(f"{label} {model}" for model in other.models)]
+        units = np.concatenate([self.unit_codes, other.unit_codes + len(self.units)])
+        return Losses.of_codes(
+            (models, codes), ([*self.units, *other.units], units),
+            np.concatenate([self.made, other.made]), np.concatenate([self.missing, other.missing]),
+        )  # fmt: skip

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
-from passk_cli.inference.heterogeneity import Setting, Spread, both_gains, gains, spread_of_rates
+from passk_cli.inference.heterogeneity import (
+    Setting,
+    Spread,
+    gains,
+    gains_together,
+    spread_of_rates,
+)
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.limits import MOST_CURVE
 from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
@@ -384,7 +390,7 @@ class Measurement:
         size = _BLOCK_KS if setting.level else max(_BLOCK_KS, _BLOCK_CELLS // len(rates.n))
         for start in range(0, len(stretch.ks), size):
             ks = stretch.ks[start : start + size]
-            both = both_gains(rates.n, rates.c, ks, setting)
+            both = gains_together(rates.n, (rates.c, rates.n - rates.c), ks, setting)
             for name, family, gain in zip(UNEVEN, ("delta_", "deficit_"), both, strict=True):
                 columns = (gain.estimate, gain.se, gain.low, gain.high, gain.bound)
                 for k, *row in zip(ks.tolist(), *(each.tolist() for each in columns), strict=True):

@@ -18,7 +18,6 @@ from passk_cli.inference.design import (
     true_correlation,
 )
 from passk_cli.inference.intervals import Sample
-from passk_cli.inference.rounding import constant
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.study.outlook import Outlook, alike
@@ -105,7 +104,7 @@ def _silence(values: TaskValues) -> str:
         return "one task does not show how tasks differ"
     if _one_cluster(values):
         return "one cluster does not show how clusters differ"
-    if constant(values.values):
+    if Sample(values.values).one_value:
         same = f"every task has the value {values.values[0]:g}"
         return f"{same}, so the spread of new tasks is unknown"
     return ""

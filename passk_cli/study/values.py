@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference.attempts import share_within, within_variance, within_variance_of
+from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.populations import THESE_TASKS
@@ -141,7 +141,7 @@ class TaskValues:
             within = within_variance(self.metric, self.n, self.c)
         if not within.any() and ((self.c > 0) & (self.c < self.n)).any():
             return None  # too few attempts differ to show what they change
-        return share_within(self.values, within)
+        return Sample(self.values, within=within).share_within
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
         """Least and largest possible value; infinite where that is not known."""

@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import passk_cli
+from benchmarks.guards import GUARD
 from passk_cli.inference.bands import end_ranks, level_of_ranks
-from passk_cli.inference.intervals import GUARD, Sample
+from passk_cli.inference.intervals import Sample
 from passk_cli.inference.ranking import possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve

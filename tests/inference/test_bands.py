@@ -7,17 +7,22 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.attempts import jackknife_variance, one_less
+from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
-    joint_level,
+    end_ranks,
+    level_of_ranks,
     spread_out,
 )
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.metrics.heterogeneity import rate_curves
 from passk_cli.metrics.pass_k import curve
+
+
+def joint_level(draws: np.ndarray, level: float) -> float:
+    return level_of_ranks(end_ranks(draws), level)
 
 
 def test_columns_that_move_as_one_need_no_more_than_one() -> None:
@@ -88,12 +93,9 @@ def test_these_tasks_whole_curves_lie_inside() -> None:
     inside = {"pointwise": 0, "simultaneous": 0}
     for seed in range(runs):
         c = rng.binomial(n, p)
-        fewer, pass_less, failure_less = one_less(n, c)
-        values, *others = (
-            np.hstack(curve(*pair, 5)).T
-            for pair in ((n, c), (fewer, pass_less), (fewer, failure_less))
-        )
-        se = np.sqrt(jackknife_variance(n, c, values, *others).sum(axis=1)) / len(n)
+        values = np.hstack(curve(n, c, 5)).T
+        within = jackknife_variance(lambda n, c: np.hstack(curve(n, c, 5)).T, n, c)
+        se = np.sqrt(within.sum(axis=1)) / len(n)
         level = band_level_these_tasks(n, c, ks, 0.95, resamples=500, seed=seed)
         for name, each in (("pointwise", 0.95), ("simultaneous", level)):
             reach = NORMAL.inv_cdf((1 + each) / 2) * se

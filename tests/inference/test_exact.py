@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from benchmarks.guards import dirichlet_cdf
 from passk_cli.inference import exact
 from passk_cli.inference.exact import (
     BootstrapLaw,
-    dirichlet_cdf,
     dirichlet_quantiles,
 )
 from passk_cli.metrics.pass_k import pass_at_k
@@ -18,10 +18,11 @@ from tests.conftest import long
 
 
 def dirichlet_quantile(
-    totals: ArrayLike, weights: ArrayLike, p: float, sizes: ArrayLike | None = None
+    totals: ArrayLike, weights: ArrayLike, p: float, sizes: ArrayLike = 1.0
 ) -> float:
     """The quantile of one law."""
-    a, alpha, b = (part[None] for part in exact._atoms(totals, weights, sizes))
+    laws = np.broadcast_arrays(*(np.asarray(x, float) for x in (totals, weights, sizes)))
+    a, alpha, b = (part[None] for part in laws)
     return float(dirichlet_quantiles(a, alpha, p, b)[0])
 
 
@@ -102,8 +103,8 @@ def test_step_and_range_of_the_integral_are_fine_enough(monkeypatch: pytest.Monk
         atoms = [[0.0], [1.0], [-1.0, 1.0]][rng.integers(3)]
         values = np.append(rng.beta(*shape, tasks) * spread, atoms)
         weights = np.append(np.ones(tasks), np.full(len(atoms), rng.choice([0.5, 1.0])))
-        sizes = rng.integers(1, 9, len(values)) if rng.random() < 0.3 else None
-        totals = values if sizes is None else values * sizes
+        sizes = rng.integers(1, 9, len(values)) if rng.random() < 0.3 else 1.0
+        totals = values * sizes
         q = values.min() + (values.max() - values.min()) * rng.random() ** rng.choice([1, 6])
         problems.append((totals, weights, q, sizes))
     coarse = [dirichlet_cdf(*problem) for problem in problems]

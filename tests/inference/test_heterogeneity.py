@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.heterogeneity import Setting, both_gains, gains, spread_of_rates
+from passk_cli.inference.heterogeneity import Setting, gains, gains_together, spread_of_rates
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import unit_values
 
@@ -59,7 +59,7 @@ def test_both_at_once_are_the_two_alone(population: str) -> None:
     n, c = data()
     ks, setting = np.arange(1, 8), Setting(population, resamples=500)
     alone = (gains(n, c, ks, setting), gains(n, n - c, ks, setting))
-    for one, other in zip(both_gains(n, c, ks, setting), alone, strict=True):
+    for one, other in zip(gains_together(n, (c, n - c), ks, setting), alone, strict=True):
         for name in ("estimate", "bound", "se", "low", "high"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
 

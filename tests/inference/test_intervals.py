@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.guards import GUARD, JEFFREYS
 from passk_cli.errors import ParameterError
-from passk_cli.inference.attempts import share_within, within_variance
+from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.intervals import (
-    GUARD,
-    JEFFREYS,
     METHODS,
     Sample,
     acceleration,
@@ -161,10 +160,10 @@ def test_shares_add_up_in_simulation() -> None:
     rates = rng.beta(2, 2, 20_000)
     n, c = np.full(20_000, 5), rng.binomial(5, rates)
     within = within_variance(parse("pass@1"), n, c)
-    found = share_within(c / n, within)
+    found = Sample(c / n, within=within).share_within
     noise = (rates * (1 - rates) / 5).mean()
     assert found == pytest.approx(noise / (noise + rates.var()), abs=0.01)
-    assert share_within(c[:1] / 5, within[:1]) is None
+    assert Sample(c[:1] / 5, within=within[:1]).share_within is None
 
 
 @pytest.mark.parametrize(

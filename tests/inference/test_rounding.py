@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from passk_cli.inference.attempts import share_within
+from benchmarks.guards import GUARD
 from passk_cli.inference.intervals import (
     METHODS,
     Sample,
     distances,
-    guard_weight,
+    guard_weights,
     interval,
     intervals,
-    lump_weights,
 )
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.rounding import constant
 from passk_cli.inference.widths import guard_widths
 
 TINY = [1e-17, 1e-160, 1e-250, 1e-300, 1e-307]
@@ -26,19 +24,19 @@ TINY = [1e-17, 1e-160, 1e-250, 1e-300, 1e-307]
 def test_weights_depend_on_ratios_alone(scale: float) -> None:
     """4e-253 is not 0, and its square is."""
     away, ones = np.array([0.0, 0.1, 0.25, 1.0]), np.ones(4)
-    usual = lump_weights(away, ones, ones)
-    assert lump_weights(scale * away, ones, ones) == pytest.approx(usual, rel=1e-9)
+    usual = guard_weights(away, ones, ones)
+    assert guard_weights(scale * away, ones, ones) == pytest.approx(usual, rel=1e-9)
     # The largest distance counts where a task has it.
     none = np.array([1.0, 1.0, 1.0, 0.0])
-    assert lump_weights(scale * away, ones, none) == pytest.approx(
-        lump_weights(away[:3], ones[:3], none[:3]), rel=1e-9
+    assert guard_weights(scale * away, ones, none) == pytest.approx(
+        guard_weights(away[:3], ones[:3], none[:3]), rel=1e-9
     )
 
 
 def test_weights_of_the_smallest_numbers() -> None:
     ones = np.ones(2)
     for scale in (1e-308, 1e-310, 1e-315, 1e-320, 5e-324):
-        assert lump_weights(np.array([0.0, scale]), ones, ones) == pytest.approx(0.93)
+        assert guard_weights(np.array([0.0, scale]), ones, ones) == pytest.approx(0.93)
 
 
 @pytest.mark.parametrize("scale", [*TINY, 1e-315, 1e-320])
@@ -46,7 +44,7 @@ def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
     """Noise beside a bound has ratios too, which are not looked at."""
     noise = scale * np.array([0.0, 1.0, 2.0, 3.0, 5.0, 8.0])
     assert distances(noise, np.ones(6), near=0.0, far=1.0).tolist() == [0.0] * 6
-    assert guard_weight(Sample(noise), 0.0) == 0.93
+    assert GUARD.weight(Sample(noise), 0.0) == 0.93
     shares = np.full(6, 1 / 6)
     assert guard_widths(noise, shares, 40) == pytest.approx(guard_widths(0 * noise, shares, 40))
     for values, exact in ((noise, np.zeros(6)), (1.0 - noise, np.ones(6))):
@@ -64,8 +62,8 @@ def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
 def test_a_sum_in_another_order_is_no_spread() -> None:
     values = np.array([0.3, 0.1 + 0.2, 0.3])
     assert np.ptp(values) > 0
-    assert constant(values)
-    assert share_within(values, np.full(3, 0.05)) is None
+    assert Sample(values).one_value
+    assert Sample(values, within=np.full(3, 0.05)).share_within is None
     assert interval(Sample(values)).reason == "every task has the value 0.3"
-    assert not constant(np.array([0.3, 0.3, 0.3 + 1e-9]))
-    assert constant(np.zeros(3))
+    assert not Sample(np.array([0.3, 0.3, 0.3 + 1e-9])).one_value
+    assert Sample(np.zeros(3)).one_value

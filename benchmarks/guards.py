@@ -1,0 +1,75 @@
+"""Laws behind `guard` and `hull` by their distribution functions, for simulations of coverage.
+
+A limit lies on the right side of a value exactly when the law's probability at the value says so,
+which saves the root search and buys repetitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from passk_cli.arrays import ArrayLike, Floats
+from passk_cli.inference import exact
+from passk_cli.inference.hull import Hull, matched_cdf
+from passk_cli.inference.intervals import Sample, distances, guard_weights
+
+
+def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayLike = 1.0) -> float:
+    """P(Σ G_i a_i / Σ G_i b_i ≤ q) for independent G_i ~ Gamma(α_i); see `dirichlet_quantiles`.
+
+    totals : a_i.  weights : α_i ≥ ½.  sizes : b_i > 0.
+    """
+    a, alpha, b = np.broadcast_arrays(*(np.asarray(x, float) for x in (totals, weights, sizes)))
+    # Gammas of equal atoms add up.
+    pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)
+    alpha = np.bincount(index.ravel(), alpha)
+    below, above = (float(t[0]) for t in exact._tails((pairs[0] - q * pairs[1])[None], alpha[None]))
+    return below if below <= above else 1.0 - above
+
+
+@dataclass(frozen=True)
+class Guards:
+    """Weight of the guard atom that a limit looks towards, and of the one at the far bound."""
+
+    near: Callable[[Floats, Floats, Floats], Floats]
+    far: float = 0.0
+
+    def weight(self, sample: Sample, bound: float) -> float:
+        """Weight of the atom at a bound, for the limit that looks towards it."""
+        totals, sizes = sample.totals
+        far = sample.high if bound == sample.low else sample.low
+        return float(self.near(distances(totals, sizes, bound, far), sizes, np.ones_like(sizes)))
+
+    def tails(self, sample: Sample, mean: float) -> tuple[float, float]:
+        """(P(≤ mean) by the law guarded below, P(≥ mean) by the law guarded above)."""
+        # The other tail by its mirror image, which keeps all digits of a small one.
+        return (self._below(sample, mean, sample.low, sample.high, 1.0),
+                self._below(sample, mean, sample.high, sample.low, -1.0))  # fmt: skip
+
+    def _below(self, sample: Sample, mean: float, near: float, far: float, sign: float) -> float:
+        totals, sizes = sample.totals
+        size = float(sizes @ sizes / sizes.sum())
+        guards = {near: self.weight(sample, near)} | ({far: self.far} if self.far else {})
+        atoms = sign * np.append(totals, [size * bound for bound in guards])
+        weights = np.append(np.ones_like(totals), list(guards.values()))
+        return dirichlet_cdf(atoms, weights, sign * mean, np.append(sizes, [size] * len(guards)))
+
+    def p(self, sample: Sample, mean: float) -> float:
+        """Twice the smaller tail beyond a mean: ≤ α where the interval at 1 − α leaves it out."""
+        return min(1.0, 2 * min(self.tails(sample, mean)))
+
+
+GUARD, JEFFREYS = Guards(guard_weights), Guards(guard_weights, far=0.5)
+
+
+def holds(hull: Hull, value: float, tail: float) -> bool:
+    """Whether the limits of a hull hold a value (of 1 − metric with `rest`)."""
+    side = 1.0 - tail if value < hull.estimate else tail
+    ends = [hull.estimate - hull.law.quantile(side), *hull._reaches(tail)]
+    if min(ends) <= value <= max(ends):
+        return True
+    below = float(hull.weight @ matched_cdf(value, hull.mean, hull.variance))
+    return below >= tail if value < hull.estimate else below <= 1.0 - tail
