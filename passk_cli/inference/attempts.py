@@ -89,10 +89,9 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
     """Least variance of a mean difference V_A − V_B that is believed: what attempts alone give.
 
     a w / T · (z₀.₉₇₅ / t₀.₉₇₅)², w the mean variance of V_A − V_B over repeated attempts had both
-    models one rate at each task; z and t, since a variance that is known takes a normal quantile
-    where the law of the difference has Student's.  a = 1 where numbers of attempts differ: then the
-    differences are skewed, and the spread of a few tasks misses much.  Else a = ½, which only
-    keeps differences that happen to be alike from looking certain.
+    models one rate at each task; z / t, since the law of the difference has Student's quantiles.
+    a = 1 where numbers of attempts differ: then the differences are skewed, and the spread of a few
+    tasks misses much.  Else a = ½, which keeps differences that are alike from looking certain.
     The rate of a task is (c + s μ) / (n + s), n and c the attempts and passes of both models, μ
     their overall rate and s ≤ 1 as much as the spread of c/n between tasks allows (moments of a
     beta-binomial).  The variance of V at it is exact, k = n included.
@@ -135,11 +134,8 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
 
 
 def _tallied(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
-    """Attempts of both, passes of both together, and the share of a row's tasks that have them.
-
-    Where all tasks have the same numbers of attempts, a column for each number of passes: there
-    are fewer of them than tasks.
-    """
+    """Attempts of both, passes of both together, and the share of a row's tasks that have them;
+    a column for each number of passes where these are fewer than tasks, and n is the same."""
     rows, tasks = n.shape[1:]
     passes, most = c.sum(axis=0), int(n[:, 0, 0].sum())
     if most >= tasks or not (n == n[:, :1, :1]).all():

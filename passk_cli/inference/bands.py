@@ -43,9 +43,6 @@ def band_levels_new_tasks(
 ) -> list[float]:
     """For each model the pointwise level whose intervals hold pass@k and pass^k at all k's.
 
-    The curves of resampled tasks show how the errors at different k's go together; the same draws
-    serve all models.
-
     curves : (n, c, ks) of each model, n and c : (tasks,), n ≥ every k; ks : increasing.  All with
         the same number of tasks.
     level : for both curves of a model together.  clusters : a code per task, when whole clusters
@@ -88,8 +85,7 @@ def errors_these_tasks(
 ) -> Floats:
     """Errors of one curve of a model when these tasks are attempted again: (resamples × ks).
 
-    Normal draws, as those of `band_level_these_tasks`; the difference of two models' draws goes
-    with the difference of their curves, for their attempts are independent.
+    Normal draws, as those of `band_level_these_tasks`, independent of another model's.
 
     family : "pass@" or "pass^".  purpose : names the model, whose draws are its own.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -98,7 +98,14 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
             deals, times = np.unique(np.vstack([taken, drawn]), axis=0, return_counts=True)
             hand, key, complete = _Hands(pooled, deals, times / most), place, False
         hands[key] = (hand, hands.get(key, (hand, 0))[1] + 1)
-    values = _differences(metric, [hand for hand, _ in hands.values()])
+    values: list[Floats] = []
+    sizes = np.cumsum([2 * hand.taken.size for hand, _ in hands.values()]) // _BLOCK_ROWS
+    for _, pairs in groupby(zip(sizes.tolist(), hands.values(), strict=True), key=itemgetter(0)):
+        block = [hand for _, (hand, _) in pairs]
+        own = _multisets([(hand.pooled, hand.taken) for hand in block])
+        other = _multisets([(hand.pooled, hand.pooled.count - hand.taken) for hand in block])
+        both = metric.values_of(own) - metric.values_of(other)
+        values += np.split(both, np.cumsum([len(hand.taken) for hand in block])[:-1])
     strata = [
         Stratum(value, hand.chances, count)
         for value, (hand, count) in zip(values, hands.values(), strict=True)
@@ -196,17 +203,6 @@ def _every_deal(pooled: _Pooled, size: int, most: int) -> _Hands | None:
         logs = logs[row] + ways[column]
     weights = np.exp(logs - logs.max())
     return _Hands(pooled, taken, weights / weights.sum())
-
-
-def _differences(metric: Metric, hands: Sequence[_Hands]) -> Iterator[Floats]:
-    """The metric's difference at every deal of every task."""
-    places = np.cumsum([2 * hand.taken.size for hand in hands]) // _BLOCK_ROWS
-    for _, pairs in groupby(zip(places.tolist(), hands, strict=True), key=itemgetter(0)):
-        block = [hand for _, hand in pairs]
-        first = _multisets([(hand.pooled, hand.taken) for hand in block])
-        second = _multisets([(hand.pooled, hand.pooled.count - hand.taken) for hand in block])
-        both = metric.values_of(first) - metric.values_of(second)
-        yield from np.split(both, np.cumsum([len(hand.taken) for hand in block])[:-1])
 
 
 def _multisets(hands: Sequence[tuple[_Pooled, Ints]]) -> Attempts:

@@ -151,10 +151,9 @@ class Piloted:
     mean over pairs of different tasks.  `between` needs none where n₀ ≥ 2k: the product of the
     values of two separate groups of k attempts at one task estimates the square of its true value.
 
-    Beyond, a Beta model with the pilot's mean and spread carries what was measured: `within`
-    shrinks from n₀ to n as it does in the model, and where n₀ < 2k `between` is the model's share
-    of the variance measured at n₀.  For k = 1 and n₀ ≥ 2 this is no assumption: `within` falls as
-    1/n whatever the rates.
+    Beyond, `within` shrinks from n₀ to n as in a Beta model with the pilot's mean and spread, and
+    where n₀ < 2k `between` is that model's share of the variance measured at n₀.  For k = 1 and
+    n₀ ≥ 2 this is no assumption: `within` falls as 1/n whatever the rates.
 
     n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n.  Where no task has two attempts, `between`,
     and everything at n > 1, is NaN.
@@ -331,8 +330,7 @@ def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
 def relative_error(values: Floats) -> float:
     """Relative standard error of a standard deviation: ½ √((kurtosis − (T−3)/(T−1)) / T).
 
-    How well a pilot knows the standard errors it predicts; where a few tasks make all the
-    difference it is large, and still too small.
+    Where a few tasks make all the difference it is large, and still too small.
 
     values : (tasks,), T ≥ 2, not all equal.
     Source: the variance of a sample variance, and the delta method.
@@ -350,10 +348,8 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
     """Variance that clusters add to a task's value, so that Var/T is that of the mean of T.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
-    and m_g tasks in cluster g: the clustered variance minus that of separate tasks.  T − m_g makes
-    good that a large cluster pulls the mean to itself; clusters of one size get the variance of the
-    clustered standard error.  Tasks of a cluster share true values, not luck, so that it is the
-    same at any number of attempts.  The cut at 0 makes it too large where clusters share nothing.
+    and m_g tasks in cluster g: the clustered variance minus that of separate tasks.  Tasks of a
+    cluster share true values, not luck, so that it is the same at any number of attempts.
 
     values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each there, G ≥ 2; None for 0.
     Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.
@@ -424,9 +420,8 @@ def _running(terms: Floats) -> Floats:
 def between_error(pilot: Piloted) -> float:
     """Standard error of a pilot's own `raw_between`: that of the mean of h − 2 m v over tasks.
 
-    v : a task's value, m their mean.  h : the mean product of the values of two separate groups of
-    k of its attempts.  pilot : n₀ ≥ 2k.
-    Source: the delta method for mean h − m².
+    v : a task's value, m their mean.  h : of two separate groups of k of its attempts, the mean
+    product of values.  pilot : n₀ ≥ 2k.  Source: the delta method for mean h − m².
     """
     un, uc, index = unique_pairs(pilot.n, pilot.c)
     squares = np.zeros(len(un))
@@ -462,7 +457,7 @@ def true_correlation(first: Piloted, second: Piloted, covariance: float) -> floa
 
     NaN where either `between` is 0 or not known.  Outside [−1, 1] the pilot is too small to tell;
     what rounding alone moves outside is moved back.
-    Source: Spearman 1904, "The proof and measurement of association between two things".
+    Source: Spearman 1904.
 
     >>> one = Piloted(Metric("pass@", 1), np.full(3, 2), np.array([0, 0, 2]))
     >>> round(true_correlation(one, one, one.between / 2), 12)

@@ -62,21 +62,17 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     distinct, place = np.unique(ratios, axis=1, return_inverse=True)
     p = np.ones(distinct.shape[1])
     moved = np.flatnonzero(distinct[0])
+    n = np.arange(tasks + 1)
     for here in blocks(len(moved), tasks + 1, _CELLS):
         some = moved[here]
-        p[some] = _maxima(tasks, _tails(tasks, _least_away(tasks, *distinct[:, some])))
+        # Per z² = square / discordant and N = 0 … T: the least |b − c| ≥ z √N with b + c = N.
+        square, discordant = distinct[:, some, None]
+        least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
+        # The root is rounded: at most one off.
+        least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
+        least += least**2 * discordant < square * n
+        p[some] = _maxima(tasks, _tails(tasks, _of_parity(least, n)))
     return np.minimum(p[place.ravel()], 1.0).reshape(b.shape)
-
-
-def _least_away(tasks: int, square: Ints, discordant: Ints) -> Ints:
-    """Per z² = square / discordant and N = 0 … T: the least |b − c| ≥ z √N with b + c = N."""
-    n = np.arange(tasks + 1)
-    square, discordant = square[:, None], discordant[:, None]
-    least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
-    # The root is rounded: at most one off.
-    least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
-    least += least**2 * discordant < square * n
-    return _of_parity(least, n)
 
 
 def _of_parity(least: Ints, n: Ints) -> Ints:

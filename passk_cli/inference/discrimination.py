@@ -80,7 +80,15 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     correlation = np.full(tasks, np.nan)
     np.divide((x * y).sum(axis=0), scale, out=correlation, where=defined)
     correlation = np.clip(correlation, -1.0, 1.0)
-    low, high = _limits(correlation, count, level)
+    # Bonett and Wright's; at ±1, where the transform is infinite, as for the next value that M
+    # models can have.
+    z = NORMAL.inv_cdf((1 + level) / 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = z * np.sqrt((1 + correlation**2 / 2) / np.maximum(count - 3, 1))
+        step = 6.0 / np.maximum(count.astype(float) ** 3 - count, 1.0)
+        middle = np.arctanh(np.clip(correlation, -1 + step, 1 - step))
+        low = np.minimum(np.tanh(middle - reach), correlation)
+        high = np.maximum(np.tanh(middle + reach), correlation)
     p, smallest = _tests(x, y, correlation, count)
     return ItemRest(correlation, low, high, p, smallest, _shares(rates), count)
 
@@ -95,18 +103,6 @@ def _ranked(values: Floats) -> Floats:
     ranks = np.empty(values.shape)
     np.put_along_axis(ranks, order, np.where(there, (first + last) / 2 - middle, 0.0), axis=0)
     return ranks
-
-
-def _limits(correlation: Floats, count: Ints, level: float) -> tuple[Floats, Floats]:
-    """Bonett and Wright's interval; none at ±1, where its transform is infinite: [−1 or 1, …]."""
-    z = NORMAL.inv_cdf((1 + level) / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reach = z * np.sqrt((1 + correlation**2 / 2) / np.maximum(count - 3, 1))
-        # At ±1 as for the next value that M models can have.
-        step = 6.0 / np.maximum(count.astype(float) ** 3 - count, 1.0)
-        middle = np.arctanh(np.clip(correlation, -1 + step, 1 - step))
-        low, high = np.tanh(middle - reach), np.tanh(middle + reach)
-    return np.minimum(low, correlation), np.maximum(high, correlation)
 
 
 def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floats, Floats]:

@@ -209,7 +209,17 @@ def refusal(n: Ints, c: Ints) -> str:
             f" rates; at least {FEWEST_TASKS} are needed"
         )
     if stopped(n, c):
-        return _stopped(n)
+        usable, short = int(n.min()), int((n < n.max()).sum())
+        seen = (
+            f"sampling seems to have stopped when a task passed ({short:,} of {len(n):,} tasks have"
+            f" fewer than {n.max():,} attempts), so the number of attempts depends on the outcomes"
+        )
+        if usable < FEWEST_ATTEMPTS:
+            return f"{seen}; make equally many attempts at every task, {FEWEST_ATTEMPTS} or more"
+        return (
+            f"{seen}; usable are the first {usable:,} attempts at every task: keep these alone, or"
+            f" make {n.max():,} at every task"
+        )
     if known < FEWEST_ATTEMPTS:
         where = "" if n.min() == n.max() else " on nine tasks in ten"
         return (
@@ -223,21 +233,6 @@ def refusal(n: Ints, c: Ints) -> str:
     if np.all(c == n):
         return "every attempt passed; it takes more of them to tell a rate just below 1 from 1"
     return "every task passes always or never: more attempts at it add nothing to the first one"
-
-
-def _stopped(n: Ints) -> str:
-    """Why attempts that stop once a task has passed are refused, and how many of them serve."""
-    usable, short = int(n.min()), int((n < n.max()).sum())
-    seen = (
-        f"sampling seems to have stopped when a task passed ({short:,} of {len(n):,} tasks have"
-        f" fewer than {n.max():,} attempts), so the number of attempts depends on the outcomes"
-    )
-    if usable < FEWEST_ATTEMPTS:
-        return f"{seen}; make equally many attempts at every task, {FEWEST_ATTEMPTS} or more"
-    return (
-        f"{seen}; usable are the first {usable:,} attempts at every task: keep these alone, or make"
-        f" {n.max():,} at every task"
-    )
 
 
 def largest_known(n: Ints) -> int:

@@ -69,12 +69,8 @@ Model = Callable[[Weighed, np.random.Generator], CurveFit]
 
 
 def _ex_gaussian(data: Weighed, rng: np.random.Generator) -> CurveFit:
-    """The posterior by the hard tasks, with a doubt that no data refutes.
-
-    Draws, not the estimate, also allow for hardness without an exponential tail.
-
-    Of clusters, draws are from the posterior of as many tasks as they are worth.
-    """
+    """The posterior by the hard tasks, with a doubt that no data refutes; draws also allow for
+    hardness without an exponential tail, and are of as many tasks as clusters are worth."""
     tasks, attempts, count = data.once[0], int(data.n.max()), len(data.again)
     law = ex_gaussian.posterior(data.n, data.c, tasks, most=HARD)
     worth = partial(ex_gaussian.posterior, data.n, data.c, tasks * data.worth, most=HARD)

@@ -1,11 +1,9 @@
 """Intervals for these tasks: the hull of a hierarchical posterior and of a pivot.
 
 Neither covers alone: the posterior is off where rates are not spread as it supposes, more so the
-more tasks there are; the pivot, where few tasks decide, near 0 and 1.  Each holds where the other
-does not, and k = n is no exception to either.  Neither expects much of two tasks that never passed
-among others that do: their rates may be 0, or such that further attempts find a pass.  So the hull
-also reaches as far as the attempts at these tasks alone allow.  Simulated coverage:
-benchmarks/coverage.md.
+more tasks there are; the pivot, where few tasks decide, near 0 and 1.  Neither expects much of two
+tasks that never passed among others that do, so the hull also reaches as far as the attempts at
+these tasks alone allow.  Simulated coverage: benchmarks/coverage.md.
 """
 
 from __future__ import annotations
@@ -145,10 +143,10 @@ class Passes:
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The limits of the hull at a tail probability; see `Hull.limits`."""
-        found = hull(self.metric, self.n, self.c)
-        if found is None:
+        bounds = hull(self.metric, self.n, self.c)
+        if bounds is None:
             raise ValueError(f"{self.metric.name} has no hull")
-        return found.limits(tail)
+        return bounds.limits(tail)
 
 
 def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[float, float]:
@@ -200,11 +198,8 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
 
 
 def matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
-    """P(≤ x) by laws on [0, 1] with these means and variances: Beta, or lognormal where scarce.
-
-    A mean near 0 whose standard deviation is more than half of it is that of a few tasks with
-    rates of very different sizes; there, and as its mirror image near 1, the law is lognormal.
-    """
+    """P(≤ x) by laws on [0, 1] with these means and variances: Beta; lognormal where a mean near 0
+    has a standard deviation of more than half of it, and as its mirror image near 1."""
     below = np.empty(len(mean))
     upper = mean > 0.5
     below[~upper] = _lower_cdf(x, mean[~upper], variance[~upper])

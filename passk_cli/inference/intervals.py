@@ -314,8 +314,10 @@ def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str
     if not sample.one_value:
         return ""
     words = f"every task has the value {sample.values[0]:g}"
-    at_bound = _at(sample, sample.low) or _at(sample, sample.high)
-    return f"{words}: the interval is one-sided" if at_bound else words
+    width = sample.high - sample.low
+    near = ROUNDING * width if math.isfinite(width) else 0.0
+    away = np.abs(sample.values[:, None] - [sample.low, sample.high]).max(axis=0)
+    return f"{words}: the interval is one-sided" if away.min() <= near else words
 
 
 # A guard atom weighs half an observation where values vary smoothly, and up to this where they are
@@ -398,18 +400,16 @@ def _guarded(
         low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
         limits = []
         for near, far, p in ((low, high, tail), (high, low, 1.0 - tail)):
-            weight = weights(distances(atoms, sizes, near, far), sizes, counts)[:, None]
+            away = distances(atoms, sizes, near, far)
+            weight = weights(away, sizes, counts)[:, None]
             guards = [(near, weight), *[(far, np.full_like(far, far_weight))] * bool(far_weight)]
             a = np.concatenate([*(size * bound for bound, _ in guards), atoms], axis=1)
             alpha = np.concatenate([*(each for _, each in guards), counts], axis=1)
             b = np.concatenate([*[size] * len(guards), sizes], axis=1)
-            limits.append(dirichlet_quantiles(a, alpha, p, b).tolist())
-        for at, sample, lower, upper in zip(places, part, *limits, strict=True):
             # A limit whose values all lie on its bound is the bound.
-            answers[at] = (
-                sample.low if _at(sample, sample.low) else lower,
-                sample.high if _at(sample, sample.high) else upper,
-            )
+            at_bound = away.max(axis=1) == 0.0
+            limits.append(np.where(at_bound, near[:, 0], dirichlet_quantiles(a, alpha, p, b)))
+        answers |= zip(places, zip(*(ends.tolist() for ends in limits), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
 
 
@@ -421,13 +421,6 @@ def _together(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> I
     for alike in places.values():
         tasks = len(samples[alike[0]].values)
         yield from (alike[here] for here in blocks(len(alike), tasks, _VALUES_TOGETHER))
-
-
-def _at(sample: Sample, bound: float) -> bool:
-    """Whether all values lie on a bound but for rounding."""
-    width = sample.high - sample.low
-    near = ROUNDING * width if math.isfinite(width) else 0.0
-    return bool(np.abs(sample.values - bound).max() <= near)
 
 
 def _quantile(sample: Sample, p: float) -> float:

@@ -58,8 +58,7 @@ class Mixture:
     def likeliest(self) -> Floats:
         """The mixing distribution of greatest likelihood, a little smoothed: (rates,)."""
         even = np.full((1, len(self.rates)), 1.0 / len(self.rates))
-        fitted: Floats = self._climbed(even, np.zeros(even.shape), _STEPS)[0]
-        return fitted
+        return np.asarray(self._climbed(even, np.zeros(even.shape), _STEPS)[0])
 
     def _climbed(self, weights: Floats, pull: Floats, steps: int) -> Floats:
         """Rows of weights, so many steps nearer to the most log-likelihood plus T · Σ w · pull."""
@@ -141,17 +140,10 @@ def _coarser(tasks: Histogram) -> Histogram:
     )
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Errors of one task's values at each rate: (values × rates × outcomes), and their chances."""
+def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[Floats, Floats]:
+    """Errors of n attempts at a task with each of these rates, and their chances.
 
-    values: Floats
-    chances: Floats
-
-
-def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> Errors:
-    """Errors of n attempts at a task with each of these rates.
-
+    Returns (statistics × rates × outcomes) and (rates × outcomes).
     Of many attempts only outcomes within 8 standard deviations are gone through, every so many
     of them where there are more than 160.
     """
@@ -173,7 +165,7 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> Errors:
         of(np.full(len(distinct), n), distinct)[where] - expected(rates)[:, None]
         for of, expected in statistics
     ]
-    return Errors(np.stack(values), chances / chances.sum(axis=1)[:, None])
+    return np.stack(values), chances / chances.sum(axis=1)[:, None]
 
 
 def alike(n: Ints) -> list[tuple[int, Ints]]:
@@ -218,9 +210,9 @@ def error_law(model: Mixture, statistic: Statistic) -> ErrorLaw:
     tasks, groups = model.tasks, alike(model.tasks.n)
     moments = np.empty((2, len(groups), len(model.rates)))
     for i, (n, _) in enumerate(groups):
-        errors = errors_at([statistic], n, model.rates)
-        for power, kept in zip((2, 3), moments, strict=True):
-            kept[i] = (errors.values[0] ** power * errors.chances).sum(axis=1)
+        (errors,), chances = errors_at([statistic], n, model.rates)
+        for power, moment in zip((2, 3), moments, strict=True):
+            moment[i] = (errors**power * chances).sum(axis=1)
     shares = np.array([tasks.times[at].sum() for _, at in groups]) / tasks.tasks
     at_rates = model.tasks_at(model.with_most(shares @ moments[0]))
     expected = np.stack([at_rates[at].sum(axis=0) for _, at in groups])
@@ -236,9 +228,9 @@ def error_covariance(model: Mixture, statistics: Sequence[Statistic]) -> Floats:
     at_rates = model.tasks_at(model.likeliest)
     total = np.zeros((len(statistics), len(statistics)))
     for n, at in alike(model.tasks.n):
-        errors = errors_at(statistics, n, model.rates)
-        weights = np.sqrt(errors.chances * at_rates[at].sum(axis=0)[:, None])
-        rows = (errors.values * weights).reshape(len(statistics), -1)
+        errors, chances = errors_at(statistics, n, model.rates)
+        weights = np.sqrt(chances * at_rates[at].sum(axis=0)[:, None])
+        rows = (errors * weights).reshape(len(statistics), -1)
         total += rows @ rows.T
     covariance: Floats = total / model.tasks.tasks**2
     return covariance

@@ -29,7 +29,7 @@ class PairedTest:
     bend : how the variance falls as the models move apart; 0 where it was measured on two models.
         For models alike around a common value E it is 1 / (4 E (1−E)): values in [0, 1] vary in
         proportion to their mean times its complement, whose average at E ± δ/2 is E (1−E) − δ²/4.
-    Source: Student's t; Miller 2024, "Adding error bars to evals", section 5 (with the normal).
+    Source: Student's t; Miller 2024, section 5 (with the normal).
 
     >>> test = PairedTest(1.0)
     >>> round(test.power(0.5, 34), 4), test.tasks_needed(0.5, 0.8)

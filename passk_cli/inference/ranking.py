@@ -145,8 +145,8 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
     """Where two curves may cross, given a simultaneous band of their difference.
 
     All k at which the lead may pass from one to the other between k − 1 and k: those beside a k
-    whose sign the band leaves open, and where the sign turns.  Where the band holds, which is as
-    sure as its level, every crossing lies in them, and each certain set has at least one.
+    whose sign the band leaves open, and where the sign turns.  Where the band holds, every crossing
+    lies in them, and each certain set has at least one.
 
     ks : increasing, the k's of the band; between two of them a curve has the sign of both ends.
     signs : +1 where the whole interval is above 0, −1 where it is below, 0 where it holds 0.

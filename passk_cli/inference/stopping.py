@@ -1,8 +1,8 @@
 """Did sampling stop because of what came out?  Then the number of attempts is part of the result.
 
-pass@k takes n as given.  Where attempts at a task end with its first pass, easy tasks have few
-attempts and a rate of 1/n or more, and hard ones many: pass@1 by c/n reads 0.36 where 0.20 of the
-attempts pass.  What such data still shows is the share of tasks solved within k attempts.
+Where attempts at a task end with its first pass, easy tasks have few attempts and a rate of 1/n or
+more: pass@1 by c/n reads 0.36 where 0.20 of the attempts pass.  What such data still shows is the
+share of tasks solved within k attempts.
 
 The rule.  Let m be the most attempts of a task.  Sampling is taken to have stopped
 
@@ -13,8 +13,7 @@ The rule.  Let m be the most attempts of a task.  Sampling is taken to have stop
   numbers end below m the last attempt passed;
 
 and where attempts whose number did not depend on outcomes would look like this with a chance below
-`LEVEL`.  Equal numbers of attempts, without holes, never do.  Fewer attempts at tasks known to be
-easy do not look like the second: where many of these tasks passed once, some would have no pass.
+`LEVEL`.  Equal numbers of attempts, without holes, never do.
 """
 
 from __future__ import annotations
@@ -171,12 +170,9 @@ def retries(n: Ints, c: Ints, last: Ints) -> Retries:
 def _untruncated(n: Ints, c: Ints) -> float:
     """How likely it is that tasks of these n, all with passes, had n fixed beforehand: p of a test.
 
-    Attempts that stop once a task has passed leave its counts without their zeros.  The statistic
-    is twice the gain in log-likelihood from leaving them out, Σ log P(c)/P(c ≥ 1) − Σ log P(c),
-    each with the rates of those tasks spread as suits it best, whatever made them have this n.
-    Its law is taken for half a χ² of one degree.  Rates of error: `benchmarks/stopping.md`.
-
-    ½ where next to no zero is missed at rates of c/n, which saves the fits.
+    Twice the gain in log-likelihood from leaving out counts of 0, Σ log P(c)/P(c ≥ 1) − Σ log P(c),
+    each with the rates of those tasks spread as suits it best, is taken for half a χ² of one
+    degree (benchmarks/stopping.md).  ½ where next to no zero is missed at rates of c/n.
     """
     if ((1 - c / n) ** n).sum() < _FEWEST_ZEROS:
         return 0.5

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -41,43 +40,31 @@ KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Blocks:
-    """All weights of so many resamples of units, block by block."""
+def _draw(
+    use: Callable[[slice, Floats], None],
+    kind: str, units: int, resamples: int, seed: int, threads: int | None,
+) -> None:  # fmt: skip
+    """Draw each block of the weights and use it, on several threads."""
+    places, purpose = list(blocks(resamples, units, _BLOCK_CELLS)), f"{kind} {units}"
+    workers = min(threads or os.cpu_count() or 1, len(places))
 
-    kind: str
-    units: int
-    resamples: int
-    seed: int
+    def work(first: int) -> None:
+        # One array per worker: fresh pages cost more than the draws.
+        weights = np.empty((places[0].stop, units))
+        for block in range(first, len(places), workers):
+            KINDS[kind](stream(seed, purpose, block), weights)
+            here = places[block]
+            use(here, weights[: here.stop - here.start])
 
-    @property
-    def places(self) -> list[slice]:
-        """The resamples of each block."""
-        return list(blocks(self.resamples, self.units, _BLOCK_CELLS))
-
-    def each(self, use: Callable[[slice, Floats], None], threads: int | None = None) -> None:
-        """Draw each block and use it, on several threads."""
-
-        places, purpose = self.places, f"{self.kind} {self.units}"
-        workers = min(threads or os.cpu_count() or 1, len(places))
-
-        def work(first: int) -> None:
-            # One array per worker: fresh pages cost more than the draws.
-            weights = np.empty((places[0].stop, self.units))
-            for block in range(first, len(places), workers):
-                KINDS[self.kind](stream(self.seed, purpose, block), weights)
-                here = places[block]
-                use(here, weights[: here.stop - here.start])
-
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(work, range(workers)))
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers)))
 
 
 @lru_cache(maxsize=1)
-def _kept(drawn: _Blocks, threads: int | None) -> Floats:
+def _kept(kind: str, units: int, resamples: int, seed: int, threads: int | None) -> Floats:
     """The weights themselves: the next model of the same tasks asks for them again."""
-    weights = np.empty((drawn.resamples, drawn.units))
-    drawn.each(weights.__setitem__, threads)
+    weights = np.empty((resamples, units))
+    _draw(weights.__setitem__, kind, units, resamples, seed, threads)
     return weights
 
 
@@ -92,14 +79,13 @@ def bootstrap_means(
 ) -> Floats:
     """Means of each column over resampled tasks: (resamples × columns).
 
-    mean_r = Σ_t w_rt v_t / Σ_t w_rt, with the same weights w for every column, so that the
+    mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the least and the largest value.  The same seed, kind
+    and number of units give the same weights w, whatever the columns and threads, so that the
     difference of two columns is a paired one.
 
     values : (tasks × columns).  clusters : a code 0 … G−1 per task; then whole clusters are drawn.
-    The same seed, kind and number of units give the same weights, whatever the columns, the
-    threads or the memory.  Means lie between the least and the largest value.  Peak memory beside
-    the result is 64 MB of weights, kept for the next call, or a few blocks of 2 MB where there are
-    more.  Errors: ParameterError for more than 1 GB of means.
+    Peak memory beside the result is 64 MB of weights, kept for the next call, or a few blocks of
+    2 MB where there are more.  Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
     >>> sorted(set(means.ravel().tolist()))
@@ -109,17 +95,17 @@ def bootstrap_means(
     equal = bool(np.all(sizes == sizes[0]))
     refuse_many_draws(resamples, values.shape[1])
     means = np.empty((resamples, values.shape[1]))
-    drawn = _Blocks(kind, len(sizes), resamples, seed)
-    kept = _kept(drawn, threads) if resamples * len(sizes) <= _KEPT_CELLS else None
+    asked = kind, len(sizes), resamples, seed, threads
 
     def average(here: slice, weights: Floats) -> None:
         base = len(sizes) * sizes[0] if equal else (weights @ sizes)[:, None]
         np.divide(weights @ totals, base, out=means[here])
 
-    if kept is None:
-        drawn.each(average, threads)
+    if resamples * len(sizes) > _KEPT_CELLS:
+        _draw(average, *asked)
     else:
-        for here in drawn.places:
+        kept = _kept(*asked)
+        for here in blocks(resamples, len(sizes), _BLOCK_CELLS):
             average(here, kept[here])
     # Rounding carries a mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
@@ -130,9 +116,8 @@ def attempt_means(
 ) -> Floats:
     """Means over fixed tasks whose n attempts are made again: (resamples × metrics).
 
-    c* ~ Binomial(n, c/n) in every task; its value is looked up and moved by what resampling with
-    replacement is off on average, so that the draws centre on the estimate.  (E f(n, c*) is the
-    plug-in value, 1 − (1 − c/n)^k for pass@k, which falls short of pass@k when k is near n.)
+    c* ~ Binomial(n, c/n) in every task; its value is moved by what resampling with replacement is
+    off on average, so that the draws centre on the estimate.
 
     n, c : (tasks,).  tables : per metric the value of each (n, c), concatenated over the distinct
     n in increasing order: c runs from 0 to n within each.

@@ -52,8 +52,7 @@ def pass_at_k_distinct(
 ) -> Floats:
     """Probability that one of k different solutions of a cell passes; of all it has, if fewer.
 
-    The n attempts are made, repeats are thrown away, and k of the d solutions that are left are
-    tried: pass@k(d, number that pass), each solution counting once however often it came.  With
+    pass@k(d, number that pass) of the d solutions, each counting once however often it came; with
     d ≤ k all are tried.  It describes the n attempts that were made, and grows with n.
     A solution with mixed verdicts passes with the share of its attempts that pass.
     Returns (cells,) in [0, 1]; NaN where n < k, as for pass@k beside it.
@@ -105,9 +104,8 @@ def duplicates(start: Ints, times: Ints) -> Floats:
 def agreement(start: Ints, times: Ints) -> Floats:
     """Chance that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
-    Unbiased for Simpson's Σ p² whatever n is; 2 − distinct@2.  Its inverse is the effective number
-    of solutions, which is not unbiased (and has no value where all solutions differ): take the
-    mean over cells first and invert that.  NaN for a cell with fewer than two attempts.
+    Unbiased for Simpson's Σ p² whatever n is; 2 − distinct@2.  Its inverse, the effective number of
+    solutions, is not: take the mean over cells first.  NaN for a cell with fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
     >>> agreement(np.array([0, 2]), np.array([3, 1]))
@@ -125,14 +123,12 @@ def _expected_kinds(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
 
 
 def _none_passes(fails: Floats, solutions: Ints, tried: Ints) -> Floats:
-    """Mean of Π fails over all subsets of `tried` of each cell's first `solutions` columns.
-
-    The mean over subsets of size i of r columns is (r−i)/r times that of r−1 columns, plus i/r
-    times that of the subsets of size i−1 that column r joins: only weighted means, so exact.
-    """
+    """Mean of Π fails over all subsets of `tried` of each cell's first `solutions` columns."""
     sizes = np.arange(int(tried.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))
     mean[:, 0] = 1.0
+    # The mean over subsets of size i of r columns is (r−i)/r times that of r−1 columns, plus i/r
+    # times that of the subsets of size i−1 that column r joins: only weighted means, so exact.
     for r in range(1, fails.shape[1] + 1):
         joined = np.zeros_like(mean)
         joined[:, 1:] = mean[:, :-1] * fails[:, r - 1 : r]

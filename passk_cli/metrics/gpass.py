@@ -37,8 +37,7 @@ def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
 
     n, c : the distinct pairs, int arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
     Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN where
-    n < k.  A complement near zero is the same tail with passes and failures exchanged:
-    1 − gpass(n, c) = P(at least k − ⌈share·k⌉ + 1 of k fail), see `at_least_pairs`.
+    n < k.
     Source: Liu et al. 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
 
     >>> from fractions import Fraction
@@ -86,9 +85,13 @@ def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
 def _means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
     """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
 
-    Neighbouring probabilities have simple ratios, so their products keep their digits; factorials,
-    whose logarithms lose them as n grows, do not come in.
+    Products of ratios of neighbours keep their digits; logarithms of factorials lose them.
     """
+
+    def credit(x: Ints) -> Ints:
+        """1 from least on, or how far each number of passes exceeds it."""
+        return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)
+
     # Hoeffding: beyond this many steps from the mode a probability is no double.  The law is the
     # same with k and c exchanged, and mirrored with n−k or n−c in their place.
     draws = int(np.minimum(np.minimum(c, n - c), np.minimum(k, n - k)).max(initial=0))
@@ -106,13 +109,7 @@ def _means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
         fewer = np.maximum(y, 0) * np.maximum(fails - k + y, 0)
         down = np.cumprod(fewer / ((passes - y + 1) * (k - y + 1)), axis=1)
         whole = up.sum(axis=1) + down.sum(axis=1) + 1.0
-        part = (up * _credit(x + 1, least, excess)).sum(axis=1)
-        part += (down * _credit(y - 1, least, excess)).sum(axis=1)
-        part += _credit(mode, least, excess)[:, 0]
+        part = (up * credit(x + 1)).sum(axis=1) + (down * credit(y - 1)).sum(axis=1)
+        part += credit(mode)[:, 0]
         out[here] = part / whole
     return out
-
-
-def _credit(x: Ints, least: int, excess: bool) -> Ints:
-    """Credit of each number of passes: 1 from least on, or how far it exceeds it."""
-    return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)

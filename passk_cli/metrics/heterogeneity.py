@@ -6,10 +6,10 @@ A task's success rate is p; μ is the mean of p over tasks.  Equally hard tasks 
 - The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the same of the failure rates
   1 − p: what unevenness takes from pass@k.
 
-From data, pass^k has an unbiased estimator but μ̂^k is too large on average for μ^k.  μ^k is the
-chance that k attempts pass when each is at a task of its own choice, and that has an unbiased
-estimator too: over k different tasks where the tasks are a sample (`mean_power_new_tasks`), over
-tasks drawn with repetition where they are all there is (`mean_power_these_tasks`).
+μ̂^k is too large on average for μ^k, the chance that k attempts pass when each is at a task of its
+own choice.  That has an unbiased estimator: over k different tasks where the tasks are a sample
+(`mean_power_new_tasks`), over tasks drawn with repetition where they are all there is
+(`mean_power_these_tasks`).
 Source: the definitions follow "Pass@k and Pass^k tell different stories from mean success rate"
 (2025); the estimators are U-statistics, Hoeffding 1948.
 """

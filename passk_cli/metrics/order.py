@@ -17,9 +17,8 @@ from passk_cli.metrics.pass_k import pass_hat_k
 def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
     """Whether one of the first k attempts passes, task by task: 0 or 1.
 
-    Unlike pass@k it says what a user saw who stopped after k attempts, whether or not attempts
-    are exchangeable.  Attempts of equal value have no order among themselves; where the k-th falls
-    among them, the task's value is the share of their orders in which one of the k passes.
+    Attempts of equal value have no order among themselves; where the k-th falls among them, the
+    task's value is the share of their orders in which one of the k passes.
 
     start : (tasks + 1,) offsets of each task's rows.  value : number or time of the attempts of a
     row, increasing within a task.  count : attempts of a row.  passed : how many of them passed.
@@ -82,11 +81,9 @@ def trend_scores(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
     """(S, Q) of each task: S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12.
 
     S/Q is the slope of the task's outcomes over the position i, and ΣS/ΣQ the slope within tasks
-    of all of them: tasks count by how much they can say about it.  Positions are counted, not
-    scaled to the length of the task: a drift is one per attempt.  S is also the score of a common
-    slope in a logistic regression given every task's passes, for which it is the most powerful
-    statistic near no trend.
-    Source: Cox 1958, "The regression analysis of binary sequences".
+    of all of them: tasks count by how much they can say about it.  S is also the score of a common
+    slope in a logistic regression given every task's passes.
+    Source: Cox 1958.
 
     >>> scores, sizes = trend_scores(np.array([0, 3]), np.array([0, 0, 1]))
     >>> scores.tolist(), sizes.tolist()
@@ -112,10 +109,9 @@ def changes(start: Ints, passed: Ints) -> Ints:
 def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
     """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
 
-    2c(n−c)/n changes are expected when every order of a task's outcomes is as likely as any
-    other, so that it is 0 on average then: above 0 neighbours are alike, below they alternate.
-    Where they are alike it is less than their correlation, the more so the fewer attempts there
-    are: part of it goes with the task's own pass rate.
+    0 on average where every order of a task's outcomes is as likely as any other: above 0
+    neighbours are alike, below they alternate.  Where they are alike it is less than their
+    correlation, the more so the fewer attempts there are.
 
     changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN where no task
     has both passes and failures.
@@ -129,9 +125,6 @@ def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
 
 def lag_of_trend(slope: float, n: Ints, c: Ints) -> float:
     """The `lag_one` that a straight trend alone brings about: Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
-
-    With pass probabilities p + b(i − (n−1)/2) and no other dependence, a task has b²(n²−1)(n−2)/6
-    fewer changes than random orders of its outcomes have.
 
     slope : b, the change of the pass rate per attempt.  NaN where no task has both outcomes.
 
@@ -158,10 +151,9 @@ def unsolved(attempts: Ints, solved: Bools) -> Floats:
     """Share of tasks still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
 
     d_j tasks are solved by their j-th attempt, of r_j that have a j-th attempt and were not solved
-    before.  A task never solved counts until its last attempt (censored), then it is neither solved
-    nor unsolved; with equal n this is the plain share, 1 − first@i.  With unequal n it is right
-    when how often a task was attempted has nothing to do with how hard it is, or when attempts
-    stop at the first pass.
+    before.  A task never solved counts until its last attempt (censored); with equal n this is the
+    plain share, 1 − first@i.  With unequal n it is right when how often a task was attempted has
+    nothing to do with how hard it is, or when attempts stop at the first pass.
 
     attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
     Source: Kaplan & Meier 1958.

@@ -87,28 +87,6 @@ def failing_all(k: int) -> Polynomial:
     return Polynomial(((0.0, 1.0, 0, k),))
 
 
-def bernstein(values: Floats) -> Polynomial:
-    """E of a value that depends on how many of k attempts pass: Σ_i v_i C(k, i) p^i (1−p)^(k−i).
-
-    values : (k + 1,), v_0 … v_k.
-
-    >>> float(bernstein(np.array([0.0, 0.0, 1.0])).at(0.5))
-    0.25
-    """
-    k = len(values) - 1
-    return Polynomial(
-        tuple(
-            (
-                math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1)
-                + math.log(abs(value)),
-                math.copysign(1.0, value), i, k - i,
-            )
-            for i, value in enumerate(values.tolist())
-            if value
-        )
-    )  # fmt: skip
-
-
 # Beyond so many terms their squares are too many to sum over tasks.
 _MOST_TERMS = 200
 Expectation = tuple[Polynomial, bool]
@@ -117,7 +95,8 @@ Expectation = tuple[Polynomial, bool]
 def expectation(values: Floats) -> Expectation | None:
     """Expectation of a metric of k attempts, as a polynomial in the success rate.
 
-    values : (k + 1,) of the metric at 0 … k passes of k.
+    Σ_i v_i C(k, i) p^i (1−p)^(k−i).
+    values : (k + 1,), v_0 … v_k, of the metric at 0 … k passes of k.
     Returns (polynomial, False), or (that of 1 − metric, True) where it has fewer terms, as pass@k
     has: (1 − p)^k; None where both have more than 200 terms.
 
@@ -127,4 +106,11 @@ def expectation(values: Floats) -> Expectation | None:
     """
     rest = bool(np.count_nonzero(1.0 - values) < np.count_nonzero(values))
     values = 1.0 - values if rest else values
-    return (bernstein(values), rest) if np.count_nonzero(values) <= _MOST_TERMS else None
+    if np.count_nonzero(values) > _MOST_TERMS:
+        return None
+    k, terms = len(values) - 1, []
+    for i, value in enumerate(values.tolist()):
+        if value:
+            ways = math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1)
+            terms.append((ways + math.log(abs(value)), math.copysign(1.0, value), i, k - i))
+    return Polynomial(tuple(terms)), rest

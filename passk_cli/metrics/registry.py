@@ -182,9 +182,8 @@ class Metric:
 
 @dataclass(frozen=True)
 class Change(Metric):
-    """A model's change from one metric to another: its value at `end` − its value at `start`.
-
-    Its k is the larger one, which tasks have to have attempts for.
+    """A model's change from one metric to another, its value at `end` − its value at `start`; k is
+    the larger one.
 
     >>> parse_change("pass@1:pass@10").name
     'pass@10 − pass@1'
@@ -227,10 +226,8 @@ class Change(Metric):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible change; None where that depends on the scores.
-
-        A metric of counts is a mean over sets of k attempts: the bounds are those of one such set.
-        """
+        """Lowest and highest possible change, those of one set of k attempts; None where that
+        depends on the scores."""
         if self.kind.needs or self.k > _MOST_VALUES:
             sides = self.start.bounds, self.end.bounds
             return None if None in sides else self.bounds_within((0.0, 1.0))
@@ -255,9 +252,9 @@ class Change(Metric):
 
     def values_of(self, attempts: Attempts) -> Floats:
         """The change of each cell, where one of both needs more than counts; NaN where n < k."""
-        starts = attempts.start[:-1]
-        n = np.add.reduceat(attempts.count, starts)
-        c = np.add.reduceat(attempts.passed, starts)
+        n, c = (
+            np.add.reduceat(each, attempts.start[:-1]) for each in (attempts.count, attempts.passed)
+        )
         start, end = (
             side.values_of(attempts) if side.kind.needs else side.values(n, c)
             for side in (self.start, self.end)

@@ -44,13 +44,12 @@ class Counts:
     A series is one line of a report: a model, or a model at one value of each `--by` column.
 
     series : one (model, group values …) tuple per series, sorted.
-    group_names : the `--by` columns, in the order of the group values.
-    tasks : task names, sorted.
-    series_codes, task_codes : int arrays, one entry per cell, indices into the two above;
-        cells are sorted by series, then task.
-    n, c : int arrays, one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
-    missing : int, one entry per cell: attempts among the n − c that have no outcome, and so pass or
-        fail; see `filled`.  None where each attempt has one, or a policy gave it one.
+    group_names : the `--by` columns.  tasks : task names, sorted.
+    series_codes, task_codes : indices into the two, one entry per cell; cells are sorted by series,
+        then task.
+    n, c : one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
+    missing : attempts of each cell among the n − c that have no outcome, and so pass or fail.  None
+        where each attempt has one, or a policy gave it one.
     clusters : one cluster name per task, or None.
     attempts : "score", "answer", "solution" or "attempt" (their order) → Attempts, where asked for;
         c is 0 where only scores were asked for.
@@ -105,11 +104,7 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from one entry per row; names are sorted, equal cells add up.
-
-        missing : attempts among the n − c that have no outcome.
-        Errors: ValueError for impossible counts; DataError for more than 10⁹ attempts in a cell.
-        """
+        """Counts from one entry per row; see `from_codes`."""
         return cls.from_codes(coded(series), coded(tasks), n, c, group_names, facts, missing)
 
     @classmethod
@@ -123,9 +118,10 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from names and the index of each row's among them.
+        """Counts from names and the index of each row's among them; equal cells add up.
 
         Names are in any order, may repeat, and are left out where no row has them.
+        Errors: ValueError for impossible counts; DataError for more than 10⁹ attempts in a cell.
         """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
             raise ValueError("every cell needs n >= 1 and 0 <= c <= n")

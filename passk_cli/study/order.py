@@ -20,8 +20,8 @@ from passk_cli.inference.exchangeability import (
     copies_test,
     neighbour_test,
     trend_test,
+    trend_variance,
 )
-from passk_cli.inference.order import trend_variance
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import FIRST_PASS, LEVEL, stopping
 from passk_cli.metrics.order import (

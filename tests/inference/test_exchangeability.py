@@ -12,17 +12,15 @@ from scipy import stats
 
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import (
-    copies_test,
-    neighbour_test,
-    trend_test,
-)
-from passk_cli.inference.order import (
     SMALLEST,
     change_law,
     change_moments,
+    copies_test,
     law_of_sum,
+    neighbour_test,
     rank_sum_tail,
     tail_below,
+    trend_test,
     trend_variance,
 )
 from passk_cli.metrics.order import changes, totals, trend_scores

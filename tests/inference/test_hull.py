@@ -73,9 +73,9 @@ def moments_of_one(
 def test_errors_have_mean_0_and_their_exact_variance(n: int) -> None:
     """pass@1: variance p (1−p) / n; the sum over every few outcomes of many is as good."""
     rates = np.array([0.0, 0.003, 0.4, 0.99, 1.0])
-    errors = errors_at([(lambda n, c: c / n, lambda p: p)], n, rates)
-    np.testing.assert_allclose((errors.values[0] * errors.chances).sum(axis=1), 0, atol=1e-9)
-    variance = (errors.values[0] ** 2 * errors.chances).sum(axis=1)
+    (errors,), chances = errors_at([(lambda n, c: c / n, lambda p: p)], n, rates)
+    np.testing.assert_allclose((errors * chances).sum(axis=1), 0, atol=1e-9)
+    variance = (errors**2 * chances).sum(axis=1)
     np.testing.assert_allclose(variance, rates * (1 - rates) / n, rtol=1e-6, atol=1e-15)
 
 
