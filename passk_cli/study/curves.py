@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
@@ -32,9 +32,6 @@ from passk_cli.study.fact import Fact, Size, across
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues, require_monotone
 from passk_cli.text import plural
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
@@ -101,6 +98,11 @@ class Curves:
     def measured(self) -> list[str]:
         """Its curves that are no difference from those of even tasks."""
         return [name for name in self.points if name not in UNEVEN]
+
+    @property
+    def own(self) -> list[Fact]:
+        """The points of these."""
+        return [point for name in self.measured for point in self.points[name]]
 
     @property
     def main(self) -> str:
@@ -189,8 +191,7 @@ class Stretch:
     @property
     def size(self) -> Size:
         """Tasks, fewest and most attempts."""
-        n = self.rates.n
-        return Size(len(n), int(n.min()), int(n.max()))
+        return Size(len(self.rates.n), *self.rates.span)
 
 
 @dataclass(frozen=True)
@@ -286,27 +287,24 @@ class Measurement:
         confidence = self.study.confidence
         draws: dict[str, Any] = {"resamples": confidence.resamples, "seed": confidence.seed}
         cells = [(each.rates.n, each.rates.c, spread_out(each.ks)) for each in alone]
-        levels = [0.0] * len(alone)
-        if confidence.population == THESE_TASKS:
-            levels = [band_level_these_tasks(*cell, confidence.level, **draws) for cell in cells]
-            return [replace(each, level=at) for each, at in zip(alone, levels, strict=True)]
-
-        def sizes(i: int) -> tuple[int, bytes]:
-            codes = alone[i].rates.clusters
-            return len(alone[i].rates.tasks), b"" if codes is None else codes.tobytes()
-
+        if not self._new:
+            return [
+                replace(each, level=band_level_these_tasks(*cell, confidence.level, **draws))
+                for each, cell in zip(alone, cells, strict=True)
+            ]
         # Models with the same number of tasks (and clusters) share the resampled tasks.
-        for _, members in groupby(sorted(range(len(alone)), key=sizes), sizes):
-            places = list(members)
-            for batch in (places[i : i + _BATCH] for i in range(0, len(places), _BATCH)):
-                clusters = alone[batch[0]].rates.clusters
-                curves = [cells[i] for i in batch]
-                batch_levels = band_levels_new_tasks(
-                    curves, confidence.level, clusters=clusters, **draws
-                )
-                for i, level in zip(batch, batch_levels, strict=True):
-                    levels[i] = level
-        return [replace(each, level=at) for each, at in zip(alone, levels, strict=True)]
+        alike: dict[tuple[int, bytes], list[int]] = {}
+        for i, each in enumerate(alone):
+            codes = each.rates.clusters
+            size = len(each.rates.tasks), b"" if codes is None else codes.tobytes()
+            alike.setdefault(size, []).append(i)
+        levels: dict[int, float] = {}
+        for members in alike.values():
+            for batch in (members[i : i + _BATCH] for i in range(0, len(members), _BATCH)):
+                clusters, curves = alone[batch[0]].rates.clusters, [cells[i] for i in batch]
+                own = band_levels_new_tasks(curves, confidence.level, clusters=clusters, **draws)
+                levels |= zip(batch, own, strict=True)
+        return [replace(each, level=levels[i]) for i, each in enumerate(alone)]
 
     def _curves(self, stretches: Sequence[Stretch]) -> Curves:
         """The curves of one series."""
@@ -321,11 +319,9 @@ class Measurement:
             name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
             facts = study.facts([replace(metric, k=k) for k in ks], [s])
             points[name] = [self._pointwise(fact) for fact in facts]
-        if self.delta:
-            points |= {name: [] for name in UNEVEN}
-            for stretch in stretches:
-                for name, point in self._uneven(stretch):
-                    points[name].append(point)
+        for stretch in stretches if self.delta else ():
+            for name, point in self._uneven(stretch):
+                points.setdefault(name, []).append(point)
         pairs = steps(ks) if AT in self.names else ()
         last = {k: next(each for each in stretches if each.ks[-1] >= k) for _, k in pairs}
         return Curves(
@@ -357,7 +353,25 @@ class Measurement:
                 if name not in self.names:
                     continue
                 if bare:
-                    yield name, list(_without_intervals(stretch, family, ks, values))
+                    # As `Study.fact`, for thousands of k's at once.
+                    errors: list[float | None] = [None] * len(ks)
+                    if values.shape[1] > 1:
+                        errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
+                    rows = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
+                    yield (
+                        name,
+                        [
+                            Fact(
+                                rates.series,
+                                f"{family}{k}",
+                                k,
+                                Estimate(mean, se),
+                                se,
+                                stretch.size,
+                            )
+                            for k, mean, se in rows
+                        ],
+                    )
                     continue
                 of_ks = [
                     replace(rates, metric=Metric(family, k), values=v)
@@ -371,15 +385,9 @@ class Measurement:
         return self.study.confidence.population == NEW_TASKS
 
     def _setting(self, stretch: Stretch) -> Setting:
-        confidence = self.study.confidence
-        clusters = stretch.rates.clusters if self._new else None
-        return Setting(
-            confidence.population,
-            confidence.interval_level,
-            clusters,
-            confidence.resamples,
-            confidence.seed,
-        )
+        asked, clusters = self.study.confidence, stretch.rates.clusters if self._new else None
+        level = asked.interval_level
+        return Setting(asked.population, level, clusters, asked.resamples, asked.seed)
 
     def _uneven(self, stretch: Stretch) -> Iterator[tuple[str, Fact]]:
         """(curve, Δ_k or the coverage deficit) at each k of a stretch."""
@@ -434,7 +442,7 @@ class Measurement:
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
             yield self._pointwise(self._corrected(stretch, name, None, spread))
 
-    def _share(self, stretch: Stretch, name: str, mask: NDArray[np.bool_]) -> Fact:
+    def _share(self, stretch: Stretch, name: str, mask: Bools) -> Fact:
         """A share of tasks, which has an interval where the tasks are a sample."""
         rates = stretch.rates
         fact = self.study.mean(
@@ -442,19 +450,6 @@ class Measurement:
             fixed="a count of these tasks as they were attempted",
         )  # fmt: skip
         return self._pointwise(fact if self._new else replace(fact, method="none"))
-
-
-def _without_intervals(
-    stretch: Stretch, family: str, ks: Sequence[int], values: Floats
-) -> Iterator[Fact]:
-    """As `Study.fact`, for thousands of k's at once.  values : (k's × tasks)."""
-    tasks, series, size = values.shape[1], stretch.rates.series, stretch.size
-    means = values.mean(axis=1).tolist()
-    errors: list[float | None] = [None] * len(ks)
-    if tasks > 1:
-        errors = (values.std(axis=1, ddof=1) / math.sqrt(tasks)).tolist()
-    for k, mean, se in zip(ks, means, errors, strict=True):
-        yield Fact(series, f"{family}{k}", k, Estimate(mean, se), se, size)
 
 
 def exact_curves(

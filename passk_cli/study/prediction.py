@@ -98,10 +98,9 @@ class Prediction(_FittedCurve):
     @property
     def limit(self) -> float:
         """The assumption-free bound: of pass@k a lower limit, of pass^k an upper one."""
-        low, high = self.bound.low, self.bound.high
-        if self.family == "pass@":
-            return 0.0 if low is None else low
-        return 1.0 if high is None else high
+        passing = self.family == "pass@"
+        end, free = (self.bound.low, 0.0) if passing else (self.bound.high, 1.0)
+        return free if end is None else end
 
     @property
     def measured(self) -> Fact:

@@ -147,8 +147,8 @@ class Place(NamedTuple):
 
     def value(self, model: Curves) -> Estimate:
         """The number without its interval, which --full has; of a gain, with it."""
-        estimate = self.fact(model).estimate
-        return estimate if self.start else replace(estimate, se=None, low=None, high=None)
+        fact = self.fact(model)
+        return fact.estimate if self.start else _plain(fact)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class AcrossK(Section[Curves]):
             yield "exact success rates, so no intervals"
             return
         confidence = self.study.confidence
-        yield self.study.sizes(self.points)
+        yield self.study.sizes(point for model in self.records for point in model.own)
         if not self.levels:
             yield confidence.words()
         else:
@@ -271,11 +271,6 @@ class AcrossK(Section[Curves]):
         if not self.records[0].exact and self.study.confidence.method != "none":
             together = "simultaneous: for both curves of a model at all k"
             yield together if self.levels else "pointwise intervals"
-
-    @property
-    def points(self) -> list[Fact]:
-        """The points of all curves that are no difference from others."""
-        return [p for model in self.records for name in model.measured for p in model.points[name]]
 
     def messages(self) -> Iterator[Said]:
         """How far curves go, and why gains, Δ_k and moments are missing."""
@@ -449,9 +444,16 @@ class RateMoments(Section[Curves]):
     )  # fmt: skip
 
 
-def details(study: Study, every: Sequence[Curves]) -> list[Section[Any]]:
-    """The sections of these curves besides their overview."""
+def sections_of(
+    study: Study,
+    every: Sequence[Curves],
+    grid: Grid,
+    levels: Sequence[float] = (),
+    drawn: Sequence[Curves] = (),
+) -> list[Section[Any]]:
+    """The sections of these curves; the rest as of `AcrossK`."""
     return [
+        AcrossK(study, every, grid, levels, drawn),
         EveryK(study, rows_of_k(every)),
         Climbs(study, [climb for model in every for climb in model.climbs]),
         UnevenTasks(study, rows_of_k(every, UNEVEN)),
@@ -503,8 +505,7 @@ def _verb(change: float) -> str:
 
 def _plain(fact: Fact) -> Estimate:
     """Without an interval."""
-    estimate = fact.estimate
-    return Estimate(estimate.value, upper=estimate.upper, signed=estimate.signed)
+    return replace(fact.estimate, se=None, low=None, high=None)
 
 
 def _chart_rows(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str, Cell]]:
@@ -575,11 +576,6 @@ class Curve(Question, CurveOptions):
         return Grid(points, max(self.k, default=self.max_k), self.k)
 
     @property
-    def points_text(self) -> str:
-        """The k's, for the signature."""
-        return ",".join(map(str, sorted(self.k))) or self.points
-
-    @property
     def further(self) -> tuple[Any, ...]:
         """The curves of other metrics."""
         return tuple(metric for metric in self.curves if metric.family not in _BOTH)
@@ -621,14 +617,14 @@ class Curve(Question, CurveOptions):
         every = [exact_curves(f, grid, last, self.shown, delta=self.delta) for f in families]
         counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
         study = Study(counts, confidence=Confidence("none"))
-        overview = AcrossK(study, every, grid)
-        report = view(study, [overview, *details(study, every)])
+        sections = sections_of(study, every, grid)
         signature = {
             "passk": __version__, "curves": ",".join(self.shown), "max-k": last,
-            "points": self.points_text, "rates": ", ".join(family.name for family in families),
+            "points": ",".join(map(str, sorted(self.k))) or self.points,
+            "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
-        data = tidy(overview.facts(), (), "")
-        return replace(report, data=data, signature=signature, methods=None)
+        data = tidy([fact for section in sections for fact in section.facts()], (), "")
+        return replace(view(study, sections), data=data, signature=signature, methods=None)
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
@@ -662,12 +658,12 @@ class Curve(Question, CurveOptions):
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
         every, drawn, levels = measurement.curves()
-        overview = AcrossK(study, every, grid, levels, drawn)
+        sections = sections_of(study, every, grid, levels, drawn)
         ends = [model.ks[-1] for model in every]
         decided: dict[str, Any] = {
             "curves": ",".join(every[0].measured),
             "max_k": span(min(ends), max(ends)).replace("–", "-"),
-            "points": self.points_text,
+            "points": ",".join(map(str, sorted(self.k))) or self.points,
             **confidence.signature(),
         }
         if confidence.method != "none":
@@ -676,5 +672,5 @@ class Curve(Question, CurveOptions):
                 decided |= {"resamples": confidence.resamples, "seed": confidence.seed}
         if self.delta:
             decided["delta"] = EVEN_FROM[confidence.population]
-        messages = study.messages(overview.points, short=())
-        return view(study, [overview, *details(study, every)], messages=messages, **decided)
+        messages = study.messages([p for model in every for p in model.own], short=())
+        return view(study, sections, messages=messages, **decided)
