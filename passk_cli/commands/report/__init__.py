@@ -26,22 +26,14 @@ class ReportOptions:
     Example: passk report sample_data/tau_airline.csv -k 1,4 -o report.md
     """
 
-    baseline: Annotated[
-        str | None,
-        Option(
-            "--baseline",
-            "NAME",
-            "Compare every model with this one only.",
-            of_models=True,
-            detail="A model in the data.",
-        ),
-    ] = None
+    baseline: Annotated[str | None, Option(
+        "--baseline", "NAME", "Compare every model with this one only.", of_models=True,
+        detail="A model in the data.",
+    )] = None  # fmt: skip
     headline: Annotated[str, Option("--title", "TEXT", "Title of the page.")] = "Evaluation report"
 
 
 COMMAND = Command(
-    ReportOptions,
-    (Request, Metrics, Rules, Confidence),
-    paged=True,
-    view="passk_cli.commands.report.compose:OnePage",
-)
+    ReportOptions, (Request, Metrics, Rules, Confidence), paged=True,
+    view="passk_cli.commands.report.view:OnePage",
+)  # fmt: skip

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from passk_cli.commands.report.page import Page
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import Cell, Column, Estimate, Panel, Report
 from passk_cli.report.words import plural
 from passk_cli.study.section import Section
-
-if TYPE_CHECKING:
-    from passk_cli.commands.report.gathered import Gathered
 
 
 class GroupAverage(NamedTuple):
@@ -52,28 +50,28 @@ class MacroAverages(Section[GroupAverage]):
         yield "–: no number in some group"
 
 
-def macro_panel(study: Gathered, whole: Report) -> Panel:
+def macro_panel(page: Page, whole: Report) -> Panel:
     """The macro average of every model at every metric.
 
     whole : the estimates of all groups.
     """
-    counts = study.counts
+    counts = page.counts
     groups = len({series[1:] for series in counts.series})
     names = counts.tasks if counts.clusters is None else counts.clusters
     cells = zip(counts.series_codes.tolist(), counts.task_codes.tolist(), strict=True)
     units = {(names[task], counts.series[s][1:]) for s, task in cells}
     apart = len(units) == len({unit for unit, _ in units})
-    independent = study.confidence.population == THESE_TASKS or apart
+    independent = page.confidence.population == THESE_TASKS or apart
     kinds = {column.header: column.kind for table in whole.tables for column in table.columns}
 
     numbers: dict[tuple[str, str], list[list[float]]] = {}
     fields = [column.header for column in whole.data.columns]
     for row in whole.data.rows:
-        cell = dict(zip(fields, row, strict=True))
-        every = numbers.setdefault((str(cell["model"]), str(cell["metric"])), [])
+        cell: dict[str, Any] = dict(zip(fields, row, strict=True))
         values = [cell[name] for name in ("estimate", "se", "low", "high")]
-        if all(isinstance(value, int | float) for value in values):
-            every.append([float(value) for value in values])  # type: ignore[arg-type]
+        every = numbers.setdefault((cell["model"], cell["metric"]), [])
+        if None not in values:
+            every.append(values)
 
     def average(model: str, metric: str) -> Estimate:
         share = kinds.get(metric, "share") == "share"
@@ -82,13 +80,13 @@ def macro_panel(study: Gathered, whole: Report) -> Panel:
             return Estimate(None, reason="no number in some group", share=share)
         mean = macro_average(
             *map(list, zip(*every, strict=True)),
-            level=study.confidence.level, independent=independent,
+            level=page.confidence.level, independent=independent,
         )  # fmt: skip
         return Estimate(mean.mean, mean.se, mean.low, mean.high, share=share)
 
     metrics = list(dict.fromkeys(metric for _, metric in numbers))
-    rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in study.models]
-    section = MacroAverages(study, rows, kinds, independent)
+    rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in page.models]
+    section = MacroAverages(page, rows, kinds, independent)
     (table,) = section.tables()
     return Panel(
         "macro",

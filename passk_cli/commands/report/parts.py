@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from passk_cli.commands.curve.view import uneven_alone
-from passk_cli.commands.report.gathered import Gathered
+from passk_cli.commands.report.page import Page
+from passk_cli.errors import PasskError
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Panel, Report
 from passk_cli.report.words import plural
-
-if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.report.model import Report
 
 # More models than MANY make a page slow to compute and long to read: the first few are looked at.
 MANY, FEW, FEWEST = 16, 5, 2
@@ -23,10 +22,12 @@ class Part:
     """A panel before it is filled.
 
     name, title, how : of the panel.  command : that answers it.
-    given : the options of that command, from what was gathered and the counts.
+    given : the options of that command, from the page and the counts.
     most : models it is about where there are MANY more; None for all.
-    kept : what of the answer is shown; not what another panel has.
-    lacks : why these counts cannot give it; "" where they can.
+    fewest : models that it needs.  repeated : whether it needs second attempts.
+    lacks : why else these counts cannot give it; "" where they can.
+    refusal : said instead of what the command says where it refuses.
+    shown : what of the answer is shown.  drawn : whether its pictures are; another panel has them.
     answered : as in `Panel`.
     """
 
@@ -34,51 +35,80 @@ class Part:
     title: str
     how: str
     command: str
-    given: Callable[[Gathered, Counts], Mapping[str, Any]] = lambda study, counts: {}
+    given: Callable[[Page, Counts], Mapping[str, Any]] = lambda page, counts: {}
     most: int | None = None
-    kept: Callable[[Report], Report] = lambda report: report
-    lacks: Callable[[Gathered, Counts], str] = lambda study, counts: ""
+    fewest: int = 1
+    repeated: bool = False
+    lacks: Callable[[Page, Counts], str] = lambda page, counts: ""
+    refusal: str = ""
+    shown: Callable[[Report], Report] = lambda report: report
+    drawn: bool = True
     answered: bool = False
 
+    def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
+        """The panel; None, with the reason among what is absent, where there can be none.
 
-def first_metric(study: Gathered, counts: Counts) -> dict[str, Any]:
+        counts : or why there are none.
+        """
+        try:
+            reason = counts if isinstance(counts, str) else self._lacking(page, counts)
+            if not isinstance(counts, str) and not reason:
+                return self._filled(page, counts)
+        except PasskError as error:
+            reason = self.refusal or str(error)
+        page.absent.setdefault((self.title, reason), []).append(section)
+        return None
+
+    def _lacking(self, page: Page, counts: Counts) -> str:
+        models = len({model for model, *_ in counts.series})
+        if models < self.fewest:
+            return f"the data has {plural(models, 'model')}"
+        once = self.repeated and int(counts.n.max()) < 2
+        return self.lacks(page, counts) or ("no task has a second attempt" if once else "")
+
+    def _filled(self, page: Page, counts: Counts) -> Panel:
+        """The panel, about the first models alone where there are many."""
+        present, chosen, limits = {model for model, *_ in counts.series}, page.models, ""
+        if self is SEPARATION:
+            chosen = [model for model in page.models if model in present][:2]
+            limits = f"About {chosen[0]} and {chosen[1]}."
+        elif self.most is not None and len(page.models) > MANY:
+            chosen = page.models[: self.most]
+            if page.baseline_name is not None and page.baseline_name not in chosen:
+                chosen.append(page.baseline_name)
+            limits = (
+                f"About the first {len(chosen)} of {len(page.models):,} models; --model"
+                " chooses others."
+            )
+        if not present <= set(chosen):
+            series = [each if each[0] in chosen else None for each in counts.series]
+            counts = counts.regrouped(series, counts.group_names)
+        report = self.shown(page.ask(self.command, counts, **self.given(page, counts)))
+        if not self.drawn:
+            report = replace(report, draw=tuple)
+        return Panel(self.name, self.title, self.how, report, limits, self.answered)
+
+
+def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
     """The first metric alone where there are many models."""
-    many = len(study.models) > MANY
-    return {"metrics": study.metrics[:1]} if many else {}
+    return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
-def without_order(study: Gathered, counts: Counts) -> str:
+def without_order(page: Page, counts: Counts) -> str:
     """Why the order of attempts cannot be tested."""
     inputs = counts.facts.inputs
     # The entries of a list have an order, which need not be that of the attempts.
     if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
         return "the data does not say in which order attempts were made"
-    if int(counts.n.max()) < 2:
-        return "no task has a second attempt"
     return ""
 
 
-def one_attempt(study: Gathered, counts: Counts) -> str:
-    """Why there is nothing over k."""
-    return "" if int(counts.n.max()) > 1 else "no task has a second attempt"
-
-
-def few_models(least: int) -> Callable[[Gathered, Counts], str]:
-    """Why models cannot be compared."""
-
-    def lacks(study: Gathered, counts: Counts) -> str:
-        number = len({model for model, *_ in counts.series})
-        return "" if number >= least else f"the data has {plural(number, 'model')}"
-
-    return lacks
-
-
-def rival(study: Gathered, counts: Counts) -> str | None:
+def rival(page: Page, counts: Counts) -> str | None:
     """Whom flips are against: the baseline, or the weaker one of two models."""
-    there = {model for model, *_ in counts.series}
-    models = [model for model in study.models if model in there]
-    if study.baseline_name in models and len(models) > 1:
-        return study.baseline_name
+    present = {model for model, *_ in counts.series}
+    models = [model for model in page.models if model in present]
+    if page.baseline_name in models and len(models) > 1:
+        return page.baseline_name
     return models[1] if len(models) == 2 else None
 
 
@@ -88,8 +118,8 @@ DIFFERENCES = Part(
     "Each line is the difference of two models on the tasks they share, with its interval. A"
     " filled point is a significant difference after adjustment; a hollow one is a tie.",
     "compare",
-    lambda study, counts: {"baseline": study.baseline_name, **first_metric(study, counts)},
-    lacks=few_models(2),
+    lambda page, counts: {"baseline": page.baseline_name, **first_metric(page, counts)},
+    fewest=2,
     answered=True,
 )
 CURVES = Part(
@@ -99,7 +129,7 @@ CURVES = Part(
     " pass; a wide gap between the two means many tasks that pass only sometimes.",
     "curve",
     most=FEW,
-    lacks=one_attempt,
+    repeated=True,
 )
 RELIABILITY = Part(
     "reliability",
@@ -108,10 +138,10 @@ RELIABILITY = Part(
     " rate. Near its maximum, tasks are solved always or never; near 0, all are solved equally"
     " often.",
     "curve",
-    lambda study, counts: {"delta": True, "points": "4"},
+    lambda page, counts: {"delta": True, "points": "4"},
     most=FEWEST,
-    kept=uneven_alone,
-    lacks=one_attempt,
+    shown=uneven_alone,
+    repeated=True,
 )
 SEPARATION = Part(
     "separation",
@@ -120,7 +150,7 @@ SEPARATION = Part(
     " which difference more tasks or attempts would detect, and how many tasks detect a small one.",
     "plan",
     first_metric,
-    lacks=few_models(2),
+    fewest=2,
 )
 ORDER = Part(
     "order",
@@ -129,6 +159,7 @@ ORDER = Part(
     " order matters, pass@k does not describe how the attempts were made.",
     "order",
     most=FEW,
+    repeated=True,
     lacks=without_order,
 )
 DIVERSITY = Part(
@@ -138,7 +169,7 @@ DIVERSITY = Part(
     " more attempts bring little that is new.",
     "diversity",
     most=FEW,
-    lacks=lambda study, counts: (
+    lacks=lambda page, counts: (
         "" if "solution" in counts.attempts else "the data holds no solutions"
     ),
 )
@@ -155,12 +186,12 @@ FLIPS = Part(
     "A task flips when its two pass rates differ by more than one half."
     " Compare the number of flips with the number expected with no change before reading the list.",
     "tasks",
-    lambda study, counts: {"against": rival(study, counts)},
+    lambda page, counts: {"against": rival(page, counts)},
     most=FEW,
-    kept=lambda report: replace(report, draw=tuple),  # another panel has them
-    lacks=lambda study, counts: (
-        few_models(2)(study, counts)
-        or ("" if rival(study, counts) else "they are against one model; name it with --baseline")
+    drawn=False,
+    fewest=2,
+    lacks=lambda page, counts: (
+        "" if rival(page, counts) else "they are against one model; name it with --baseline"
     ),
 )
 SUSPECTS = Part(
@@ -169,9 +200,9 @@ SUSPECTS = Part(
     "A suspicious task is passed more often by models that do worse on the other tasks. Look at"
     " the task's checker first.",
     "tasks",
-    lambda study, counts: {"suspects": True},
-    kept=lambda report: replace(report, draw=tuple),  # another panel has them
-    lacks=few_models(4),
+    lambda page, counts: {"suspects": True},
+    drawn=False,
+    fewest=4,
 )
 TEMPERATURE = Part(
     "temperature",
@@ -180,6 +211,7 @@ TEMPERATURE = Part(
     " temperature is tested against the others.",
     "temperature",
     first_metric,
+    refusal="the data does not name several temperatures",
 )
 QUALITY = Part(
     "quality",

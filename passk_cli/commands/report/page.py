@@ -4,38 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from passk_cli.commands.command import command_of
 from passk_cli.commands.question import SharedOptions, answer
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
-from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import Rules
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Report
 from passk_cli.study.study import Study
 
-if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts
-    from passk_cli.report.model import Report
 
-
-def _no_options() -> SharedOptions:
-    return SharedOptions(Request(), Metrics(), Confidence(), Rules())
-
-
-@dataclass(frozen=True)
-class Gathered(Study):
+@dataclass(frozen=True, kw_only=True)
+class Page(Study):
     """A study that other commands' questions can be asked of.
 
     options : the shared ones.
     further : command → counts that it needs apart, or why there are none.
     baseline_name : the model that every other is compared with; None for all pairs.
+    absent : (title, reason) of each part that is not shown → the sections that lack it.
     """
 
-    options: SharedOptions = field(default_factory=_no_options)
-    further: Mapping[str, Counts | str] = field(default_factory=dict)
-    baseline_name: str | None = None
+    options: SharedOptions
+    further: Mapping[str, Counts | str]
+    baseline_name: str | None
+    absent: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     @property
     def models(self) -> list[str]:
@@ -48,36 +41,30 @@ class Gathered(Study):
         given : its own options; `metrics` stands for the shared one.
         Errors: PasskError where it finds nothing.
         """
-        metrics = given.pop("metrics", None)
         options = replace(self.options, source=counts)
-        if metrics is not None:
-            options = replace(options, metrics=replace(options.metrics, k=(), metrics=metrics))
+        if "metrics" in given:
+            metrics = replace(options.metrics, k=(), metrics=given.pop("metrics"))
+            options = replace(options, metrics=metrics)
 
         def read(request: Request, source: Any = None) -> Counts:
             for column in request.by:
                 if column not in counts.group_names and column not in self.counts.group_names:
-                    raise DataError(
-                        "Counts",
-                        f"no column {column!r}",
-                        "name another with --by",
-                        name="no-such-column",
-                    )
+                    problem, remedy = f"no column {column!r}", "name another with --by"
+                    raise DataError("Counts", problem, remedy, name="no-such-column")
             return counts
 
         return answer(command_of(command).question(**given), options, read)
 
-    def group(self, values: tuple[str, ...], counts: Counts | None = None) -> Counts:
+    def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
         """The counts of one group, no longer split by it; the whole where there are no groups."""
-        counts = self.counts if counts is None else counts
-        names = self.counts.group_names
-        if not names:
+        if not self.counts.group_names:
             return counts
-        places = [1 + counts.group_names.index(name) for name in names]
-        kept = [place for place in range(1, 1 + len(counts.group_names)) if place not in places]
+        places = [1 + counts.group_names.index(name) for name in self.counts.group_names]
+        left = [place for place in range(1, 1 + len(counts.group_names)) if place not in places]
         series = [
-            (name[0], *(name[place] for place in kept))
+            (name[0], *(name[place] for place in left))
             if tuple(name[place] for place in places) == values
             else None
             for name in counts.series
         ]
-        return counts.regrouped(series, tuple(counts.group_names[place - 1] for place in kept))
+        return counts.regrouped(series, tuple(counts.group_names[place - 1] for place in left))

@@ -1,0 +1,194 @@
+"""The page: every part that the data gives, in reading order; a sentence on each other one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+from passk_cli.commands.command import command_of
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.report import ReportOptions
+from passk_cli.commands.report.averages import macro_panel
+from passk_cli.commands.report.page import Page
+from passk_cli.commands.report.parts import (
+    DIFFERENCES,
+    FLIPS,
+    MANY,
+    OF_A_GROUP,
+    QUALITY,
+    TEMPERATURE,
+)
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.request import BOUNDS, Request
+from passk_cli.message import Said
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
+from passk_cli.report.words import first_few, plural
+from passk_cli.study.extremes import groups_named
+from passk_cli.study.study import Study
+from passk_cli.study.temperature_names import COLUMNS
+
+_LEADERBOARD = (
+    "Each number is an estimate with its confidence interval. A narrow interval means that another"
+    " sample of tasks would give nearly the same number."
+)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+
+
+class OnePage(Question, ReportOptions):
+    """The question of `passk report`."""
+
+    def request(self, options: SharedOptions) -> Request:
+        """The columns to read, and the order of the attempts where the data has one."""
+        request = super().request(options)
+        return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
+
+    def study(self, options: SharedOptions, read: Read) -> Page:
+        """The data, and what else has to be read of it."""
+        options = replace(options, confidence=options.confidence.required())
+        study = super().study(options, read)
+        whole = {field.name: getattr(study, field.name) for field in fields(study)}
+        further = _further(options, study.counts, read)
+        return Page(**whole, options=options, further=further, baseline_name=self.baseline)
+
+    def report(self, study: Study) -> Report:
+        """The finding and the leaderboard; the rest is its page."""
+        page = study
+        if not isinstance(page, Page):
+            raise TypeError("a page is made of what `study` gathers")
+        models = dict.fromkeys(model for model, *_ in page.counts.series)
+        if self.baseline is not None and self.baseline not in models:
+            raise ParameterError(
+                f"--baseline {self.baseline}: no such model; there are {', '.join(models)}",
+                name="no-such-model",
+            )
+        groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
+        whole = _estimates(page, page.counts)
+        sections = [_section(page, group, whole) for group in groups]
+        overall = _overall(page, whole, len(groups))
+        if page.counts.group_names:
+            sections.append(Chapter("All groups", overall))
+        else:
+            sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
+        absent = []
+        for (title, reason), names in page.absent.items():
+            where = f" ({', '.join(names)})" if names[0] and len(names) < len(groups) else ""
+            absent.append(f"{title}{where}: {reason}.")
+        return replace(
+            whole,
+            answer=tuple(_finding(sections, len(groups))),
+            messages=tuple(_messages(sections, len(groups))),
+            draw=tuple,
+            page=Document(self.headline, tuple(sections), tuple(absent)),
+        )
+
+
+def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
+    """Command → counts that it needs apart, or why there are none."""
+    inputs = counts.facts.inputs
+    apart: dict[str, Any] = {}
+    offered = bool(inputs) and all("solution" in each.offered for each in inputs)
+    if offered and "solution" not in counts.attempts:
+        apart["diversity"] = replace(options.request, attempts=("solution",))
+    settings = [name for name in COLUMNS if name in counts.facts.varying]
+    if settings:
+        by = tuple(dict.fromkeys((*options.request.by, settings[0])))
+        apart["temperature"] = replace(options.request, by=by)
+    further: dict[str, Counts | str] = {}
+    for name, request in apart.items():
+        if options.once:
+            further[name] = "the data can be read only once"
+            continue
+        try:
+            further[name] = read(replace(request, cluster=options.confidence.cluster))
+        except (DataError, ParameterError) as error:
+            further[name] = str(error)
+    return further
+
+
+def _estimates(page: Page, counts: Counts) -> Report:
+    """The leaderboard; of many models at the first and the last metric alone."""
+    ends = tuple(dict.fromkeys((page.metrics[0], page.metrics[-1])))
+    return page.ask("estimate", counts, **({"metrics": ends} if len(page.models) > MANY else {}))
+
+
+def _section(page: Page, group: tuple[str, ...], whole: Report) -> Chapter:
+    """The panels about one group of tasks.  whole : the estimates of all groups."""
+    name, counts = groups_named(group, page.counts.group_names), page.group(group, page.counts)
+    estimates = _estimates(page, counts) if page.counts.group_names else whole
+    panels = [Panel("leaderboard", "Leaderboard", _LEADERBOARD, estimates, answered=True)]
+    answer = estimates.answer
+    for part in OF_A_GROUP:
+        own = page.further.get(part.command, counts)
+        if isinstance(own, Counts) and own is not counts:
+            own = page.group(group, own)
+        panel = part.panel(page, own, name)
+        if panel is None:
+            continue
+        named = partial(_own_options, command=part.command)
+        messages = tuple(said.spelled(named) for said in panel.report.messages)
+        panels.append(replace(panel, report=replace(panel.report, messages=messages)))
+        if part is DIFFERENCES:
+            answer = panel.report.answer
+        if part is FLIPS:
+            # A list of flips is no list of changes: what chance makes of them is part of the
+            # finding: of one pair how many, of several those with more than chance explains.
+            flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
+            answer += flips[:1] if pair else flips[-1:]
+    return Chapter(name, tuple(panels), answer)
+
+
+def _overall(page: Page, whole: Report, groups: int) -> tuple[Panel, ...]:
+    """The panels about all groups together."""
+    temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
+    quality = QUALITY.panel(page, page.counts)
+    if quality is not None:
+        messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
+        quality = replace(quality, report=replace(quality.report, messages=tuple(messages)))
+    macro = macro_panel(page, whole) if groups > 1 else None
+    return tuple(panel for panel in (macro, temperature, quality) if panel is not None)
+
+
+def _own_options(text: str, command: str) -> str:
+    """The text of another command's message; it says which options are not those of the page.
+
+    >>> _own_options("--max-tasks limits it", "plan")
+    '--max-tasks limits it (--max-tasks: an option of passk plan)'
+    """
+    own = {
+        flag for _, option, *_ in command_of("report").options() for flag in option.flags.split()
+    }
+    foreign = [name for name in dict.fromkeys(_OPTION.findall(text)) if name not in own]
+    if not foreign:
+        return text
+    noun = "options" if len(foreign) > 1 else "an option"
+    return f"{text} ({' and '.join(foreign)}: {noun} of passk {command})"
+
+
+def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
+    """The findings of the first sections, each under its name where there are several."""
+    if groups == 1:
+        yield from sections[0].answer
+        return
+    for section in sections[: min(groups, 3)]:
+        first, *others = section.answer
+        yield (f"{section.title}: ", *first)
+        yield from others
+    if groups > 3:
+        yield (f"{plural(groups - 3, 'more group')} below.",)
+
+
+def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Said]:
+    """Those of all panels once, warnings first; where only some groups have one, it says which."""
+    titles: dict[Said, dict[str, None]] = {}
+    for section in sections:
+        for panel in section.panels:
+            for said in panel.report.messages:
+                titles.setdefault(said, {})[section.title] = None
+    named = {section.title for section in sections[:groups]} if groups > 1 else set()
+    for said, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
+        some = bool(named) and where.keys() < named
+        yield said.about(first_few(list(where))) if some else said
