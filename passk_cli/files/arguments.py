@@ -52,9 +52,10 @@ def expand(
     """
     files: list[tuple[str, str, str | None, bool]] = []
     addresses: dict[str, str] = {}
-    for argument in [os.fspath(a) for a in arguments]:
+    for argument in [os.fspath(argument) for argument in arguments]:
         label, path = split_label(argument)
-        if remote.is_shared(path):
+        far = "://" in path and remote.is_remote(path)
+        if far and remote.is_shared(path):
             raise remote.unread(path)
         if path == "-":
             if any(name == "<stdin>" for _, name, _, _ in files):
@@ -62,29 +63,27 @@ def expand(
                     "standard input (-) can be read once; it was given twice",
                     name="duplicate-files",
                 )
-            files.append(
-                (_spool(sys.stdin.buffer, spool / "stdin", "<stdin>"), "<stdin>", label, True)
-            )
-        else:
-            named = (
-                remote.addresses_of(path)[1] if remote.is_remote(path) else not os.path.isdir(path)
-            )
-            for place, each in enumerate(_paths(path, hidden)):
-                if remote.is_remote(each):
-                    copy, name = remote.fetch(each, spool), _name(each, addresses)
-                else:
-                    copy, name = _seekable(each, spool, f"{len(files)}.{place}"), decoded(each)
-                files.append((copy, name, label, named))
+            copy = _spool(sys.stdin.buffer, spool / "stdin", "<stdin>")
+            files.append((copy, "<stdin>", label, True))
+            continue
+        named = remote.addresses_of(path)[1] if far else not os.path.isdir(path)
+        for place, each in enumerate(_paths(path, hidden)):
+            if not far:
+                copy = _seekable(each, spool, f"{len(files)}.{place}")
+                files.append((copy, decoded(each), label, named))
+                continue
+            # Addresses that differ in a part not shown are numbered.
+            name = shown = remote.name_of(each)
+            while addresses.setdefault(shown, each) != each:
+                shown = f"{name}?{len(addresses) + 1}"
+            files.append((remote.fetch(each, spool), shown, label, named))
     real_paths: set[str] = set()
     for path, name, _, _ in files:
         real = os.path.realpath(path)
         if real in real_paths:
             raise given_twice(name)
         real_paths.add(real)
-    return [
-        _source(path, name, label, named, place, spool)
-        for place, (path, name, label, named) in enumerate(files)
-    ]
+    return [_source(*file, place, spool) for place, file in enumerate(files)]
 
 
 def given_twice(name: str) -> ParameterError:
@@ -92,17 +91,6 @@ def given_twice(name: str) -> ParameterError:
     return ParameterError(
         f"{name} is given twice; its attempts would count double", name="duplicate-files"
     )
-
-
-def _name(address: str, addresses: dict[str, str]) -> str:
-    """Name of an address among others that differ in a part not shown.
-
-    addresses : name → address, of those so far.
-    """
-    name = shown = remote.name_of(address)
-    while addresses.setdefault(shown, address) != address:
-        shown = f"{name}?{len(addresses) + 1}"
-    return shown
 
 
 def read_paths(arguments: Sequence[str]) -> set[str]:
@@ -207,7 +195,7 @@ def name_beside(argument: str, others: Sequence[str]) -> str:
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
     """Model of each file without a model column: its label, else its stem.
 
-    Files of the same stem are told apart by the folders in which they differ.
+    Files of the same stem are named by the folders in which they differ.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -245,22 +233,17 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     """The files one argument means; `hidden` is given those of a directory that are not read."""
     if path == "-":
         return []
-    if remote.is_shared(path):
-        return [path]
-    if remote.is_remote(path):
-        return remote.addresses_of(path)[0]
+    if "://" in path and remote.is_remote(path):
+        return [path] if remote.is_shared(path) else remote.addresses_of(path)[0]
     if os.path.isdir(path):
-        inside = _result_files(path)
-        above = f"{Path(path)}/"
-        seen = [each for each in inside if not _is_hidden(each.removeprefix(above))]
+        inside, above = _result_files(path), f"{Path(path)}/"
+        # Hidden folders, as editors keep copies in.
+        seen = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
         if not seen:
             more = f"; {inside[0]} is in a hidden folder: name it to read it" if inside else ""
-            raise DataError(
-                path,
-                "no result files in this directory",
-                f"looked for {', '.join(SUFFIXES)}{more}",
-                name="no-results",
-            )
+            remedy = f"looked for {', '.join(SUFFIXES)}{more}"
+            problem = "no result files in this directory"
+            raise DataError(path, problem, remedy, name="no-results")
         if hidden is not None:
             hidden += map(decoded, sorted({*inside} - {*seen}))
         return seen
@@ -269,14 +252,10 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     if glob.has_magic(path):
         _require_readable(path)
         matches = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
-        if matches:
-            return matches
-        raise DataError(
-            path,
-            "no file matches",
-            "is the pattern quoted and the folder right?",
-            name="no-such-file",
-        )
+        if not matches:
+            remedy = "is the pattern quoted and the folder right?"
+            raise DataError(path, "no file matches", remedy, name="no-such-file")
+        return matches
     try:
         os.stat(path)
     except PermissionError as error:
@@ -284,15 +263,6 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     except OSError:
         pass
     raise DataError(path, "no such file", "check the path", name="no-such-file")
-
-
-def _is_hidden(path: str) -> bool:
-    """Whether a path leads through a hidden folder, as editors keep copies in.
-
-    >>> _is_hidden("a/.ipynb_checkpoints/a.csv"), _is_hidden(".a.csv"), _is_hidden("a.b/c.csv")
-    (True, False, False)
-    """
-    return "/." in f"/{os.path.dirname(path)}"
 
 
 def is_result(name: str) -> bool:
@@ -342,39 +312,30 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
 
     Errors: DataError for what may never begin or never end: a device, a file of the kernel's.
     """
+    problem, remedy = "a device, not a file", "give a file, a pipe or -"
     try:
         status = os.stat(path)
-        if stat.S_ISREG(status.st_mode):
-            if status.st_size == 0:
-                _require_empty(path)
+        if status.st_size and stat.S_ISREG(status.st_mode):
             return path
-        if not stat.S_ISFIFO(status.st_mode):
-            raise DataError(
-                decoded(path),
-                "a device, not a file",
-                "give a file, a pipe or -",
-                name="unreadable-file",
-            )
-        with open(path, "rb") as pipe:
-            return _spool(pipe, spool / copy, path)
+        if stat.S_ISFIFO(status.st_mode):
+            with open(path, "rb") as pipe:
+                return _spool(pipe, spool / copy, path)
+        if stat.S_ISREG(status.st_mode):
+            # Files of /proc say that they are empty, and some of them never answer.
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
+                try:
+                    empty = file.read(1) == b""
+                except BlockingIOError:
+                    empty = False
+            if empty:
+                return path
+            problem = "a file without a size, as those of the system are"
+            remedy = "copy what is in it and give the copy"
     except OSError as error:
         if error.filename is None:
             raise
         raise _unreadable(path, error) from None
-
-
-def _require_empty(path: str) -> None:
-    """DataError for a file that says it is empty and is not, as those of /proc; it never waits."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
-        try:
-            empty = file.read(1) == b""
-        except BlockingIOError:
-            empty = False
-    if not empty:
-        problem = "a file without a size, as those of the system are"
-        raise DataError(
-            decoded(path), problem, "copy what is in it and give the copy", name="unreadable-file"
-        )
+    raise DataError(decoded(path), problem, remedy, name="unreadable-file")
 
 
 def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
@@ -386,8 +347,8 @@ def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:
         while block := stream.read(1 << 20):
-            known = block.startswith((b"PAR1", b"PK")) or packing_by(block) != "none"
-            if not size and not known:
+            packed = block.startswith((b"PAR1", b"PK")) or packing_by(block) != "none"
+            if not size and not packed:
                 refuse_binary(name, block[:HEAD_BYTES])
             size += file.write(block)
             if size > room:

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from passk_cli.errors import DataError, NoResults
+from passk_cli.files.database import Texts
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ROLES
 from passk_cli.files.source import HEAD_BYTES, Source, csv_rows, open_bytes, without_suffixes
 from passk_cli.files.statement import Tally
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.text import plural
 
 IDENTICAL_MODELS = Message(
     "identical-models", WARNING,
@@ -36,10 +36,6 @@ MIXED_TASKS = Message(
     " equal ones as the same task. Rename them where they are different tasks.",
 )  # fmt: skip
 
-# A record by itself: as one object in a file.
-RECORD = "record"
-
-
 # An empty file is no larger, packed or not.
 _MOST_EMPTY = 64
 
@@ -52,40 +48,31 @@ def is_empty(source: Source) -> bool:
         return b"".join(stream.read(_MOST_EMPTY).split()) in (b"", b"{}", b"[]")
 
 
-def require_results(empty: Sequence[Source]) -> None:
-    """DataError for empty files beside others: a run that ended early lost its results."""
-    if empty:
-        more = f", as {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
-        remedy = "run it again, or leave empty files out with --skip-bad"
-        raise DataError(empty[0].name, f"the file is empty{more}", remedy, name="no-results")
+def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
+    """The batches without lone records of a folder that may be anything's, and why these are none.
 
-
-def strays(batches: Sequence[Batch]) -> list[Batch]:
-    """Lone records of a folder that may be anything's: {"name": …, "status": "success"}.
-
-    Their task is but an id or a name, and the other files hold results of another kind.
+    As {"name": …, "status": "success"}: their task is but an id or a name, and the other files hold
+    results of another kind.
     """
     lone = [
         batch
         for batch in batches
-        if batch.layout.kind == RECORD
+        if batch.layout.kind == "record"
         and batch.roles.task.lower() in ROLES["task"].names[1]
         and not any(source.named for source in batch.sources)
     ]
-    return lone if len(lone) < len(batches) else []
-
-
-def strayed(batches: Iterable[Batch]) -> list[NoResults]:
-    """Why files of strays are passed over."""
-    return [
+    if len(lone) == len(batches):
+        return [*batches], []
+    errors = [
         NoResults(
             source.name,
             f"a lone record whose task would be its {batch.roles.task!r}",
             "name the file if it is a result",
         )
-        for batch in batches
+        for batch in lone
         for source in batch.sources
     ]
+    return [batch for batch in batches if batch not in lone], errors
 
 
 def require_no_copies(batches: Sequence[Batch]) -> None:
@@ -137,7 +124,7 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
         ((source.label, tuple(batch.layout.constants_of(source.path).items())), source)
         for batch in batches
         for source in batch.sources
-        if batch.roles.attempt is None and not _names_model(batch, source)
+        if batch.roles.attempt is None and (source.label or batch.roles.model)
     )
     for copy, source in _equal(unnumbered):
         return DataError(
@@ -152,7 +139,7 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
 
 def equal_models(batches: Sequence[Batch]) -> list[Said]:
     """A warning where files that are models by their names are byte for byte the same."""
-    named = [("", s) for batch in batches for s in batch.sources if _names_model(batch, s)]
+    named = [("", s) for b in batches for s in b.sources if not (s.label or b.roles.model)]
     pairs = _equal(named) if len(named) > 1 else []
     if not pairs:
         return []
@@ -160,25 +147,44 @@ def equal_models(batches: Sequence[Batch]) -> list[Said]:
     return [IDENTICAL_MODELS(copy=copy.name, file=source.name, more=more)]
 
 
-def _names_model(batch: Batch, source: Source) -> bool:
-    """Whether a file's own name is its model's."""
-    return source.label is None and batch.roles.model is None
-
-
-def mixed_tasks(
-    kinds: Mapping[str, str], tasks: Sequence[str], example: str | None
-) -> Iterator[Said]:
+def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Said]:
     """The message that a number is the same task as its text in another file.
 
     kinds : kind of value, "number" or "text" → the first file whose tasks are that.
-    example : one of the tasks.
     """
     files = {kinds.get("number"), kinds.get("text")}
-    if None not in files and len(files) == 2 and all(task.isdecimal() for task in tasks):
-        yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=example)
+    if None not in files and len(files) == 2 and all(task.isdecimal() for task in tasks.present):
+        yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.at(0))
 
 
 _REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def require_as_written(batch: Batch, tally: Tally) -> None:
+    """DataError for a header among the rows, and for names that were read in another spelling."""
+    layout = batch.layout
+    names = {name for name, _ in layout.columns}
+    # There is no header among the rows unless a task is called as a column is.
+    if layout.kind == "csv" and names & {*tally.every["task"].names}:
+        for source in batch.sources:
+            for line, row in csv_rows(source, layout.delimiter):
+                if {*row} == names:
+                    from passk_cli.files.explain import shortened
+
+                    problem = f"the header again, as a row ({shortened(','.join(row))})"
+                    remedy = "give the files that were put together here, or remove the line"
+                    raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
+    for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
+        key = {"task": "task", "model": "name"}.get(role)
+        # Only where a name looks as such a number does the file have to be searched.
+        if key is None or not any(map(_is_real, tally.every[key].names)):
+            continue
+        for source in batch.sources:
+            if (number := _respelled(source, column)) is not None:
+                line, spelled = number
+                problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
+                remedy = "names are text: put it in quotes"
+                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
 def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -> None:
@@ -187,11 +193,19 @@ def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -
     for source in sources:
         if uneven and may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
             require_even_rows(source, layout)
+        if layout.kind != "json" or source.opening != "[":
+            continue
         # DuckDB reads an array that is cut off after a comma as a shorter one.
-        if layout.kind == "json" and source.opening == "[" and _last_sign(source) != b"]":
-            raise DataError(
-                source.name, "the array has no end", "is the file cut off?", name="damaged-file"
-            )
+        with open_bytes(source) as stream:
+            if source.packing == "none":
+                stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
+            last = b""
+            while block := stream.read(1 << 20):
+                # No space, nor part of a mark of byte order.
+                last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
+        if last != b"]":
+            problem = "the array has no end"
+            raise DataError(source.name, problem, "is the file cut off?", name="damaged-file")
 
 
 def require_even_rows(source: Source, layout: Layout) -> None:
@@ -206,41 +220,6 @@ def require_even_rows(source: Source, layout: Layout) -> None:
                 "remove the delimiter at its end",
                 name="bad-record",
             )
-
-
-def require_one_header(batch: Batch, tally: Tally) -> None:
-    """DataError for a header among the rows, as `cat a.csv b.csv` leaves one.
-
-    There is none unless a task is called as a column is.
-    """
-    names = [name for name, _ in batch.layout.columns]
-    if batch.layout.kind != "csv" or not set(names) & set(tally.every["task"].names):
-        return
-    for source in batch.sources:
-        for line, row in csv_rows(source, batch.layout.delimiter):
-            if set(row) == set(names):
-                from passk_cli.files.explain import shortened
-
-                problem = f"the header again, as a row ({shortened(','.join(row))})"
-                remedy = "give the files that were put together here, or remove the line"
-                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
-
-
-def require_spelling(batch: Batch, tally: Tally) -> None:
-    """DataError for names that are JSON numbers and were read in another spelling."""
-    for role, names in (("task", "task"), ("model", "name")):
-        column = batch.roles.column(role)
-        if column is None or batch.layout.kind not in ("json", "jsonl"):
-            continue
-        # Only where a name looks as such a number does the file have to be searched.
-        if not any(_is_real(name) for name in tally.every[names].names):
-            continue
-        for source in batch.sources:
-            if (number := _respelled(source, column)) is not None:
-                line, spelled = number
-                problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
-                remedy = "names are text: put it in quotes"
-                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
 def _respelled(source: Source, column: str) -> tuple[int, str] | None:
@@ -286,14 +265,3 @@ def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
             last = block[-1:]
     lines = breaks + (last not in (b"", b"\n"))
     return (at_end or last == delimiter) and delimiters != (columns - 1) * lines
-
-
-def _last_sign(source: Source) -> bytes:
-    """The last byte of a text that is no space, nor part of a mark of byte order."""
-    with open_bytes(source) as stream:
-        if source.packing == "none":
-            stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
-        last = b""
-        while block := stream.read(1 << 20):
-            last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
-        return last

@@ -48,20 +48,20 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
     columns = _Columns(statement, conversion.form, graded=bool(tally.cells["graded"].any()))
-    keep = policy(statement, bool(tally.repeats))
+    keep = policy(statement, bool(tally.repeats.attempts))
     copy(con, _sql(statement, columns, keep), conversion.file, conversion.form)
 
 
 def _sql(statement: Statement, columns: _Columns, keep: str | None) -> str:
     """The statement: it streams, unless files are joined to what is known of them."""
     request = statement.request
-    every = statement.of_all_models
+    every = statement.having(request=request.of_all_models())
     every_column = dict(columns.every())
     shown = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in every_column.items())
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
         conditions.append("verdict IS NOT NULL")
-    if kept := models_kept(columns.model, *request.patterns):
+    if kept := models_kept(columns.model, request.models, request.exclude_models):
         conditions.append(kept)
     # A join keeps no order.
     joined = columns.joined or any(batch.layout.constants for batch in statement.batches)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from glob import has_magic
 from pathlib import Path
@@ -39,6 +39,8 @@ def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]
             for pattern in patterns
         )
 
+    if not models and not exclude_models:
+        return ""
     kept, out = fits(models), fits(exclude_models)
     # A row without a model stays, to be refused as what it is.
     others = f"NOT coalesce({out}, false)"
@@ -48,11 +50,6 @@ def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]
 def quote_text(text: str) -> str:
     """A string for SQL."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def struct_sql(columns: Mapping[str, str]) -> str:
-    """Column → type, for SQL."""
-    return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
 
 
 # What a statement of ours sets as it goes; everything else is locked.
@@ -83,9 +80,9 @@ def connect(
     con = duckdb.connect()
     settings = {
         "TimeZone": "'UTC'",
-        "allowed_paths": _list_sql(paths),
-        "allowed_directories": _list_sql(map(str, folders)),
-        "allowed_configs": _list_sql(_SETTABLE),
+        "allowed_paths": f"[{', '.join(map(quote_text, paths))}]",
+        "allowed_directories": f"[{', '.join(quote_text(str(f)) for f in folders)}]",
+        "allowed_configs": str([*_SETTABLE]),
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -133,16 +130,6 @@ def execute(con: duckdb.DuckDBPyConnection, sql: str) -> None:
         con.execute(sql)
 
 
-def give_back(con: duckdb.DuckDBPyConnection) -> None:
-    """Give the memory of what has been dropped back to the system, as setting a limit does."""
-    ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
-    con.execute(f"SET memory_limit = '{limit}'")
-
-
-def _list_sql(texts: Iterable[str]) -> str:
-    return "[" + ", ".join(map(quote_text, texts)) + "]"
-
-
 @dataclass(frozen=True, eq=False)
 class Texts:
     """A text per row, or none.
@@ -184,7 +171,7 @@ class Texts:
     @property
     def present(self) -> list[str]:
         """The texts that appear among the rows, sorted."""
-        return [self.names[code] for code in sorted({*self.codes[~self.absent].tolist()})]
+        return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
 
 def coded(
@@ -198,7 +185,20 @@ def coded(
     """
     import numpy as np
 
-    names = _names(con, table, texts)
+    distinct = " UNION ALL ".join(
+        f"SELECT {place} AS place, {column} AS text FROM"
+        f" (SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL)"
+        for place, column in enumerate(texts)
+    )
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE texts_ AS SELECT place, text,"
+        " (row_number() OVER (PARTITION BY place ORDER BY text))::INTEGER - 1 AS code"
+        f" FROM ({distinct})"
+    )
+    by_column = con.execute("SELECT place, text FROM texts_ ORDER BY place, code").fetchnumpy()
+    starts = np.searchsorted(np.ma.getdata(by_column["place"]), np.arange(len(texts) + 1))
+    words = np.ma.getdata(by_column["text"]).tolist()
+    names = {c: tuple(words[starts[i] : starts[i + 1]]) for i, c in enumerate(texts)}
     columns = [name for name, *_ in con.execute(f"SELECT * FROM {table} LIMIT 0").description]
     numbers = [column for column in columns if column not in texts]
     ends = ", ".join(f"min({column}), max({column})" for column in numbers)
@@ -226,7 +226,9 @@ def coded(
         varying = con.execute(f"SELECT {', '.join(shown)} FROM {table}{joins}").fetchnumpy()
     con.execute(f"DROP TABLE {table}")
     con.execute("DROP TABLE texts_")
-    give_back(con)
+    # Setting a limit gives the memory of what has been dropped back to the system.
+    ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
+    con.execute(f"SET memory_limit = '{limit}'")
     codes = [np.ma.getdata(varying[key]) for key in reversed(keys) if key in varying]
     order = np.lexsort([np.where(each < 0, rows, each) for each in codes]) if codes else slice(None)
     del codes
@@ -235,25 +237,3 @@ def coded(
         varying[name] = np.ma.getdata(varying[name])[order]
     cells |= varying
     return cells | {column: Texts(cells[column], names[column]) for column in texts}
-
-
-def _names(
-    con: duckdb.DuckDBPyConnection, table: str, texts: Sequence[str]
-) -> dict[str, tuple[str, ...]]:
-    """The distinct texts of each column, sorted; the table `texts_` has their codes."""
-    import numpy as np
-
-    distinct = " UNION ALL ".join(
-        f"SELECT {place} AS place, {column} AS text FROM"
-        f" (SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL)"
-        for place, column in enumerate(texts)
-    )
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE texts_ AS SELECT place, text,"
-        " (row_number() OVER (PARTITION BY place ORDER BY text))::INTEGER - 1 AS code"
-        f" FROM ({distinct})"
-    )
-    rows = con.execute("SELECT place, text FROM texts_ ORDER BY place, code").fetchnumpy()
-    ends = np.searchsorted(np.ma.getdata(rows["place"]), np.arange(len(texts) + 1))
-    words = np.ma.getdata(rows["text"]).tolist()
-    return {c: tuple(words[ends[i] : ends[i + 1]]) for i, c in enumerate(texts)}

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, quote_name, quote_text, struct_sql
+from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, quote_name, quote_text
 from passk_cli.files.roles import Roles, find
 from passk_cli.files.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
@@ -35,6 +35,7 @@ class Layout:
     complete : whether these are all columns; records of JSON can bring others further down.
     spool : the file of rows that a format's files were written to, whose lines have at most
         `longest` bytes.
+    table : the rows as DuckDB knows them by a name: of a frame, or of what a cluster returned.
     constants : column → path → value, of columns that are constant in each file and not in it.
     """
 
@@ -46,15 +47,14 @@ class Layout:
     complete: bool = True
     spool: str = ""
     longest: int = 0
+    table: str = ""
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def summary(self) -> list[Any]:
         """The layout as JSON has it; `of` reads it back."""
         columns = [[name, sorted(kinds)] for name, kinds in self.columns]
-        return [
-            self.kind, self.description, columns, self.delimiter, self.packing, self.complete
-        ]  # fmt: skip
+        return [self.kind, self.description, columns, self.delimiter, self.packing, self.complete]
 
     @classmethod
     def of(cls, summary: Sequence[Any]) -> Layout:
@@ -77,6 +77,11 @@ class Layout:
             for name, values in self.constants.items()
         }
 
+    def kinds_of(self, column: str) -> set[str]:
+        """The kinds of values in a column, or in that in which a dotted path begins."""
+        path = find(column, self.kinds)
+        return set() if path is None else self.kinds[path[0]]
+
     def constants_of(self, path: str) -> dict[str, str]:
         """The constant columns of one file."""
         return {name: values[path] for name, values in self.constants.items() if path in values}
@@ -89,67 +94,108 @@ class Layout:
     @property
     def says_types(self) -> bool:
         """Whether it says what is a number and what a text, as delimited texts do not."""
-        return self.typed or self.kind in ("json", "jsonl") or self.spool != ""
+        return self.kind in ("parquet", "frame", "json", "jsonl") or self.spool != ""
 
-    def relation(self, paths: Sequence[str], types: Mapping[str, str], **options: Any) -> str:
+    def relation(
+        self,
+        paths: Sequence[str],
+        types: Mapping[str, str],
+        *,
+        skip_bad: bool = False,
+        object_bytes: int = OBJECT_BYTES,
+        careful: bool = True,
+    ) -> str:
         """SQL for a table with the types columns (name → SQL type) and FILE_COLUMN.
 
         skip_bad : leave out what is not a record.  object_bytes : the longest record to expect.
         careful : read a delimited text from end to end, lines of up to 256 MB; else in pieces, all
         of which must fit.
         """
+        file = quote_name(FILE_COLUMN)
+        types = {name: kind for name, kind in types.items() if name not in self.constants}
+        options = f", filename={quote_text(FILE_COLUMN)}{AS_IT_IS}"
+        size = f", maximum_object_size={max(object_bytes, self.longest + 1)}"
+        files = f"[{', '.join(map(quote_text, paths))}]"
+        if self.kind not in ("frame", "parquet"):
+            options += f", compression={quote_text(PACKINGS[self.packing])}"
+        if self.table:
+            casts = (
+                f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()
+            )
+            rows = self.table
+            if not self.typed:
+                rows = f"(SELECT {', '.join([*casts, file])} FROM {rows})"
+        elif self.spool:
+            columns = struct_sql({FILE_COLUMN: "VARCHAR", **types})
+            rows = (
+                f"read_json({quote_text(self.spool)}, columns={columns},"
+                f" format='newline_delimited'{size}{AS_IT_IS})"
+            )
+        elif self.kind == "parquet":
+            rows = f"read_parquet({files}{options})"
+        elif self.kind == "csv":
+            columns = struct_sql({name: "VARCHAR" for name, _ in self.columns})
+            # The longest line sets the size of a piece; of pieces of 256 MB there is mostly one.
+            options += f", max_line_size={1 << 28}" * careful + ", store_rejects=true" * skip_bad
+            rows = (
+                f"read_csv({files}, columns={columns}, delim={quote_text(self.delimiter)},"
+                f" quote='\"', escape='\"', header=true, auto_detect=false{options})"
+            )
+        else:
+            lines = self.kind == "jsonl"
+            columns = struct_sql(types or {self.columns[0][0]: "VARCHAR"})
+            shape = "newline_delimited" if lines else "auto"
+            options += ", ignore_errors=true" * (skip_bad and lines)
+            rows = f"read_json({files}, columns={columns}, format='{shape}'{size}{options})"
         if not self.constants:
-            return self._rows(paths, types, **options)
-        inside = {name: kind for name, kind in types.items() if name not in self.constants}
-        rows = self._rows(paths, inside, **options)
+            return rows
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
         # Their rows come with all columns, types or not.
         whole = self.kind in ("csv", "parquet")
         apart = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and whole else ""
-        names = ", ".join(map(quote_name, self.constants))
         every = {path: None for values in self.constants.values() for path in values}
         texts = {path: [values.get(path) for values in self.constants.values()] for path in every}
         values = ", ".join(
-            f"({', '.join(['NULL::VARCHAR' if t is None else quote_text(t) for t in (path, *of)])})"
+            f"({', '.join('NULL::VARCHAR' if t is None else quote_text(t) for t in (path, *of))})"
             for path, of in texts.items()
         )
-        file = quote_name(FILE_COLUMN)
+        names = [quote_name(name) for name in self.constants]
         return (
-            f"(SELECT inside.*{apart}, {', '.join('c.' + quote_name(n) for n in self.constants)}"
-            f" FROM {rows} AS inside LEFT JOIN (VALUES {values}) AS c({file}, {names})"
+            f"(SELECT inside.*{apart}, {', '.join(f'c.{name}' for name in names)}"
+            f" FROM {rows} AS inside LEFT JOIN (VALUES {values}) AS c({', '.join([file, *names])})"
             f" ON c.{file} = inside.{file})"
         )
 
-    def _rows(self, paths: Sequence[str], types: Mapping[str, str], **options: Any) -> str:
-        """SQL for the columns that are in the files."""
-        files = "[" + ", ".join(quote_text(p) for p in paths) + "]"
-        if self.kind == "frame":
-            return "frame"
-        if self.spool:
-            every = struct_sql({FILE_COLUMN: "VARCHAR", **types})
-            return (
-                f"read_json({quote_text(self.spool)}, columns={every}, format='newline_delimited',"
-                f" maximum_object_size={max(OBJECT_BYTES, self.longest + 1)}{AS_IT_IS})"
-            )
-        name = f", filename={quote_text(FILE_COLUMN)}"
-        if self.kind == "parquet":
-            return f"read_parquet({files}{name}{AS_IT_IS})"
-        packing = f"{name}, compression={quote_text(PACKINGS[self.packing])}{AS_IT_IS}"
-        if self.kind == "csv":
-            every = struct_sql({name: "VARCHAR" for name, _ in self.columns})
-            rejects = ", store_rejects=true" if options.get("skip_bad") else ""
-            # The longest line sets the size of a piece; of pieces of 256 MB there is mostly one.
-            longest = f", max_line_size={1 << 28}" if options.get("careful", True) else ""
-            return (
-                f"read_csv({files}, columns={every}, delim={quote_text(self.delimiter)},"
-                " quote='\"', escape='\"', header=true, auto_detect=false"
-                f"{longest}{rejects}{packing})"
-            )
-        size = f", maximum_object_size={options.get('object_bytes', OBJECT_BYTES)}"
-        shape = "newline_delimited" if self.kind == "jsonl" else "auto"
-        lenient = ", ignore_errors=true" if options.get("skip_bad") and self.kind == "jsonl" else ""
-        columns = struct_sql(types or {self.columns[0][0]: "VARCHAR"})
-        return f"read_json({files}, columns={columns}, format='{shape}'{size}{lenient}{packing})"
+    def text(self, column: str, nested: set[str], sql_type: str = "VARCHAR") -> str:
+        """SQL for a column, or what a dotted path finds in one, as text.
+
+        nested : the columns that are read as JSON.  sql_type : "VARCHAR[]" for a list of texts.
+        """
+        name, keys = find(column, self.kinds) or (column, [])
+        if self.typed:
+            return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
+        if name not in nested:
+            return quote_name(name)
+        path = quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
+        if sql_type == "VARCHAR":
+            return f"({quote_name(name)} ->> {path})"
+        return f"CAST(json_extract({quote_name(name)}, {path}) AS {sql_type})"
+
+    def compared(self, column: str, nested: set[str], numbers: str = NUMBERS[0]) -> str:
+        """SQL for a column as an expression compares it: numbers as numbers, truth as truth.
+
+        numbers : SQL of the number in {name}, one of NUMBERS.
+        """
+        name = quote_name(column)
+        kinds = self.kinds.get(column, set()) - {"null"}
+        if self.typed or column in nested or kinds not in ({"number"}, {"bool"}):
+            return name
+        return f"CAST({name} AS BOOLEAN)" if kinds == {"bool"} else numbers.format(name=name)
+
+
+def struct_sql(columns: Mapping[str, str]) -> str:
+    """Column → type, for SQL."""
+    return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
 
 
 @dataclass(frozen=True)
@@ -183,39 +229,3 @@ def in_order(batches: Sequence[Batch]) -> list[Batch]:
         replace(batches[i], sources=tuple(source for source, _ in run))
         for i, run in groupby(files, key=itemgetter(1))
     ]
-
-
-def _path(keys: Sequence[str]) -> str:
-    return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
-
-
-def text_sql(layout: Layout, column: str, nested: set[str]) -> str:
-    """A column, or what a dotted path finds in one, as text; nested ones are read as JSON."""
-    name, keys = find(column, layout.kinds) or (column, [])
-    if layout.typed:
-        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR)"
-    return f"({quote_name(name)} ->> {_path(keys)})" if name in nested else quote_name(name)
-
-
-def list_sql(layout: Layout, column: str, nested: set[str]) -> str:
-    """A column of lists, or what a dotted path finds in one, as a list of texts."""
-    name, keys = find(column, layout.kinds) or (column, [])
-    if layout.typed:
-        return f"CAST({'.'.join(quote_name(k) for k in (name, *keys))} AS VARCHAR[])"
-    if name in nested:
-        return f"CAST(json_extract({quote_name(name)}, {_path(keys)}) AS VARCHAR[])"
-    return quote_name(name)
-
-
-def where_sql(layout: Layout, column: str, nested: set[str], numbers: str = NUMBERS[0]) -> str:
-    """A column as an expression compares it: numbers as numbers, truth as truth.
-
-    numbers : SQL of the number in {name}, one of NUMBERS.
-    """
-    name = quote_name(column)
-    kinds = layout.kinds.get(column, set()) - {"null"}
-    if layout.typed or column in nested or kinds not in ({"number"}, {"bool"}):
-        return name
-    if kinds == {"bool"}:
-        return f"CAST({name} AS BOOLEAN)"
-    return numbers.format(name=name)

@@ -6,20 +6,21 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.errors import DataError, NoResults
+from passk_cli.errors import DataError, NoResults, ParameterError
 from passk_cli.files.arguments import UNNAMED, model_names
-from passk_cli.files.checks import require_no_copies, strayed, strays
+from passk_cli.files.checks import require_no_copies, without_strays
 from passk_cli.files.condition import names_in
 from passk_cli.files.database import AS_IT_IS
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.memory import column_names, register
+from passk_cli.files.paths import path_columns
 from passk_cli.files.request import Request
-from passk_cli.files.roles import Roles, candidates, find
+from passk_cli.files.roles import CANONICAL, OF_REPORTS, ROLES, Roles, assign, candidates, find
 from passk_cli.files.source import (
     HEAD_BYTES,
     OBJECTS,
@@ -45,7 +46,7 @@ DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _FIRST = 100
 # What DuckDB calls a column whose name another one has.
 _NUMBERED = re.compile(r"_[0-9]+$")
-_DOCUMENT = "a JSON document"
+_NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 EMPTY_FILES = Message(
     "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
     "Files without any content were passed over, as --skip-bad asks. An empty file is often that of"
@@ -125,12 +126,12 @@ def look(
     Errors: DataError for files without results, or with the same ones.
     """
     if not inputs.sources:
-        return _table(con, inputs.data, request)
+        return _frame(con, inputs.data, request)
     attempts = inputs.attempts
     attempts.foreign.clear()
-    request_columns = (*request.by, *request.fields.values(), *names_in(con, request.where))
-    request_columns += (request.cluster,) if request.cluster else ()
-    request_columns += request.conversion.columns if request.conversion else ()
+    asked = [*request.by, *request.fields.values(), *filter(None, [request.cluster])]
+    asked += names_in(con, request.where) if request.where else []
+    asked += request.conversion.columns if request.conversion else ()
     nameless = {
         source.path
         for batch in attempts.batches
@@ -138,19 +139,19 @@ def look(
         if source.label is not None or source.path in attempts.nameless
     }
     groups: dict[Any, list[tuple[Layout, Source]]] = {}
-    roles_of: dict[object, Roles] = {}
+    roles_by_kinds: dict[object, Roles] = {}
     for source in inputs.tables:
         try:
-            layout = _layout(con, source, request, request_columns, whole, inputs.ledger)
+            layout = _layout(con, source, request, asked, whole, inputs.ledger)
             kinds = frozenset((name, frozenset(seen)) for name, seen in layout.kinds.items())
-            if kinds not in roles_of:
-                roles_of[kinds] = request.roles_in(source.name, layout.kinds)
+            if kinds not in roles_by_kinds:
+                roles_by_kinds[kinds] = roles_of(request, source.name, layout.kinds)
         except NoResults as error:
             if source.named:
                 raise
             attempts.foreign.append(error)
             continue
-        roles = roles_of[kinds]
+        roles = roles_by_kinds[kinds]
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
         # What one SELECT can read together.
@@ -163,9 +164,8 @@ def look(
     batches = [*attempts.batches, *(_joined(key[0], files) for key, files in groups.items())]
     if len(inputs.sources) > 1:
         # What lies in folders by chance.
-        alone = strays(batches)
-        attempts.foreign += strayed(alone)
-        batches = [batch for batch in batches if batch not in alone]
+        batches, errors = without_strays(batches)
+        attempts.foreign += errors
         require_no_copies(batches)
     if not batches:
         first, *others = [*attempts.refused, *attempts.foreign]
@@ -173,6 +173,37 @@ def look(
         raise DataError(first.place, f"{first.problem}{more}", first.remedy, name=first.name)
     names = model_names(inputs.sources) if nameless else {}
     return batches, {path: names[path] for path in nameless}
+
+
+def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+    """The roles of a table's columns; in a table --outcome names a column.
+
+    kinds : column → kinds of values seen.  Errors: DataError at `place`.
+    """
+    if kinds.keys() >= OF_REPORTS:
+        raise NoResults(
+            place, "an output of passk, which holds no attempts", "read what it was made from"
+        )
+    fields: dict[str, str] = {}
+    if kinds.keys() >= set(CANONICAL):
+        # Beside any verdict, a threshold judges the scores.
+        fields = {role: role for role in CANONICAL if role in ROLES}
+        fields["outcome"] = "outcome" if request.bar is None else "score"
+    in_path = request.template.names if request.template is not None else ()
+    fields |= {name: name for name in in_path if name in ROLES and name in kinds} | {
+        **request.fields
+    }
+    if request.outcome is not None:
+        if "outcome" in request.fields:
+            raise ParameterError(
+                "--outcome and --field outcome=… are the same; give one",
+                name="contradicting-options",
+            )
+        fields["outcome"] = request.outcome
+    if request.threshold and "score" in fields and "outcome" not in fields:
+        # The score that is judged is the outcome.
+        fields["outcome"] = fields["score"]
+    return assign(place, kinds, fields, request.attempts, request.unjudged, request.by)
 
 
 def _layout(
@@ -189,30 +220,24 @@ def _layout(
     if summary is not None:
         layout = Layout.of(summary)
     else:
-        layout = _sniffed(con, source, request, whole)
-        if not layout.complete and not whole:
+        for from_end_to_end in sorted({whole, True}):
+            if from_end_to_end and source.partial and source.opening == "{":
+                from passk_cli.files.spark.addresses import with_all_keys
+
+                with_all_keys(source, request.spark_master)
+            layout = sniff(con, source, request.format, whole=from_end_to_end)
+            if layout.complete:
+                break
             unseen = [column for column in columns if find(column, layout.kinds) is None]
             names = (json.dumps(column.split(".")[0])[:-1].encode() for column in unseen)
-            if unseen and (source.partial or any(mentions(source, name) for name in names)):
-                layout = _sniffed(con, source, request, whole=True)
+            if not unseen or not (source.partial or any(mentions(source, name) for name in names)):
+                break
         if ledger is not None:
             ledger.keep(key, layout.summary)
     if request.template is None and not request.by:
         return layout
-    from passk_cli.files.paths import path_columns
-
     in_path = path_columns(source.name, request.template, request.by, layout.kinds)
     return replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
-
-
-def _sniffed(
-    con: duckdb.DuckDBPyConnection, source: Source, request: Request, whole: bool
-) -> Layout:
-    if whole and source.partial and source.opening == "{":
-        from passk_cli.files.spark.addresses import with_all_keys
-
-        with_all_keys(source, request.spark_master)
-    return sniff(con, source, request.format, whole=whole)
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
@@ -235,15 +260,15 @@ def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
     return Batch(joint, roles, tuple(source for _, source in files))
 
 
-def _table(
+def _frame(
     con: duckdb.DuckDBPyConnection, data: Any, request: Request
 ) -> tuple[list[Batch], dict[str, str]]:
     """A table in memory: a pandas frame, or anything that hands its rows over as Arrow does."""
     register(con, data)
     require_distinct("DataFrame", column_names(data))
     columns = typed_columns(con.execute("DESCRIBE SELECT * FROM frame").fetchall())
-    layout = Layout("frame", "a DataFrame", columns)
-    roles = request.roles_in("DataFrame", layout.kinds)
+    layout = Layout("frame", "a DataFrame", columns, table="frame")
+    roles = roles_of(request, "DataFrame", layout.kinds)
     batch = Batch(layout, roles, (Source("<frame>", "DataFrame", None, "none"),))
     return [batch], {"<frame>": UNNAMED} if roles.model is None else {}
 
@@ -254,7 +279,6 @@ def sniff(
     """The layout of a file, from its first bytes; `forced` names it instead.
 
     whole : look for columns from end to end, which takes about as long as reading.
-
     Errors: DataError when the file is empty, binary or nothing known.
     """
     start = first_bytes(source)
@@ -266,24 +290,38 @@ def sniff(
         raise DataError(
             source.name, "not a Parquet file", "leave --from out", name="unknown-format"
         )
-    text = _decode(source, start)
+    refuse_binary(source.name, start)
+    try:
+        text = start.decode()
+    except UnicodeDecodeError as error:
+        # A letter may be cut in two where the first bytes end.
+        if error.start <= len(start) - 4:
+            problem = f"byte {error.start + 1} is not UTF-8"
+            raise DataError(
+                source.name, problem, "save the file as UTF-8", name="bad-encoding"
+            ) from None
+        text = start[: error.start].decode()
     if not text.strip():
         # Python's strip takes the separators 0x1c to 0x1f for white space as well.
+        problem = "control characters alone"
         raise NoResults(
-            source.name,
-            "control characters alone",
-            "expected JSONL, CSV or Parquet",
-            name="unknown-format",
+            source.name, problem, "expected JSONL, CSV or Parquet", name="unknown-format"
         )
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
-    if forced != "json" and first[0] == "{" and (forced == "jsonl" or _is_line(text, first)):
+    lines = first[0] == "{" and forced != "json"
+    if lines and forced != "jsonl":
+        # Else a document over several lines; the first of the lines may be damaged.
+        records = map(parsed, text.split("\n", 20)[:20])
+        alone = "\n" not in text.strip()
+        lines = first != "{" and (alone or any(r for r in records if isinstance(r, dict)))
+    if lines:
         short = len(start) < HEAD_BYTES and not source.partial
         return _lines(con, source, text, whole or short)
     if source.shared is not None:
         raise unshared(source, "one JSON document")
-    return _short_document(source, text, len(start)) or _document(con, source)
+    return _document(con, source, text if len(start) < HEAD_BYTES else "")
 
 
 def unshared(source: Source, what: str) -> NoResults:
@@ -295,40 +333,6 @@ def unshared(source: Source, what: str) -> NoResults:
         remedy,
         name="not-on-spark",
     )
-
-
-def _short_document(source: Source, text: str, size: int) -> Layout | None:
-    """The layout of a document that is read already, as of thousands of short ones; else None."""
-    whole = parsed(text) if size < HEAD_BYTES else None
-    records = whole if isinstance(whole, list) else [whole]
-    if not records or not all(isinstance(record, dict) for record in records):
-        return None
-    columns = _merge(records)
-    return Layout("json", _DOCUMENT, columns, packing=source.packing) if columns else None
-
-
-def _decode(source: Source, start: bytes) -> str:
-    refuse_binary(source.name, start)
-    try:
-        return start.decode()
-    except UnicodeDecodeError as error:
-        if error.start > len(start) - 4:
-            return start[: error.start].decode()
-        raise DataError(
-            source.name,
-            f"byte {error.start + 1} is not UTF-8",
-            "save the file as UTF-8",
-            name="bad-encoding",
-        ) from None
-
-
-def _is_line(text: str, first: str) -> bool:
-    """Whether lines are records by themselves (else: a document over several lines)."""
-    if len(first) == 1:
-        return False
-    # The first of them may be damaged.
-    records = map(parsed, text.split("\n", 20)[:20])
-    return "\n" not in text.strip() or any(r for r in records if isinstance(r, dict))
 
 
 def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
@@ -374,11 +378,18 @@ def _differing(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -
     return [text for (text,) in rows.fetchall()]
 
 
-def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
-    """One JSON document: an array of records, or what a harness writes."""
+def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
+    """One JSON document: an array of records, or what a harness writes.
+
+    text : all of it where it is short, as of thousands; "" where DuckDB reads it.
+    """
     import duckdb
 
-    layout = Layout("json", _DOCUMENT, (), packing=source.packing)
+    layout = Layout("json", "a JSON document", (), packing=source.packing)
+    whole = parsed(text)
+    records: list[Any] = whole if isinstance(whole, list) else [whole]
+    if all(isinstance(record, dict) for record in records) and (columns := _merge(records)):
+        return replace(layout, columns=columns)
     try:
         rows = con.execute(
             f"SELECT json FROM {OBJECTS} LIMIT {_FIRST}", of_objects(source, lines=False)
@@ -399,7 +410,7 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         raise NoResults(
             source.name, "no records in this JSON document", "expected an array of them"
         )
-    return Layout("json", layout.description, columns, packing=source.packing)
+    return replace(layout, columns=columns)
 
 
 def _delimited(source: Source, text: str, forced: str | None) -> Layout:
@@ -451,48 +462,28 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 
         raise damaged_parquet(source, str(error)) from None
     if any(_NUMBERED.search(name) for name, *_ in described):
-        require_distinct(source.name, _parquet_names(con, source))
+        # As the file names them: of one that is there twice DuckDB makes x and x_1.
+        elements = con.execute(
+            "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)", {"p": source.path}
+        ).fetchall()
+        names, inside = [], 0
+        # The first is the table; what lies inside a column follows it.
+        for name, children in elements[1:]:
+            if not inside:
+                names.append(name)
+            inside += children - bool(inside)
+        require_distinct(source.name, names)
     return Layout("parquet", "Parquet", typed_columns(described))
-
-
-def _parquet_names(con: duckdb.DuckDBPyConnection, source: Source) -> list[str]:
-    """The columns as the file names them: of one that is there twice DuckDB makes x and x_1."""
-    elements = con.execute(
-        "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)", {"p": source.path}
-    ).fetchall()
-    names, inside = [], 0
-    # The first is the table; what lies inside a column follows it.
-    for name, children in elements[1:]:
-        if not inside:
-            names.append(name)
-        inside += children - bool(inside)
-    return names
 
 
 def typed_columns(described: Sequence[tuple[Any, ...]]) -> tuple[tuple[str, frozenset[str]], ...]:
     """Columns and kinds from DuckDB's DESCRIBE."""
-    return tuple((row[0], frozenset({_typed_kind(row[1])})) for row in described)
-
-
-def _typed_kind(sql_type: str) -> str:
-    if sql_type.endswith("]"):
-        return "list"
-    if sql_type.startswith(("STRUCT", "MAP", "JSON")):
-        return "record"
-    if sql_type == "BOOLEAN":
-        return "bool"
-    numeric = (
-        "INT",
-        "UINT",
-        "BIGINT",
-        "UBIGINT",
-        "SMALLINT",
-        "TINYINT",
-        "HUGEINT",
-        "UTINY",
-        "USMALL",
-        "FLOAT",
-        "DOUBLE",
-        "DECIMAL",
-    )
-    return "number" if sql_type.startswith(numeric) else "text"
+    columns = []
+    for name, sql_type, *_ in described:
+        kind = "number" if _NUMERIC.match(sql_type) else "text"
+        if sql_type == "BOOLEAN":
+            kind = "bool"
+        elif sql_type.startswith(("STRUCT", "MAP", "JSON")):
+            kind = "record"
+        columns.append((name, frozenset({"list" if sql_type.endswith("]") else kind})))
+    return tuple(columns)

@@ -33,18 +33,20 @@ def decide(
     """The counts of a tally; tolerant keeps account of what is wrong instead of refusing it.
 
     attempts : what formats found, and what was passed over.
-
     Errors: DataError, ParameterError.
     """
-    _require_one_model(batches, tally.every)
-    _refuse(batches, request, tally, tolerant)
+    sources = [source for batch in batches for source in batch.sources]
+    if any(source.label for source in sources):
+        _require_one_model(batches, tally.every)
     cells = dict(tally.cells)
     nameless = cells["task"].absent
+    wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
+    if wrong or cells["missing"].any() or tally.repeats.attempts:
+        _refuse(batches, request, tally, tolerant)
     skipped = int(cells["attempts"][nameless].sum()) + tally.rejected + attempts.skipped
     if nameless.any():
         cells = {name: values[~nameless] for name, values in cells.items()}
     groups = [f"group{i}" for i in range(len(request.by))]
-    bounded = request.missing == BOUNDS
     bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
@@ -54,13 +56,8 @@ def decide(
     if not attempted.any():
         # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
         _refuse(batches, replace(request, missing="error"), tally, tolerant=False)
-        place = batches[0].sources[0].name
-        raise DataError(
-            place,
-            "no attempts in this data",
-            "is --where too narrow?" if request.where else "",
-            name="no-attempts",
-        )
+        remedy = "is --where too narrow?" if request.where else ""
+        raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
     series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
     tasks = cells["task"][attempted]
     numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
@@ -69,6 +66,12 @@ def decide(
     copy = copy_of_a_file(batches) if pooled and request.duplicates != "keep" else None
     if copy is not None and not tolerant:
         raise copy
+    messages = [*attempts.messages]
+    if len(sources) > 1:
+        messages += equal_models(batches)
+    messages += [] if copy is None else [refused(copy)]
+    if len(attempts.task_kinds) > 1:
+        messages += mixed_tasks(attempts.task_kinds, tasks)
     # Settings that take several values among the attempts of one model at one task.
     varying = tuple(
         name for i, name in enumerate(tally.settings) if cells[f"setting{i}_differs"].any()
@@ -84,7 +87,7 @@ def decide(
         duplicates=tally.repeats.rows,
         duplicates_policy=request.duplicates,
         duplicates_checked=numbered,
-        pooled_unnumbered=tuple(s.name for b in batches for s in b.sources) if pooled else (),
+        pooled_unnumbered=tuple(source.name for source in sources) if pooled else (),
         unnumbered=int((cells["attempts"] - cells["numbered"]).sum()) if some_numbered else 0,
         skipped=skipped,
         empty_files=len(attempts.empty),
@@ -98,17 +101,13 @@ def decide(
         path=request.path or "",
         cluster=request.cluster or "",
         threshold=None if request.unjudged else request.bar,
-        messages=(
-            *attempts.messages,
-            *equal_models(batches),
-            *([] if copy is None else [refused(copy)]),
-            *mixed_tasks(attempts.task_kinds, tasks.present, tasks.at(0)),
-        ),
+        messages=tuple(messages),
         reasons={model: dict(each) for model, each in reasons.items()},
         runs=attempts.runs,
         foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
     )
+    undecided = cells["missing"][attempted].astype(np.int64)
     counts = Counts.from_codes(
         series,
         tasks.filled,
@@ -116,33 +115,31 @@ def decide(
         cells["passed"][attempted].astype(np.int64),
         tuple(request.by),
         facts,
-        cells["missing"][attempted].astype(np.int64) if missing and bounded else None,
+        undecided if missing and request.missing == BOUNDS else None,
     )
     if request.cluster:
-        counts = counts.with_clusters(_clusters(request.cluster, cells, batches))
+        counts = counts.with_clusters(_clusters(request.cluster, cells, sources[0].name))
     return counts
 
 
 def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: bool) -> None:
     """Raise for what the policies do not allow, with the place where it stands."""
-    cells, nameless = tally.cells, tally.cells["task"].absent
-    wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
-    if not (wrong or cells["missing"].any() or tally.repeats):
-        return
     from passk_cli.files import explain
 
+    nameless = tally.cells["task"].absent
     if nameless.any() and not (request.skip_bad or tolerant):
         raise explain.no_name(batches, "task")
     with_task = replace(tally, cells={name: v[~nameless] for name, v in tally.cells.items()})
-    if with_task.cells["name"].absent.any():
+    cells = with_task.cells
+    if cells["name"].absent.any():
         raise explain.no_name(batches, "model")
     if tolerant:
         return
-    if with_task.cells["bad"].any():
+    if cells["bad"].any():
         raise explain.bad_value(batches, request, with_task)
-    if with_task.cells["missing"].any() and request.missing == "error":
+    if cells["missing"].any() and request.missing == "error":
         raise explain.missing_value(batches, request, with_task)
-    if tally.repeats and request.duplicates == "error":
+    if tally.repeats.attempts and request.duplicates == "error":
         raise explain.repeated_attempt(batches, request, tally.repeats)
 
 
@@ -175,29 +172,21 @@ def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:
     )
 
 
-def _clusters(column: str, cells: Mapping[str, Any], batches: Sequence[Batch]) -> dict[str, str]:
+def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
+    """Task → the cluster it lies in; DataError at `place` for none or two of them."""
     clusters: dict[str, str] = {}
-    place = batches[0].sources[0].name
-    names = [cells[column].filled for column in ("task", "cluster_low", "cluster_high")]
     # Most models have the same: each row once, at its first place.
-    rows, codes = crossed(names)
+    rows, codes = crossed([cells[name].filled for name in ("task", "cluster_low", "cluster_high")])
     firsts = np.sort(np.unique(codes, return_index=True)[1])
     for task, low, high in (rows[code] for code in codes[firsts].tolist()):
         if not low:
-            raise DataError(
-                place,
-                f"task {task!r} has no {column}",
-                "every task needs its cluster",
-                name="bad-cluster",
-            )
-        if low != high or clusters.setdefault(task, low) != low:
-            other = high if low != high else clusters[task]
-            raise DataError(
-                place,
-                f"task {task!r} lies in two clusters ({low}, {other})",
-                "a cluster must hold whole tasks; is it the right column?",
-                name="bad-cluster",
-            )
+            problem, remedy = f"task {task!r} has no {column}", "every task needs its cluster"
+            raise DataError(place, problem, remedy, name="bad-cluster")
+        other = high if low != high else clusters.setdefault(task, low)
+        if low != other:
+            problem = f"task {task!r} lies in two clusters ({low}, {other})"
+            remedy = "a cluster must hold whole tasks; is it the right column?"
+            raise DataError(place, problem, remedy, name="bad-cluster")
     return clusters
 
 
@@ -224,17 +213,3 @@ def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
     of_paths = (*request.by, *(request.template.names if request.template else ()))
     in_path = tuple(name for name in batch.layout.constants if name in of_paths)
     return InputFacts(name, form, roles, unused, offered, outcomes, in_path)
-
-
-def numbers_matter(counts: Counts, *, dense: bool) -> bool:
-    """Whether attempt numbers may tell that sampling stopped because of outcomes.
-
-    They may where they have holes (dense : 0 … n−1 or 1 … n at every task), and where a model's
-    n varies and none of its tasks has two passes.
-    """
-    if not dense:
-        return True
-    return any(
-        int(counts.n[rows].min()) < int(counts.n[rows].max()) and int(counts.c[rows].max()) == 1
-        for rows in map(counts.rows_of, range(len(counts.series)))
-    )

@@ -38,7 +38,7 @@ def pooled_models(
     named = any(batch.roles.model for batch in statement.batches)
     if not batches or named or not several or statement.request.engine != "duckdb":
         return None
-    repeated = bool(tally.repeats)
+    repeated = bool(tally.repeats.attempts)
     if statement.request.duplicates == "keep" and not tally.every["unrepeated"].all():
         # Where repeats are kept they were not counted.
         ((attempts, *_),) = con.execute(statement.exact.repeats()).fetchall()

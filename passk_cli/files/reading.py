@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import expand
-from passk_cli.files.checks import (
-    is_empty,
-    require_one_header,
-    require_results,
-    require_sound,
-    require_spelling,
-)
+from passk_cli.files.checks import is_empty, require_as_written, require_sound
 from passk_cli.files.condition import columns_in, ordered
 from passk_cli.files.database import connect
-from passk_cli.files.layout import Batch
 from passk_cli.files.look import Inputs, Spooled, look, unshared
 from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.request import BOUNDS, TABLES, Request
@@ -30,12 +23,13 @@ from passk_cli.files.roles import reached
 from passk_cli.files.source import Source
 from passk_cli.files.statement import LateColumn, Statement, Tally, run
 from passk_cli.message import NOTE, Message, refused
-from passk_cli.text import decoded
+from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
     import duckdb
 
     from passk_cli.files.resume import Ledger
+    from passk_cli.files.spool import Recognised
     from passk_cli.outcomes.counts import Counts
 
 HIDDEN_FILES = Message(
@@ -60,72 +54,80 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     if request.missing == BOUNDS:
         _require_passes(request)
     if len(request.threshold) > 1:
-        if request.missing == "fail" and reached(request.lowest or 0.0, request.threshold[0]):
-            raise ParameterError(
-                f"--missing fail: a failure scores {request.lowest or 0.0:g}, which passes"
-                f" --threshold {request.threshold[0]:g}; choose thresholds above it, or --missing"
-                " drop",
-                name="contradicting-options",
-            )
-        scores = replace(request, threshold=(math.inf,), attempts=request.attempts_of_scores)
-        return load(data, scores, tolerant=tolerant).at_thresholds(request.threshold)
-    hidden: list[str] = []
-    ledger = None
-    with ExitStack() as opened:
-        spool = opened.enter_context(temporary_folder("passk-"))
-        opened.enter_context(_readable(request))
-        sources = _sources(data, spool, request, hidden)
-        if request.resume is not None:
-            from passk_cli.files.resume import ledger_of, require_files
-
-            require_files(sources, request)
-            ledger = opened.enter_context(ledger_of(request.resume, spool))
+        return load(data, _of_scores(request), tolerant=tolerant).at_thresholds(request.threshold)
+    with temporary_folder("passk-") as folder:
         try:
-            counts = _counts(data, sources, request, spool, ledger, tolerant)
+            return _read(data, request, folder, tolerant)
+        except OSError as error:
+            # Of the system while files are read, as an error that the user can act on.
+            ours = request.conversion is not None and error.filename == request.conversion.file
+            if ours or error.strerror is None:
+                raise
+            raise no_room(error, "temporary files") or DataError(
+                decoded(error.filename or "files"),
+                f"cannot be read ({error.strerror})",
+                "is it there, and does nothing change it?",
+                name="unreadable-file",
+            ) from None
+
+
+def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
+    """Find the files and count them; of a cluster's, fetch them where an error lacks its line.
+
+    folder : for temporary files.
+    """
+    hidden: list[str] = []
+    sources = _sources(data, folder, request, hidden)
+    keeping: AbstractContextManager[Ledger | None] = nullcontext()
+    if request.resume is not None:
+        from passk_cli.files.resume import ledger_of, require_files
+
+        require_files(sources, request)
+        keeping = ledger_of(request.resume, folder)
+    with keeping as ledger:
+        try:
+            counts = _counts(data, sources, request, folder, ledger, tolerant)
         except DataError:
             if not any(source.partial for source in sources):
                 raise
             from passk_cli.files.spark.addresses import whole
 
-            fetched = whole(sources, request.spark_master)
-            if fetched is None:
+            copies = whole(sources, request.spark_master)
+            if copies is None:
                 raise
             # The same error, which names the line that a cluster does not know.
-            counts = _counts(data, fetched, request, spool, ledger, tolerant)
-    if not hidden:
-        return counts
-    return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden))
+            counts = _counts(data, copies, request, folder, ledger, tolerant)
+    return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden)) if hidden else counts
 
 
 def _counts(
     data: Any,
     sources: Sequence[Source],
     request: Request,
-    spool: Path,
+    folder: Path,
     ledger: Ledger | None,
     tolerant: bool,
 ) -> Counts:
-    """The counts of files that were found, or of a table in memory.
+    """The way of a row: recognise, look and count, decide, and what is to be known of attempts.
 
-    spool : a folder for temporary files.  ledger : as of `Inputs`.
+    sources : the files; none for a table in memory.  folder : for temporary files.
     """
     import duckdb
 
     from passk_cli.files.policies import decide
 
     states = _states(sources)
-    skip_empty = request.skip_bad or tolerant
-    attempts, tables = _recognised(sources, request, spool, skip_empty=skip_empty)
-    paths = [*(source.path for source in tables), *(b.layout.spool for b in attempts.batches)]
+    attempts, tables = _recognised(
+        sources, request, folder, skip_empty=request.skip_bad or tolerant
+    )
+    paths = [source.path for source in tables] + [b.layout.spool for b in attempts.batches]
     paths += [request.conversion.file] if request.conversion else []
-    con = connect(paths, spool, [] if ledger is None else [ledger.tables])
+    con = connect(paths, folder, [] if ledger is None else [ledger.tables])
     inputs = Inputs(data, sources, tables, attempts, ledger)
     statement, tally = _tallied(con, inputs, request)
     if request.models or request.exclude_models:
-        models = [name for (name,) in con.execute(statement.models()).fetchall()]
-        exact = request.naming(models)
-        exact.require_models(models)
-        if exact.patterns != request.patterns:
+        exact = request.naming([name for (name,) in con.execute(statement.models()).fetchall()])
+        if exact is not request:
             request = exact
             statement, tally = _tallied(con, inputs, request)
     pooled = None
@@ -150,29 +152,22 @@ def _counts(
         from passk_cli.files.explain import explain
 
         raise explain(error, statement.batches, request) from None
-    _require_unchanged(sources, states, request)
+    before_and_now = zip(sources, states, _states(sources), strict=True)
+    changed = [s for s, before, now in before_and_now if s.shared is None and before != now]
+    if not changed and any(source.shared is not None for source in sources):
+        from passk_cli.files.spark.addresses import changed as changed_there
+
+        changed = [source for source in [changed_there(sources, request.spark_master)] if source]
+    if changed:
+        # Its numbers would mix.
+        problem = "changed while it was read"
+        remedy = "read it again when it is complete"
+        raise DataError(changed[0].name, problem, remedy, name="changed-file")
     if ledger is None:
         return counts
     # What it no longer needs.
     ledger.tidy()
     return counts.saying(*statement.messages)
-
-
-@contextmanager
-def _readable(request: Request) -> Iterator[None]:
-    """Refusals of the system while files are read, as errors that the user can act on."""
-    try:
-        yield
-    except OSError as error:
-        ours = request.conversion is not None and error.filename == request.conversion.file
-        if ours or error.strerror is None:
-            raise
-        full = no_room(error, "temporary files")
-        place = decoded(error.filename or "files")
-        problem = f"cannot be read ({error.strerror})"
-        raise full or DataError(
-            place, problem, "is it there, and does nothing change it?", name="unreadable-file"
-        ) from None
 
 
 def _states(sources: Sequence[Source]) -> list[tuple[int, int] | None]:
@@ -188,23 +183,21 @@ def _states(sources: Sequence[Source]) -> list[tuple[int, int] | None]:
     return states
 
 
-def _require_unchanged(
-    sources: Sequence[Source], before: Sequence[tuple[int, int] | None], request: Request
-) -> None:
-    """DataError for a file that is another one than when reading began: its numbers would mix."""
-    states = zip(sources, before, _states(sources), strict=True)
-    others = [source for source, old, new in states if source.shared is None and old != new]
-    if not others and any(source.shared is not None for source in sources):
-        from passk_cli.files.spark.addresses import changed
-
-        others = [source for source in [changed(sources, request.spark_master)] if source]
-    if others:
-        raise DataError(
-            others[0].name,
-            "changed while it was read",
-            "read it again when it is complete",
-            name="changed-file",
+def _of_scores(request: Request) -> Request:
+    """The request for the scores alone, which several thresholds judge afterwards."""
+    lowest, threshold = request.lowest or 0.0, request.threshold[0]
+    if request.missing == "fail" and reached(lowest, threshold):
+        raise ParameterError(
+            f"--missing fail: a failure scores {lowest:g}, which passes --threshold {threshold:g};"
+            " choose thresholds above it, or --missing drop",
+            name="contradicting-options",
         )
+    if {*request.attempts} - {"score"}:
+        raise ParameterError(
+            "several thresholds go with metrics of passes or scores; choose one",
+            name="contradicting-options",
+        )
+    return replace(request, threshold=(math.inf,), attempts=("score",))
 
 
 def _require_passes(request: Request) -> None:
@@ -234,53 +227,53 @@ def _recognised(
     skip_empty : whether empty files among others are left out instead of refused.
     Errors: ParameterError for a format that does not exist; DataError for what cannot be used.
     """
+    files: list[Recognised] = []
+    tables = [*sources]
     # Importing all formats takes milliseconds, which a table (CSV, Parquet) should not wait for.
-    forced = request.format
-    if forced in TABLES or (
-        (forced, request.records) == (None, None)
-        and all(source.opening not in _OPENINGS for source in sources)
-    ):
-        empty = _empty(sources, skip_empty)
-        return Spooled(empty=[*empty.values()]), [s for s in sources if s.path not in empty]
-    from passk_cli.files.spool import recognised, spooled
+    by_formats = request.format not in TABLES and bool(
+        request.format or request.records or {*_OPENINGS} & {s.opening for s in sources}
+    )
+    if by_formats:
+        from passk_cli.files.spool import recognised, spooled
 
-    files, tables = recognised(sources, request)
-    # What repeats another file is gone by now, empty or not.
-    empty = _empty([*(file.source for file in files), *tables], skip_empty)
-    files = [file for file in files if file.source.path not in empty]
-    tables = [source for source in tables if source.path not in empty]
-    far = [file for file in files if file.source.shared is not None]
-    attempts = spooled([file for file in files if file not in far], request, folder)
-    for file in far:
-        problem = f"in the format of {file.format.name}"
-        attempts.pass_over(file.source, unshared(file.source, problem))
-    attempts.empty += empty.values()
+        # What repeats another file is gone by now, empty or not.
+        files, tables = recognised(sources, request)
+    every = [*(file.source for file in files), *tables]
+    empty = [source for source in every if source.opening in _EMPTY and is_empty(source)]
+    if len(empty) == len(every):
+        empty = []
+    if empty and not skip_empty:
+        # A run that ended early lost its results.
+        more = f", as {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
+        remedy = "run it again, or leave empty files out with --skip-bad"
+        raise DataError(empty[0].name, f"the file is empty{more}", remedy, name="no-results")
+    tables = [source for source in tables if source not in empty]
+    attempts = Spooled()
+    if by_formats:
+        files = [file for file in files if file.source not in empty]
+        near = [file for file in files if file.source.shared is None]
+        attempts = spooled(near, request, folder)
+        for file in files:
+            if file.source.shared is not None:
+                problem = f"in the format of {file.format.name}"
+                attempts.pass_over(file.source, unshared(file.source, problem))
+    attempts.empty += [source.name for source in empty]
     return attempts, tables
-
-
-def _empty(sources: Sequence[Source], skip: bool) -> dict[str, str]:
-    """Path → name of the empty files; none where there are no others.
-
-    Errors: DataError for empty files that are not to be skipped.
-    """
-    empty = [source for source in sources if source.opening in _EMPTY and is_empty(source)]
-    if len(empty) == len(sources):
-        return {}
-    if not skip:
-        require_results(empty)
-    return {source.path: source.name for source in empty}
 
 
 def _with_attempts(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, counts: Counts
 ) -> Counts:
     """The counts with what has to be known of their attempts, where that is anything."""
-    from passk_cli.files.policies import numbers_matter
-
-    request, repeated = statement.request, bool(tally.repeats)
-    numbered = bool(tally.cells["numbered"].any()) and not statement.has_counts
-    dense = bool(tally.cells["unrepeated"].all())
-    numbering = numbered and numbers_matter(counts, dense=dense)
+    request, repeated = statement.request, bool(tally.repeats.attempts)
+    # Numbers may tell that sampling stopped because of outcomes where they have holes, and where a
+    # model's n varies and none of its tasks has two passes.
+    numbering = bool(tally.cells["numbered"].any()) and not statement.has_counts
+    if numbering and tally.cells["unrepeated"].all():
+        numbering = any(
+            int(counts.n[rows].min()) < int(counts.n[rows].max()) and int(counts.c[rows].max()) == 1
+            for rows in map(counts.rows_of, range(len(counts.series)))
+        )
     if not (numbering or request.attempts or request.order):
         return counts
     from passk_cli.files.attempts import with_attempts, with_numbering, with_order
@@ -304,10 +297,21 @@ def _tallied(
 
     for whole in (False, True):
         batches, names = look(con, inputs, request, whole=whole)
+        layouts = [batch.layout for batch in batches]
         try:
-            layouts = [b.layout for b in batches]
-            where = columns_in(con, request.where, layouts)
-            statement = _statement(con, batches, names, request, where, inputs.ledger)
+            where = columns_in(con, request.where, layouts) if request.where else []
+            statement: Statement
+            # The engine that groups the rows, or the counts of files that are kept.
+            if inputs.ledger is not None:
+                from passk_cli.files.resume import ResumedStatement
+
+                statement = ResumedStatement(con, batches, names, request, where, inputs.ledger)
+            elif request.engine == "spark":
+                from passk_cli.files.spark.statement import SparkStatement
+
+                statement = SparkStatement(con, batches, names, request, where)
+            else:
+                statement = Statement(batches, names, request, where)
             if request.where:
                 for sql in statement.compared(ordered(con, request.where)):
                     con.execute(sql)
@@ -319,42 +323,21 @@ def _tallied(
             queries = (sql for role in empty for sql in statement.renamed(role))
             if any(con.execute(sql).fetchone() is not None for sql in queries):
                 continue
-            for batch in batches:
-                require_spelling(batch, tally)
-                require_one_header(batch, tally)
-                if inputs.ledger is None:
-                    require_sound(batch.layout, batch.sources, request)
-            return statement, tally
         except LateColumn:
             continue
         except duckdb.Error as error:
             from passk_cli.files.explain import explain
 
             raise explain(error, batches, request) from None
+        for batch in batches:
+            require_as_written(batch, tally)
+            if inputs.ledger is None:
+                require_sound(batch.layout, batch.sources, request)
+        return statement, tally
     raise AssertionError("a complete layout has no columns that appear further down")
 
 
-def _statement(
-    con: duckdb.DuckDBPyConnection,
-    batches: Sequence[Batch],
-    names: Mapping[str, str],
-    request: Request,
-    where: Sequence[str],
-    ledger: Ledger | None,
-) -> Statement:
-    """The statement, for the engine that groups the rows, or for counts of files that are kept."""
-    if ledger is not None:
-        from passk_cli.files.resume import ResumedStatement
-
-        return ResumedStatement(con, batches, names, request, where, ledger)
-    if request.engine == "duckdb":
-        return Statement(batches, names, request, where)
-    from passk_cli.files.spark.statement import SparkStatement
-
-    return SparkStatement(con, batches, names, request, where)
-
-
-def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> list[Source]:
+def _sources(data: Any, folder: Path, request: Request, hidden: list[str]) -> list[Source]:
     """The files to read, rows of Python's among them; none for a table.
 
     hidden : as of `arguments.expand`.
@@ -366,9 +349,9 @@ def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> lis
     if not data:
         raise ParameterError("no files given", name="no-files")
     if isinstance(data, Mapping):
-        return [file_of_rows(rows_of(data), spool / "rows.jsonl")]
+        return [file_of_rows(rows_of(data), folder / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
-        return [file_of_rows(data, spool / "rows.jsonl")]
+        return [file_of_rows(data, folder / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
     if wrong is not None:
         raise ParameterError(
@@ -377,5 +360,5 @@ def _sources(data: Any, spool: Path, request: Request, hidden: list[str]) -> lis
     if request.engine == "spark":
         from passk_cli.files.spark.addresses import gathered
 
-        return gathered(data, spool, request.spark_master, hidden)
-    return expand(data, spool, hidden)
+        return gathered(data, folder, request.spark_master, hidden)
+    return expand(data, folder, hidden)

@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.roles import OF_ATTEMPTS
+from passk_cli.files.paths import Template
+from passk_cli.files.roles import OF_ATTEMPTS, ROLES
 from passk_cli.option import Option, split
 from passk_cli.text import decoded
-
-if TYPE_CHECKING:
-    from passk_cli.files.paths import Template
-    from passk_cli.files.roles import Roles
 
 # Columns of most outputs, which a group must not share its name with.
 RESERVED = frozenset(
@@ -41,11 +38,23 @@ ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
-    """Role → column, from ["task=id"] or a mapping."""
-    from passk_cli.files.roles import parse_overrides
-
-    pairs = value.items() if isinstance(value, Mapping) else ()
-    return parse_overrides([f"{role}={column}" for role, column in pairs] or value)
+    """Role → column, from ["task=id"] or a mapping; ParameterError names the roles there are."""
+    if isinstance(value, Mapping):
+        value = [f"{role}={column}" for role, column in value.items()]
+    fields: dict[str, str] = {}
+    for text in value:
+        role, equals, column = text.partition("=")
+        if not equals or not column or role not in ROLES:
+            raise ParameterError(
+                f"--field {text}: write ROLE=COLUMN with a role of {', '.join(ROLES)}"
+            )
+        if role in fields:
+            raise ParameterError(
+                f"--field {role} is given twice ({fields[role]}, {column})",
+                name="contradicting-options",
+            )
+        fields[role] = column
+    return fields
 
 
 def parse_thresholds(value: Any) -> tuple[float, ...]:
@@ -276,11 +285,6 @@ class Request:
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
 
-    @property
-    def patterns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The models to keep, all where there are none, and those to leave out."""
-        return self.models, self.exclude_models
-
     def of_all_models(self) -> Request:
         """The request for all models."""
         return replace(self, models=(), exclude_models=())
@@ -291,70 +295,42 @@ class Request:
         >>> Request(models=("gpt-*",), exclude_models=("gpt-4",)).keeps("gpt-5")
         True
         """
-        kept = not self.models or any(fits(model, pattern) for pattern in self.models)
-        return kept and not any(fits(model, pattern) for pattern in self.exclude_models)
+        chosen = not self.models or any(fits(model, pattern) for pattern in self.models)
+        return chosen and not any(fits(model, pattern) for pattern in self.exclude_models)
 
     def naming(self, models: Sequence[str]) -> Request:
         """The request in which a model's own name with brackets is no pattern.
 
-        >>> Request(models=("gpt-4[1]", "o*")).naming(["gpt-4[1]", "gpt-41"]).models
-        ('gpt-4[[]1]', 'o*')
+        Errors: ParameterError where a model to keep or to leave out is not there, or none stays.
+
+        >>> Request(models=("gpt-4[1]", "gpt-*")).naming(["gpt-4[1]", "gpt-41"]).models
+        ('gpt-4[[]1]', 'gpt-*')
         """
         names = {name: glob.escape(name) for name in models}
-        kept, out = (tuple(names.get(p, p) for p in patterns) for patterns in self.patterns)
-        return replace(self, models=kept, exclude_models=out)
-
-    def require_models(self, models: Sequence[str]) -> None:
-        """ParameterError where a model to keep or to leave out is not there, or none stays."""
-        for pattern in (*self.models, *self.exclude_models):
+        chosen, excluded = (
+            tuple(names.get(pattern, pattern) for pattern in patterns)
+            for patterns in (self.models, self.exclude_models)
+        )
+        exact = self
+        if (chosen, excluded) != (self.models, self.exclude_models):
+            exact = replace(self, models=chosen, exclude_models=excluded)
+        for pattern in (*exact.models, *exact.exclude_models):
             if not any(fits(model, pattern) for model in models):
                 raise ParameterError(
                     f"no model {pattern!r}; there are {', '.join(models)}", name="no-such-model"
                 )
-        if models and not any(map(self.keeps, models)):
+        if models and not any(map(exact.keeps, models)):
             raise ParameterError(
-                f"--exclude-model {', '.join(self.exclude_models)}: no model stays; there are"
+                f"--exclude-model {', '.join(exact.exclude_models)}: no model stays; there are"
                 f" {', '.join(models)}",
                 name="no-such-model",
             )
+        return exact
 
     @cached_property
     def template(self) -> Template | None:
         """Which columns stand in paths; ParameterError where it makes no sense."""
-        if self.path is None:
-            return None
-        from passk_cli.files.paths import Template
-
-        return Template(self.path)
-
-    @property
-    def suited(self) -> bool:
-        """Whether the path names a suite, without which task ids mean nothing."""
-        return self.template is not None and "suite" in self.template.names
-
-    def roles_in(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
-        """The roles of a table's columns; in a table --outcome names a column.
-
-        kinds : column → kinds of values seen.  Errors: DataError at `place`.
-        """
-        from passk_cli.files.roles import ROLES, assign, canonical, refuse_report
-
-        refuse_report(place, kinds)
-        fields = self.fields
-        if self.outcome is not None:
-            if "outcome" in fields:
-                raise ParameterError(
-                    "--outcome and --field outcome=… are the same; give one",
-                    name="contradicting-options",
-                )
-            fields = {**fields, "outcome": self.outcome}
-        in_path = self.template.names if self.template is not None else ()
-        fields = {name: name for name in in_path if name in ROLES and name in kinds} | {**fields}
-        fields = {**canonical(kinds, judged=self.bar is not None), **fields}
-        if self.threshold and "score" in fields and "outcome" not in fields:
-            # The score that is judged is the outcome.
-            fields = {**fields, "outcome": fields["score"]}
-        return assign(place, kinds, fields, self.attempts, self.unjudged, self.by)
+        return None if self.path is None else Template(self.path)
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -367,17 +343,6 @@ class Request:
     def unjudged(self) -> bool:
         """Whether reading judges no score, because none is asked for or several thresholds are."""
         return self.bar == math.inf
-
-    @property
-    def attempts_of_scores(self) -> tuple[str, ...]:
-        """Facts of attempts that several thresholds need: their scores alone."""
-        roles = tuple(dict.fromkeys(("score", *self.attempts)))
-        if roles != ("score",):
-            raise ParameterError(
-                "several thresholds go with metrics of passes or scores; choose one",
-                name="contradicting-options",
-            )
-        return roles
 
     @property
     def bar(self) -> float | None:

@@ -219,7 +219,8 @@ class ResumedStatement(Statement):
     ) -> None:
         super().__init__(batches, names, request, where)
         self.con, self.ledger = con, ledger
-        self.care = Care(careful=True)
+        # Tables hold texts.
+        self.care, self.truths = Care(careful=True), False
         self.numbers_apart = self.from_files = False
         # Shared by the copies that the statement makes of itself.
         self.rejects: dict[str, int] = {}
@@ -254,10 +255,6 @@ class ResumedStatement(Statement):
         # What is wrong with columns is said before any file is read.
         sql = Statement.rows(self.having(from_files=True), keep, file_order=file_order)
         return sql if keep is not None or file_order else super().rows(keep)
-
-    def _holds_truths(self, batch: Batch) -> bool:
-        """Never, as tables hold texts."""
-        return False
 
     def _batch(self, batch: Batch, truths: bool = False) -> str:
         if batch.layout.spool or self.from_files:
@@ -356,9 +353,7 @@ class ResumedStatement(Statement):
             for name, values in batch.layout.constants.items()
         }
         layout = replace(batch.layout, constants=constants)
-        rows = own._batch(
-            replace(batch, layout=layout, sources=(source,)), own._holds_truths(batch)
-        )
+        rows = own._batch(replace(batch, layout=layout, sources=(source,)), own.truths)
         if not self._grouped(batch):
             return f"SELECT * EXCLUDE (file) REPLACE (outcome::VARCHAR AS outcome) FROM ({rows})"
         return (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from passk_cli.errors import DataError, NoResults, ParameterError
+from passk_cli.errors import DataError, NoResults
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ ENDED_WORDS = (
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 SLACK = 1e-9
 # Columns that every report in csv and json has, and no result file.
-_OF_REPORTS = ("metric", "estimate", "low", "high", "level", "interval", "population")
+OF_REPORTS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "holds counts"
 _PLURALS = {"attempt": "attempt numbers", "line": "attempts in the order of lines"}
@@ -120,49 +120,12 @@ class Roles:
 
     def column(self, role: str) -> str | None:
         """The column of a role."""
-        return dict(self.of_attempts).get(role) if role in OF_ATTEMPTS else getattr(self, role)
+        return self.columns().get(role)
 
     def columns(self) -> dict[str, str]:
         """Role → column, for the roles that have one."""
-        pairs = {role: self.column(role) for role in ROLES}
-        return {role: column for role, column in pairs.items() if column is not None}
-
-
-def canonical(columns: Mapping[str, set[str]], *, judged: bool) -> dict[str, str]:
-    """Role → column, where the columns are those of `passk convert`; else none.
-
-    judged : whether a threshold judges the scores, which it does beside any verdict.
-    """
-    if not columns.keys() >= set(CANONICAL):
-        return {}
-    own = {role: role for role in CANONICAL if role in ROLES}
-    return own | {"outcome": "score" if judged else "outcome"}
-
-
-def refuse_report(place: str, columns: Container[str]) -> None:
-    """NoResults for what passk wrote of results, as a folder holds it that outputs go to."""
-    if all(name in columns for name in _OF_REPORTS):
-        raise NoResults(
-            place, "an output of passk, which holds no attempts", "read what it was made from"
-        )
-
-
-def parse_overrides(texts: list[str]) -> dict[str, str]:
-    """`["task=my_column"]` → {"task": "my_column"}; ParameterError names the roles there are."""
-    overrides: dict[str, str] = {}
-    for text in texts:
-        role, equals, column = text.partition("=")
-        if not equals or not column or role not in ROLES:
-            raise ParameterError(
-                f"--field {text}: write ROLE=COLUMN with a role of {', '.join(ROLES)}"
-            )
-        if role in overrides:
-            raise ParameterError(
-                f"--field {role} is given twice ({overrides[role]}, {column})",
-                name="contradicting-options",
-            )
-        overrides[role] = column
-    return overrides
+        columns = vars(self) | dict(self.of_attempts)
+        return {role: columns[role] for role in ROLES if columns.get(role) is not None}
 
 
 def assign(
@@ -190,87 +153,85 @@ def assign(
                 _there_are(columns),
                 name="no-such-column",
             )
-    choices = {
-        role: _choices(role, columns, overrides, by)
-        for role in ROLES
-        if role not in OF_ATTEMPTS or role in attempt_roles
-    }
+    choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
+    for role in ("task",) if counts else ("task", "outcome"):
+        if not choices[role]:
+            remedy = f"name it with --field {role}=…; {_there_are(columns)}"
+            raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
+    for role, names in choices.items():
+        if len(names) > 1:
+            raise DataError(
+                place,
+                f"{len(names)} columns could be the {role}: {', '.join(names)}",
+                f"choose one with --field {role}={names[0]}",
+                name="ambiguous-column",
+            )
+    by_role = {role: names[0] for role, names in choices.items() if names}
+    lists = "list" in columns.get(by_role.get("outcome", ""), set())
+    shape = "counts" if counts else "lists" if lists else "attempts"
+    if lists:
+        by_role.pop("attempt", None)
+    _require(place, by_role, attempt_roles, shape, columns)
+    of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
+    return Roles(shape, **by_role, of_attempts=of_attempts)
+
+
+def _choices(
+    place: str,
+    columns: Mapping[str, set[str]],
+    overrides: Mapping[str, str],
+    attempt_roles: Sequence[str],
+    scores_only: bool,
+    by: Sequence[str],
+) -> tuple[dict[str, list[str]], bool]:
+    """Role → the columns that may play it, the likeliest first; whether the table holds counts."""
+    choices: dict[str, list[str]] = {}
+    for role in ROLES:
+        if role in OF_ATTEMPTS and role not in attempt_roles:
+            continue
+        if role in overrides:
+            choices[role] = [overrides[role]]
+        else:
+            taken = {column for other, column in overrides.items() if _NAMING & {role, other}}
+            usual = candidates(role, {c: kinds for c, kinds in columns.items() if c not in taken})
+            choices[role] = [column for column in usual if column not in by] or usual
     if "score" in attempt_roles:
-        _score_or_outcome(choices, overrides, scores_only)
+        # It stands for the outcome as well where nothing else does.
+        choices["score"] = choices["score"] or [*choices["outcome"]]
+        if "outcome" not in overrides:
+            others = [c for c in choices["outcome"] if c not in choices["score"]]
+            choices["outcome"] = [*choices["score"]] if scores_only or not others else others
     if "c" not in overrides:
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text"}]
-    counts = _counts_or_outcomes(place, choices, overrides, columns)
-    if "score" in overrides and not counts and not choices["outcome"]:
+    counts = bool(choices["n"] and choices["c"] and "outcome" not in overrides)
+    if counts:
+        sizes = choices["n"] + choices["c"]
+        outcomes = [column for column in choices["outcome"] if column not in sizes]
+        if outcomes and not {"n", "c"} <= overrides.keys():
+            raise DataError(
+                place,
+                f"counts ({choices['n'][0]}, {choices['c'][0]}) and outcomes"
+                f" ({outcomes[0]}) in one table",
+                "choose with --field outcome=… or with --field n=… --field c=…",
+                name="ambiguous-column",
+            )
+        return choices | {"outcome": [], "attempt": []}, counts
+    choices |= {"n": [], "c": []}
+    if columns.keys() >= _HUMAN_EVAL and set(choices["outcome"]) == {"passed", "result"}:
+        choices["outcome"] = ["passed"]
+    if "score" in overrides and not choices["outcome"]:
         # What it lacks is a threshold.
         choices["outcome"] = [overrides["score"]]
     # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
     choices["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
     # Texts may be the names of models, say; numbers rather number attempts.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
-    for role in ("task",) if counts else ("task", "outcome"):
-        if not choices[role]:
-            remedy = f"name it with --field {role}=…; {_there_are(columns)}"
-            raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
-    by_role = {role: _single(place, role, names) for role, names in choices.items()}
-    task, outcome = by_role["task"] or "", by_role["outcome"]
-    lists = outcome is not None and "list" in columns.get(outcome, set())
-    shape = "counts" if counts else "lists" if lists else "attempts"
-    if lists:
-        by_role["attempt"] = None
-    _require(place, by_role, attempt_roles, shape, columns)
-    facts = ((role, by_role.get(role)) for role in OF_ATTEMPTS)
-    return Roles(
-        shape,
-        task,
-        outcome,
-        **{role: by_role[role] for role in ("attempt", "model", "n", "c")},
-        of_attempts=tuple((role, column) for role, column in facts if column is not None),
-    )
-
-
-def _choices(
-    role: str,
-    columns: Mapping[str, set[str]],
-    overrides: Mapping[str, str],
-    by: Sequence[str],
-) -> list[str]:
-    """The column given to a role, or those with its usual names that are not put to another use."""
-    if role in overrides:
-        return [overrides[role]]
-    taken = {column for other, column in overrides.items() if _NAMING & {role, other}}
-    free = {column: kinds for column, kinds in columns.items() if column not in taken}
-    usual = candidates(role, free)
-    return [column for column in usual if column not in by] or usual
-
-
-def _counts_or_outcomes(
-    place: str,
-    choices: dict[str, list[str]],
-    overrides: Mapping[str, str],
-    columns: Mapping[str, set[str]],
-) -> bool:
-    """Whether the table holds counts; the candidates of the other kind are taken out."""
-    if choices["n"] and choices["c"] and "outcome" not in overrides:
-        choices["outcome"] = [o for o in choices["outcome"] if o not in choices["c"] + choices["n"]]
-        if choices["outcome"] and not {"n", "c"} <= overrides.keys():
-            raise DataError(
-                place,
-                f"counts ({choices['n'][0]}, {choices['c'][0]}) and outcomes"
-                f" ({choices['outcome'][0]}) in one table",
-                "choose with --field outcome=… or with --field n=… --field c=…",
-                name="ambiguous-column",
-            )
-        choices["outcome"] = choices["attempt"] = []
-        return True
-    choices["n"] = choices["c"] = []
-    if columns.keys() >= _HUMAN_EVAL and set(choices["outcome"]) == {"passed", "result"}:
-        choices["outcome"] = ["passed"]
-    return False
+    return choices, counts
 
 
 def _require(
     place: str,
-    by_role: Mapping[str, str | None],
+    by_role: Mapping[str, str],
     attempt_roles: Sequence[str],
     shape: str,
     columns: Mapping[str, set[str]],
@@ -284,40 +245,25 @@ def _require(
                 f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt",
                 name="no-attempts",
             )
-        if role == "line" or by_role.get(role) is not None:
+        if role == "line" or role in by_role:
             continue
         if role != "attempt":
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"
             raise DataError(place, f"no {role} column", remedy, name="no-such-column")
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         name = times[0] if times else "…"
-        if shape == "lists":
-            raise DataError(
-                place,
-                "the data do not say whether lists are in the order of the attempts",
-                "if they are, use passk order --order-from-lines; else name a column that lists the"
-                f" attempts' numbers or times with --field attempt={name}; {_there_are(columns)}",
-                name="unordered-attempts",
-            )
-        raise DataError(
-            place,
-            "no column with a usual name for the attempt's number or time",
+        problem = "no column with a usual name for the attempt's number or time"
+        remedy = (
             f"name it with --field attempt={name}; passk order --order-from-lines takes the order"
-            f" of lines; {_there_are(columns)}",
-            name="unordered-attempts",
+            f" of lines; {_there_are(columns)}"
         )
-
-
-def _score_or_outcome(
-    choices: dict[str, list[str]],
-    overrides: Mapping[str, str],
-    scores_only: bool,
-) -> None:
-    """The score's column, which stands for the outcome as well where nothing else does."""
-    choices["score"] = choices["score"] or list(choices["outcome"])
-    if "outcome" not in overrides:
-        others = [c for c in choices["outcome"] if c not in choices["score"]]
-        choices["outcome"] = choices["score"] if scores_only or not others else others
+        if shape == "lists":
+            problem = "the data do not say whether lists are in the order of the attempts"
+            remedy = (
+                "if they are, use passk order --order-from-lines; else name a column that lists the"
+                f" attempts' numbers or times with --field attempt={name}; {_there_are(columns)}"
+            )
+        raise DataError(place, problem, remedy, name="unordered-attempts")
 
 
 def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
@@ -387,6 +333,7 @@ def reaches(number: str, threshold: float) -> str:
 
 
 def words_sql(words: tuple[str, ...]) -> str:
+    """SQL for a list of words."""
     return "(" + ", ".join("'" + word.replace("'", "''") + "'" for word in words) + ")"
 
 
@@ -397,17 +344,6 @@ def candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
         if matches:
             return matches
     return []
-
-
-def _single(place: str, role: str, names: list[str]) -> str | None:
-    if len(names) > 1:
-        raise DataError(
-            place,
-            f"{len(names)} columns could be the {role}: {', '.join(names)}",
-            f"choose one with --field {role}={names[0]}",
-            name="ambiguous-column",
-        )
-    return names[0] if names else None
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:

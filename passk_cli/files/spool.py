@@ -38,7 +38,7 @@ from passk_cli.files.formats.format import (
     quoted,
 )
 from passk_cli.files.layout import Batch, Layout
-from passk_cli.files.look import Spooled
+from passk_cli.files.look import Spooled, roles_of
 from passk_cli.files.paths import from_folders, path_columns, template_columns
 from passk_cli.files.request import Request
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES, SETTINGS, Roles, assign, candidates, find
@@ -362,7 +362,7 @@ class _Sheets:
             kinds = page.kinds
             shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
             if shape not in self._roles:
-                self._roles[shape] = request.roles_in(source.name, kinds)
+                self._roles[shape] = roles_of(request, source.name, kinds)
             roles = self._roles[shape]
             for column in (roles.task, roles.model):
                 if column is not None and column in page.broken:

@@ -24,7 +24,7 @@ from passk_cli.files.database import (
     quote_name,
     quote_text,
 )
-from passk_cli.files.layout import NUMBERS, Batch, in_order, list_sql, text_sql, where_sql
+from passk_cli.files.layout import NUMBERS, Batch, in_order
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     ENDED_WORDS,
@@ -85,9 +85,6 @@ class Repeats:
     rows: int = 0
     first: tuple[str, ...] = ()
 
-    def __bool__(self) -> bool:
-        return self.attempts > 0
-
 
 @dataclass(frozen=True)
 class Tally:
@@ -136,25 +133,49 @@ class Statement:
         self.names = names
         self.groups = [f"group{i}" for i in range(len(request.by))]
         self.has_counts = any(b.roles.shape == "counts" for b in batches)
-        grouping = {*request.by, request.cluster}
-        columns = {c for b in batches for c in b.layout.kinds}
+        typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
+        self.truths = (
+            typed
+            and request.bar is None
+            and all(
+                batch.layout.kinds.get(batch.roles.outcome or "") == {"bool"} for batch in batches
+            )
+        )
+        columns = {column for batch in batches for column in batch.layout.kinds}
         # What a path names besides roles was kept apart by whoever named it.
         in_path = request.template.names if request.template else ()
-        parts = {"suite", *(c for b in batches for c in b.roles.columns().values())}
-        named = (name for name in in_path if name not in parts)
-        settings = dict.fromkeys((*SETTINGS, *named))
+        parts = {"suite", *(c for batch in batches for c in batch.roles.columns().values())}
+        settings = dict.fromkeys((*SETTINGS, *(name for name in in_path if name not in parts)))
+        grouping = {*request.by, request.cluster}
         self.settings = tuple(s for s in settings if s in columns and s not in grouping)
         self.carried: tuple[str, ...] = ()
-        files = [s.path for b in batches for s in b.sources]
+        files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        self.numeric = {s for s in self.settings if all(self._numeric(b, s) for b in batches)}
+        # Settings that are numbers, as far as is known, and whose columns play no other part.
+        self.numeric = {
+            setting
+            for setting in self.settings
+            if all(
+                batch.layout.says_types
+                and batch.layout.kinds.get(setting, {"number"}) - {"null"} == {"number"}
+                and setting not in (*batch.roles.columns().values(), *where)
+                for batch in batches
+            )
+        }
+        # Whether attempts are numbers (of JSON: so far), and their columns play no other part.
+        numbered = all(
+            batch.layout.says_types
+            and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
+            and batch.roles.attempt not in (*grouping, *where)
+            for batch in batches
+            if batch.roles.shape == "attempts" and batch.roles.attempt is not None
+        )
         # A label names one model, which is looked after.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
-        self.open = any(not b.layout.complete for b in batches)
-        csv = any(b.layout.kind == "csv" for b in batches)
+        self.open = any(not batch.layout.complete for batch in batches)
         # What is left out must be counted, and only careful reading finds all of it.
-        careful = not csv or request.skip_bad
-        self.care = Care(careful, numeric=all(map(self._plain_numbers, batches)))
+        careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
+        self.care = Care(careful, numeric=numbered)
 
     def having(self, **changes: Any) -> Self:
         """The statement with another care, request, or other columns carried along."""
@@ -211,10 +232,12 @@ class Statement:
         differ = "false" if only is not None else f"min({paths}) <> max({paths})"
         models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
         cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
-        truths = keep is None and all(map(self._holds_truths, self.batches))
+        truths = keep is None and self.truths
         # Their texts are made of cells, not of rows.
         as_text = " REPLACE (outcome::VARCHAR AS outcome)" if truths else ""
         late = ", bool_or(late) AS late" if self.open else ""
+        n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
+        c = f"WHEN 2 THEN rows * {_C}" if self.has_counts else ""
         return f"""
 WITH {self.rows(keep, truths=truths)},
 cells AS (
@@ -224,7 +247,13 @@ cells AS (
 judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM cells)),
 totals AS (
   SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
-         {self._sums()},
+         sum(CASE WHEN verdict IN (0, 1, 3) THEN rows {n} ELSE 0 END)::BIGINT AS n,
+         sum(CASE verdict {c} WHEN 1 THEN rows ELSE 0 END)::BIGINT AS passed,
+         coalesce(sum(rows) FILTER (verdict IS NULL), 0)::BIGINT AS missing,
+         coalesce(sum(rows) FILTER (verdict = -1), 0)::BIGINT AS bad,
+         coalesce(sum(rows) FILTER (verdict = 3), 0)::BIGINT AS graded,
+         coalesce(bool_or(verdict IS NULL AND outcome IS NOT NULL), false) AS worded,
+         min(outcome) FILTER (verdict = -1) AS example,
          {models}{differ} AS files_differ,
          sum(numbered)::BIGINT AS numbered, sum(rows)::BIGINT AS attempts,
          bit_xor(fingerprint) AS fingerprint{wider}{late}
@@ -236,18 +265,6 @@ expected AS (
 SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR {self.unrepeated} AS unrepeated
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
-
-    @property
-    def texts(self) -> list[str]:
-        """The columns of the tally that are texts, those that make a cell first."""
-        texts = [*self.keys, "example"]
-        texts += ["model_low", "model_high"] * self.labelled
-        return texts + ["cluster_low", "cluster_high"] * bool(self.request.cluster)
-
-    @property
-    def keys(self) -> list[str]:
-        """The columns that make a cell, in the order by which cells are sorted."""
-        return ["name", *self.groups, "task"]
 
     def repeats(self) -> str:
         """How many attempts come more than once, exactly, and the first of them."""
@@ -275,38 +292,9 @@ GROUP BY 1, 2"""
     def models(self) -> str:
         """The names of all models, whichever of them are to be kept."""
         return f"""
-WITH {self.of_all_models.rows(None)}
-SELECT DISTINCT coalesce(names.name, model) AS found
-FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDER BY found"""
-
-    @property
-    def of_all_models(self) -> Self:
-        """The statement, whichever models are to be kept."""
-        return self.having(request=self.request.of_all_models())
-
-    def _holds_truths(self, batch: Batch) -> bool:
-        """Whether all outcomes are truth values by their type."""
-        roles, layout = batch.roles, batch.layout
-        if not layout.typed or roles.shape != "attempts" or self.request.bar is not None:
-            return False
-        return layout.kinds.get(roles.outcome or "") == {"bool"}
-
-    def _plain_numbers(self, batch: Batch) -> bool:
-        """Whether attempts are numbers (of JSON: so far), and their column plays no other part."""
-        attempt, other_uses = (
-            batch.roles.attempt,
-            (*self.request.by, self.request.cluster, *self.where),
-        )
-        if batch.roles.shape != "attempts" or attempt is None:
-            return True
-        kinds = batch.layout.kinds.get(attempt, set())
-        return batch.layout.says_types and kinds == {"number"} and attempt not in other_uses
-
-    def _numeric(self, batch: Batch, setting: str) -> bool:
-        """Whether a setting is a number, as far as is known, and its column plays no other part."""
-        kinds = batch.layout.kinds.get(setting, {"number"}) - {"null"}
-        others = (*batch.roles.columns().values(), *self.where)
-        return batch.layout.says_types and kinds == {"number"} and setting not in others
+WITH {self.having(request=self.request.of_all_models()).rows(None)}
+SELECT DISTINCT coalesce(names.name, model) AS called
+FROM rows LEFT JOIN names ON names.file = rows.file WHERE called IS NOT NULL ORDER BY called"""
 
     def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
@@ -324,7 +312,8 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE found IS NOT NULL ORDE
         batches = in_order(self.batches) if file_order or keep is not None else self.batches
         rows = " UNION ALL ".join(self._batch(batch, truths) for batch in batches)
         both = f"names(file, name) AS (VALUES {names})"
-        kept = models_kept("coalesce(names.name, model)", *self.request.patterns)
+        patterns = self.request.models, self.request.exclude_models
+        kept = models_kept("coalesce(names.name, model)", *patterns)
         condition = f"WHERE {kept}" if kept else ""
         if keep is None and not condition:
             return f"{both}, rows AS ({rows})"
@@ -348,14 +337,14 @@ rows AS (SELECT row.* FROM picked)"""
         paths = [s.path for s in batch.sources]
         document = layout.kind == "json"
         size = object_bytes(batch.sources) if document else self.care.object_bytes
-        late = self._late(batch, types)
+        late = () if layout.complete else self._late(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = layout.relation(
             paths, read, skip_bad=request.skip_bad, object_bytes=size, careful=self.care.careful
         )
 
         def text(column: str | None) -> str:
-            return "NULL::VARCHAR" if column is None else text_sql(layout, column, nested)
+            return "NULL::VARCHAR" if column is None else layout.text(column, nested)
 
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
         if self.care.numeric and layout.typed and roles.attempt in layout.kinds:
@@ -402,17 +391,19 @@ rows AS (SELECT row.* FROM picked)"""
             role: column for role, column in roles.of_attempts if role in request.attempts
         }
         unnested = {
-            role: list_sql(layout, column, nested)
+            role: layout.text(column, nested, "VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.shape == "lists" and "list" in layout.kinds[self._path(batch, column)[0]]
+            if roles.shape == "lists"
+            and "list" in layout.kinds[(find(column, layout.kinds) or (column, []))[0]]
         }
         roles_sql |= {
             role: unnested.get(role) or text(column) for role, column in attempt_columns.items()
         }
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
-            inner.append(f'{list_sql(layout, roles.outcome or "", nested)} AS "#list"')
-        compared = {c: where_sql(layout, c, nested, NUMBERS[self.care.numbers]) for c in self.where}
+            inner.append(f'{layout.text(roles.outcome or "", nested, "VARCHAR[]")} AS "#list"')
+        numbers = NUMBERS[self.care.numbers]
+        compared = {c: layout.compared(c, nested, numbers) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
@@ -462,7 +453,7 @@ rows AS (SELECT row.* FROM picked)"""
         """Statements that read nothing and fail where this condition does not fit the columns."""
         for batch in self.batches:
             layout, (types, nested) = batch.layout, self._types(batch)
-            every = (f"{where_sql(layout, c, nested)} AS {quote_name(c)}" for c in self.where)
+            every = (f"{layout.compared(c, nested)} AS {quote_name(c)}" for c in self.where)
             rows = layout.relation([source.path for source in batch.sources[:1]], types)
             table = f"SELECT {', '.join(every) or '1'} FROM {rows}"
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
@@ -487,18 +478,6 @@ rows AS (SELECT row.* FROM picked)"""
                 f" AND coalesce({', '.join(map(quote_name, others))}) IS NOT NULL LIMIT 1"
             )
 
-    def _path(self, batch: Batch, column: str) -> tuple[str, list[str]]:
-        """A column and the keys below it; DataError when there is none."""
-        path = find(column, batch.layout.kinds)
-        if path is None:
-            raise DataError(
-                batch.sources[0].name,
-                f"no column {column!r}",
-                f"the columns are {', '.join(batch.layout.kinds)}",
-                name="no-such-column",
-            )
-        return path
-
     def _types(self, batch: Batch) -> tuple[dict[str, str], set[str]]:
         """Columns to read → SQL type, and those that are read as JSON to look inside."""
         layout, roles = batch.layout, batch.roles
@@ -509,7 +488,15 @@ rows AS (SELECT row.* FROM picked)"""
         types: dict[str, str] = {}
         nested: set[str] = set()
         for column in columns:
-            name, keys = self._path(batch, column)
+            path = find(column, layout.kinds)
+            if path is None:
+                raise DataError(
+                    batch.sources[0].name,
+                    f"no column {column!r}",
+                    f"the columns are {', '.join(layout.kinds)}",
+                    name="no-such-column",
+                )
+            name, keys = path
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 nested.add(name)
             is_number = column == roles.attempt or column in self.numeric
@@ -544,19 +531,6 @@ rows AS (SELECT row.* FROM picked)"""
         whole += f" AND {n} BETWEEN 1 AND {MOST_ATTEMPTS} AND {c} BETWEEN 0 AND {n}"
         return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {of_attempt} END"
 
-    def _sums(self) -> str:
-        n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
-        c = f"WHEN 2 THEN rows * {_C}" if self.has_counts else ""
-        return (
-            f"sum(CASE WHEN verdict IN (0, 1, 3) THEN rows {n} ELSE 0 END)::BIGINT AS n,"
-            f" sum(CASE verdict {c} WHEN 1 THEN rows ELSE 0 END)::BIGINT AS passed,"
-            " coalesce(sum(rows) FILTER (verdict IS NULL), 0)::BIGINT AS missing,"
-            " coalesce(sum(rows) FILTER (verdict = -1), 0)::BIGINT AS bad,"
-            " coalesce(sum(rows) FILTER (verdict = 3), 0)::BIGINT AS graded,"
-            " coalesce(bool_or(verdict IS NULL AND outcome IS NOT NULL), false) AS worded,"
-            " min(outcome) FILTER (verdict = -1) AS example"
-        )
-
 
 def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Execute the statement; when attempts may repeat, count the repeats exactly.
@@ -577,12 +551,12 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement
         statement = statement.exact
         ((attempts, rows, *first),) = con.execute(statement.repeats()).fetchall()
         repeats = Repeats(int(attempts), int(rows), tuple(map(str, first)))
-        if repeats and policy in ("first", "last"):
+        if repeats.attempts and policy in ("first", "last"):
             con.execute("SET preserve_insertion_order = true")
             statement, cells = _tally(con, statement, policy)
     kinds: dict[str, dict[str, int]] = {}
     if cells["worded"].any():
-        keep = policy if repeats and policy in ("first", "last") else None
+        keep = policy if repeats.attempts and policy in ("first", "last") else None
         for name, word, times in con.execute(statement.kinds_missing(keep)).fetchall():
             kinds.setdefault(name, {})[word] = int(times)
     return statement, Tally(cells, every, repeats, rejected, statement.settings, kinds)
@@ -596,7 +570,10 @@ def _tally(
 
     try:
         execute(con, f"CREATE OR REPLACE TEMP TABLE tally_ AS {statement.tally(keep)}")
-        return statement, coded(con, "tally_", statement.texts, statement.keys)
+        keys = ["name", *statement.groups, "task"]
+        texts = [*keys, "example", *["model_low", "model_high"] * statement.labelled]
+        texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)
+        return statement, coded(con, "tally_", texts, keys)
     except duckdb.Error as error:
         longest = max(object_bytes(batch.sources) for batch in statement.batches)
         if "maximum_object_size" in str(error) and statement.care.object_bytes < longest:

@@ -11,7 +11,7 @@ does, which shows whether they are 0 … n−1 or 1 … n; else the cluster look
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -22,6 +22,7 @@ from passk_cli.files.arguments import ROWS
 from passk_cli.files.database import FILE_COLUMN, models_kept, quote_name
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.request import Request
+from passk_cli.files.roles import find
 from passk_cli.files.spark.addresses import given, paths_by, require_readable, uri_of
 from passk_cli.files.spark.rows import (
     DOUBTS,
@@ -50,21 +51,6 @@ _JAVA = r"-?[0-9]\.[0-9]+E-?[0-9]+"
 _DECIMAL = rf"-?[0-9]+\.[0-9]+|{_JAVA}"
 _NOT_FINITE = """('"NaN"', '"Infinity"', '"-Infinity"')"""
 _ENDS = ("min", "max")
-
-
-@dataclass(frozen=True)
-class HomeTable(Layout):
-    """The layout of a table that came home under a name."""
-
-    table: str = ""
-
-    def _rows(self, paths: Sequence[str], types: Mapping[str, str], **options: Any) -> str:
-        if self.typed:
-            return self.table
-        columns = [
-            f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()
-        ]
-        return f"(SELECT {', '.join([*columns, quote_name(FILE_COLUMN)])} FROM {self.table})"
 
 
 class SparkStatement(Statement):
@@ -98,7 +84,7 @@ class SparkStatement(Statement):
         self.carried = (WEIGHT, NUMBERED, FINGERPRINT)
         self.care, self.open = Care(careful=True), False
         self.numbers_here = "attempt" in request.attempts or request.order
-        self.tables: list[HomeTable] = []
+        self.tables: list[Layout] = []
         self.uris: dict[str, str] = {}
         self._gather()
 
@@ -130,7 +116,7 @@ class SparkStatement(Statement):
         self.con.register("repeated_", self._repeated(key))
         order = ", ".join(["name", *key])
         first = ", ".join(f"(first({c} ORDER BY {order}))" for c in ["name", *key])
-        kept = models_kept("name", *self.request.patterns) or "true"
+        kept = models_kept("name", self.request.models, self.request.exclude_models) or "true"
         return f"""
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHERE {kept}"""
 
@@ -198,7 +184,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             "count": np.arange(1, len(codes)), "from_0": total[:-1], "from_1": total[1:] ^ codes[0]
         })  # fmt: skip
 
-    def _table(self, place: int, batch: Batch) -> HomeTable:
+    def _table(self, place: int, batch: Batch) -> Layout:
         """One batch's groups."""
         read = self._read(batch, counted=self._counted(batch))
         groups = self._home(self._grouped(read))
@@ -290,12 +276,12 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
 
     def _inside(self, batch: Batch, column: str) -> tuple[str, tuple[str, ...]]:
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
-        base, keys = self._path(batch, column)
+        base, keys = find(column, batch.layout.kinds) or (column, [])
         if any(sign in key for key in keys for sign in "'[]\\"):
             raise NotOnSpark(batch.sources[0].name, f"Spark finds no {column!r}", "rename the key")
         return base, tuple(keys)
 
-    def _kept(self, table: str, groups: Any, read: Rows) -> HomeTable:
+    def _kept(self, table: str, groups: Any, read: Rows) -> Layout:
         """The groups as a table here, under the names the statement uses."""
         layout = read.batch.layout
         self._know_files(groups, read)
@@ -331,7 +317,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         columns_ += [(c, frozenset(kinds[c])) for c in read.spanned]
         columns_ += [(c, frozenset({"number"})) for c in self.carried]
         kind = layout.kind if layout.typed or layout.kind == "csv" else "jsonl"
-        return HomeTable(
+        return Layout(
             kind, layout.description, tuple(columns_), constants=layout.constants, table=table
         )
 
@@ -347,7 +333,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             "path": np.array([*pairs.values(), None], dtype=object),
         })  # fmt: skip
 
-    def _respell(self, layout: HomeTable, read: Rows) -> None:
+    def _respell(self, layout: Layout, read: Rows) -> None:
         """Numbers as one machine spells them; DataError where a text could be one."""
         if layout.kind == "csv":
             return
