@@ -48,20 +48,12 @@ class Archive:
             with zipfile.ZipFile(self._source.path) as file:
                 members = {member.filename: member for member in file.infolist()}
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise DataError(
-                self._source.name,
-                f"not a whole zip archive ({error})",
-                "is the file cut off?",
-                name="damaged-file",
-            ) from None
+            problem, remedy = f"not a whole zip archive ({error})", "is the file cut off?"
+            raise DataError(self._source.name, problem, remedy, name="damaged-file") from None
         packed = sum(member.compress_size for member in members.values())
         if packed > os.path.getsize(self._source.path):
-            raise DataError(
-                self._source.name,
-                "members of the archive overlap",
-                _DUBIOUS,
-                name="suspicious-archive",
-            )
+            problem = "members of the archive overlap"
+            raise DataError(self._source.name, problem, _DUBIOUS, name="suspicious-archive")
         size = sum(member.file_size for member in members.values())
         if size > MOST_BYTES:
             self._require_modest(self._source.name, size, packed)
@@ -112,12 +104,8 @@ class Archive:
 
     def _require_modest(self, place: str, size: int, packed: int) -> None:
         if size > _SURE and size > MOST_TIMES * max(packed, 1):
-            raise DataError(
-                place,
-                f"unpacks to {size:,} bytes from {packed:,}",
-                _DUBIOUS,
-                name="suspicious-archive",
-            )
+            problem = f"unpacks to {size:,} bytes from {packed:,}"
+            raise DataError(place, problem, _DUBIOUS, name="suspicious-archive")
 
     def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
         packed, size = self._packed(member), member.file_size
@@ -136,9 +124,8 @@ class Archive:
         place = f"{self._source.name}: {member.filename}"
         self._require_modest(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:
-            raise DataError(
-                place, f"unpacks to {member.file_size:,} bytes", _DUBIOUS, name="suspicious-archive"
-            )
+            problem = f"unpacks to {member.file_size:,} bytes"
+            raise DataError(place, problem, _DUBIOUS, name="suspicious-archive")
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:

@@ -352,12 +352,9 @@ def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
                 refuse_binary(name, block[:HEAD_BYTES])
             size += file.write(block)
             if size > room:
-                raise DataError(
-                    name,
-                    f"more than {room:,} bytes, half of what is free for temporary files",
-                    "does it end? write it to a file and give that",
-                    name="no-room",
-                )
+                problem = f"more than {room:,} bytes, half of what is free for temporary files"
+                remedy = "does it end? write it to a file and give that"
+                raise DataError(name, problem, remedy, name="no-room")
     return str(copy)
 
 

@@ -16,7 +16,7 @@ from passk_cli.activity import steps
 from passk_cli.errors import DataError
 from passk_cli.files.database import hold_the_right
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES, words_sql
+from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES
 from passk_cli.files.solutions import by_cell, near_duplicates, register, solution_sql, unparsed
 from passk_cli.files.source import fetched
 from passk_cli.outcomes.attempts import Attempts
@@ -220,8 +220,8 @@ def _number(role: str, request: Request) -> str:
     number = f"TRY_CAST({role} AS DOUBLE)"
     return (
         f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END,"
-        f" CASE WHEN {word} IN {words_sql(PASS_WORDS)} THEN 1.0"
-        f" WHEN {word} IN {words_sql(FAIL_WORDS)} THEN 0.0 END)"
+        f" CASE WHEN {word} IN {PASS_WORDS} THEN 1.0"
+        f" WHEN {word} IN {FAIL_WORDS} THEN 0.0 END)"
     )
 
 

@@ -214,12 +214,8 @@ def require_even_rows(source: Source, layout: Layout) -> None:
     for line, row in csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
             problem = f"{len(row)} fields; the header has {width}"
-            raise DataError(
-                f"{source.name}:{line}",
-                problem,
-                "remove the delimiter at its end",
-                name="bad-record",
-            )
+            remedy = "remove the delimiter at its end"
+            raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
 def _respelled(source: Source, column: str) -> tuple[int, str] | None:

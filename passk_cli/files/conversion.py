@@ -6,7 +6,7 @@ settings, what files and paths say of all their attempts, and columns that were 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
@@ -47,26 +47,31 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
         _require_verdicts(batches, request, tally)
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
-    columns = _Columns(statement, conversion.form, graded=bool(tally.cells["graded"].any()))
     keep = policy(statement, bool(tally.repeats.attempts))
-    copy(con, _sql(statement, columns, keep), conversion.file, conversion.form)
+    sql = _sql(statement, conversion.form, keep, graded=bool(tally.cells["graded"].any()))
+    copy(con, sql, conversion.file, conversion.form)
 
 
-def _sql(statement: Statement, columns: _Columns, keep: str | None) -> str:
+def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool) -> str:
     """The statement: it streams, unless files are joined to what is known of them."""
     request = statement.request
     every = statement.having(request=request.of_all_models())
-    every_column = dict(columns.every())
-    shown = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in every_column.items())
+    # The only file needs no join for its name.
+    only = statement.names.get(statement.only_file or "")
+    by_name = bool(statement.names) and only is None
+    model = "coalesce(names.name, model)" if by_name else "model"
+    model = model if only is None else quote_text(only)
+    columns = _columns(statement, form, model, graded=graded)
+    shown = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in columns.items())
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
         conditions.append("verdict IS NOT NULL")
-    if kept := models_kept(columns.model, request.models, request.exclude_models):
+    if kept := models_kept(model, request.models, request.exclude_models):
         conditions.append(kept)
     # A join keeps no order.
-    joined = columns.joined or any(batch.layout.constants for batch in statement.batches)
+    joined = by_name or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
-    row = written(tuple(every_column)) if columns.form == EVERY_EVAL_EVER.name else "attempts.*"
+    row = written(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
     ordered = joined or keep is not None
     if ordered:
         shown += ', place AS "#place"'
@@ -76,57 +81,34 @@ WITH {every.rows(keep, file_order=True)},
 placed AS (SELECT *{place} FROM rows),
 judged AS (SELECT placed.*, {statement.verdict()} AS verdict FROM placed),
 attempts AS (
-  SELECT {shown} FROM judged{" LEFT JOIN names ON names.file = judged.file" * columns.joined}
+  SELECT {shown} FROM judged{" LEFT JOIN names ON names.file = judged.file" * by_name}
   WHERE {" AND ".join(conditions)})
 SELECT {row} FROM attempts{' ORDER BY "#place"' * ordered}"""
 
 
-class _Columns:
-    """The SQL of every column of the table, in order."""
-
-    def __init__(self, statement: Statement, form: str, *, graded: bool) -> None:
-        self._statement, self.form, self._graded = statement, form, graded
-        self._spelled: Callable[[str], str] = _typed if form == "jsonl" else str
-        # The only file needs no join for its name.
-        only = statement.names.get(statement.only_file or "")
-        self.joined = bool(statement.names) and only is None
-        self.model = "model" if only is None else quote_text(only)
-        if self.joined:
-            self.model = "coalesce(names.name, model)"
-
-    def every(self) -> Iterator[tuple[str, str]]:
-        """(name, SQL)."""
-        statement, spelled = self._statement, self._spelled
-        request = statement.request
-        places = {name: f"carried{i}" for i, name in enumerate(statement.carried)}
-        own = {
-            "model": self.model,
-            "task": "task",
-            "attempt": spelled("nullif(attempt, '')"),
-            "outcome": self._outcome(),
-            "score": _finite(VALUES["score"]("score", request)),
-        }
-        for name in CANONICAL:
-            yield name, own.get(name) or places.get(name) or "NULL::VARCHAR"
-        for group, name in zip(statement.groups, request.by, strict=True):
-            if name not in CANONICAL:
-                yield name, spelled(group)
-        for name, column in places.items():
-            if name not in CANONICAL:
-                yield name, spelled(column)
-        for role in request.attempts:
-            if ROLES.get(role) and role not in CANONICAL:
-                yield role, role
-
-    def _outcome(self) -> str:
-        """Truth values; with scores that nothing judges, these as they are."""
-        verdict = "coalesce(verdict, 0)" if self._statement.request.missing == "fail" else "verdict"
-        if not self._graded:
-            return f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
+def _columns(statement: Statement, form: str, model: str, *, graded: bool) -> dict[str, str]:
+    """Name → SQL of every column of the table, in order."""
+    request, spelled = statement.request, _typed if form == "jsonl" else str
+    verdict = "coalesce(verdict, 0)" if request.missing == "fail" else "verdict"
+    outcome = f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
+    if graded:
+        # Scores that nothing judges stay as they are.
         number = f"CAST({_finite('TRY_CAST(outcome AS DOUBLE)')} AS VARCHAR)"
-        words = f"CASE {verdict} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
-        text = f"coalesce({number}, {words})"
-        return f"CAST({text} AS JSON)" if self.form == "jsonl" else text
+        outcome = f"coalesce({number}, CASE {verdict} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
+        outcome = f"CAST({outcome} AS JSON)" if form == "jsonl" else outcome
+    own = {
+        "model": model,
+        "task": "task",
+        "attempt": spelled("nullif(attempt, '')"),
+        "outcome": outcome,
+        "score": _finite(VALUES["score"]("score", request)),
+    }
+    places = {name: f"carried{i}" for i, name in enumerate(statement.carried)}
+    columns = {name: own.get(name) or places.get(name) or "NULL::VARCHAR" for name in CANONICAL}
+    further = [*zip(request.by, statement.groups, strict=True), *places.items()]
+    columns |= {name: spelled(column) for name, column in further if name not in CANONICAL}
+    facts = (role for role in request.attempts if ROLES.get(role) and role not in CANONICAL)
+    return columns | {role: role for role in facts}
 
 
 def _finite(number: str) -> str:
@@ -178,12 +160,9 @@ def _require_no_empty_names(batches: Sequence[Batch], tally: Tally) -> None:
     for role in ("name", "task"):
         if "" in tally.cells[role].names:
             what = "model" if role == "name" else role
-            raise DataError(
-                batches[0].sources[0].name,
-                f"a {what} whose name is empty, which csv cannot hold",
-                "write .jsonl or .parquet",
-                name="missing-name",
-            )
+            problem = f"a {what} whose name is empty, which csv cannot hold"
+            remedy = "write .jsonl or .parquet"
+            raise DataError(batches[0].sources[0].name, problem, remedy, name="missing-name")
 
 
 def _require_verdicts(batches: Sequence[Batch], request: Request, tally: Tally) -> None:

@@ -39,8 +39,6 @@ def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]
             for pattern in patterns
         )
 
-    if not models and not exclude_models:
-        return ""
     kept, out = fits(models), fits(exclude_models)
     # A row without a model stays, to be refused as what it is.
     others = f"NOT coalesce({out}, false)"

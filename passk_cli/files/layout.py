@@ -91,11 +91,6 @@ class Layout:
         """Whether values carry their own types (Parquet, frames), so that reading casts them."""
         return self.kind in ("parquet", "frame")
 
-    @property
-    def says_types(self) -> bool:
-        """Whether it says what is a number and what a text, as delimited texts do not."""
-        return self.kind in ("parquet", "frame", "json", "jsonl") or self.spool != ""
-
     def relation(
         self,
         paths: Sequence[str],
@@ -166,11 +161,13 @@ class Layout:
             f" ON c.{file} = inside.{file})"
         )
 
-    def text(self, column: str, nested: set[str], sql_type: str = "VARCHAR") -> str:
-        """SQL for a column, or what a dotted path finds in one, as text.
+    def text(self, column: str | None, nested: set[str], sql_type: str = "VARCHAR") -> str:
+        """SQL for a column, or what a dotted path finds in one, as text; NULL for none.
 
         nested : the columns that are read as JSON.  sql_type : "VARCHAR[]" for a list of texts.
         """
+        if column is None:
+            return "NULL::VARCHAR"
         name, keys = find(column, self.kinds) or (column, [])
         if self.typed:
             return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"

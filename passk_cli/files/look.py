@@ -287,9 +287,8 @@ def sniff(
     if not start.strip():
         raise NoResults(source.name, "the file is empty", "expected JSONL, CSV or Parquet")
     if forced == "parquet":
-        raise DataError(
-            source.name, "not a Parquet file", "leave --from out", name="unknown-format"
-        )
+        problem, remedy = "not a Parquet file", "leave --from out"
+        raise DataError(source.name, problem, remedy, name="unknown-format")
     refuse_binary(source.name, start)
     try:
         text = start.decode()
@@ -297,16 +296,14 @@ def sniff(
         # A letter may be cut in two where the first bytes end.
         if error.start <= len(start) - 4:
             problem = f"byte {error.start + 1} is not UTF-8"
-            raise DataError(
-                source.name, problem, "save the file as UTF-8", name="bad-encoding"
-            ) from None
+            remedy = "save the file as UTF-8"
+            raise DataError(source.name, problem, remedy, name="bad-encoding") from None
         text = start[: error.start].decode()
     if not text.strip():
         # Python's strip takes the separators 0x1c to 0x1f for white space as well.
         problem = "control characters alone"
-        raise NoResults(
-            source.name, problem, "expected JSONL, CSV or Parquet", name="unknown-format"
-        )
+        remedy = "expected JSONL, CSV or Parquet"
+        raise NoResults(source.name, problem, remedy, name="unknown-format")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
@@ -327,12 +324,8 @@ def sniff(
 def unshared(source: Source, what: str) -> NoResults:
     """Error for a file at an address that is no table."""
     remedy = "write its attempts as JSON lines, or copy it here and leave --engine spark out"
-    return NoResults(
-        source.name,
-        f"{what}; a cluster reads JSON lines, CSV and Parquet",
-        remedy,
-        name="not-on-spark",
-    )
+    problem = f"{what}; a cluster reads JSON lines, CSV and Parquet"
+    return NoResults(source.name, problem, remedy, name="not-on-spark")
 
 
 def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
@@ -407,9 +400,8 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layo
         raise NoResults(source.name, "an empty JSON document", "did the run write its results?")
     columns = _merge(records)
     if not columns:
-        raise NoResults(
-            source.name, "no records in this JSON document", "expected an array of them"
-        )
+        problem, remedy = "no records in this JSON document", "expected an array of them"
+        raise NoResults(source.name, problem, remedy)
     return replace(layout, columns=columns)
 
 
@@ -422,12 +414,9 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
     if len(names) < 2:
-        raise NoResults(
-            source.name,
-            f"neither JSON nor a delimited table (its first line is {first[:40]!r})",
-            "a table needs a header line with at least a task and an outcome",
-            name="unknown-format",
-        )
+        problem = f"neither JSON nor a delimited table (its first line is {first[:40]!r})"
+        remedy = "a table needs a header line with at least a task and an outcome"
+        raise NoResults(source.name, problem, remedy, name="unknown-format")
     require_distinct(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {
@@ -445,9 +434,8 @@ def require_distinct(place: str, names: Sequence[str]) -> None:
     repeated = [name for name in names if folded.count(name.lower()) > 1]
     if repeated:
         same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
-        raise DataError(
-            place, f"the column {repeated[0]!r} {same}", "rename one", name="ambiguous-column"
-        )
+        problem, remedy = f"the column {repeated[0]!r} {same}", "rename one"
+        raise DataError(place, problem, remedy, name="ambiguous-column")
 
 
 def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:

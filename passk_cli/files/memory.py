@@ -44,19 +44,14 @@ def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
             column = column.to_pylist()
         if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
             problem = f"column {str(name)!r} is a {type(column).__name__}"
-            raise DataError(
-                "columns", problem, "a column is a list with a value per row", name="wrong-data"
-            )
+            remedy = "a column is a list with a value per row"
+            raise DataError("columns", problem, remedy, name="wrong-data")
         lists[name] = list(column)
     lengths = {str(name): len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise DataError(
-            "columns",
-            f"of different lengths ({sizes})",
-            "give each a value per row",
-            name="wrong-data",
-        )
+        problem, remedy = f"of different lengths ({sizes})", "give each a value per row"
+        raise DataError("columns", problem, remedy, name="wrong-data")
     return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
 
 
@@ -71,13 +66,11 @@ def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
             try:
                 file.write(json.dumps(_as_json(row)) + "\n")
             except RecursionError:
-                raise DataError(
-                    f"{ROWS}:{number}", "nested too deeply", "take the value out", name="wrong-data"
-                ) from None
+                problem, remedy = "nested too deeply", "take the value out"
+                raise DataError(f"{ROWS}:{number}", problem, remedy, name="wrong-data") from None
         if not file.tell():
-            raise DataError(
-                ROWS, "no rows", "expected one per attempt or per task", name="no-results"
-            )
+            problem, remedy = "no rows", "expected one per attempt or per task"
+            raise DataError(ROWS, problem, remedy, name="no-results")
     return Source(str(path), ROWS, None, "none")
 
 
@@ -87,24 +80,23 @@ def source_with(column: str, data: Any, spool: Path) -> Source | None:
     What can be read only once is left alone.
     """
     path = spool / "rows.jsonl"
+    con = None
     if isinstance(data, Mapping):
-        return file_of_rows(rows_of(data), path) if column in _lower(data) else None
-    if isinstance(data, list | tuple):
-        names = (name for row in data if isinstance(row, Mapping) for name in row)
-        return file_of_rows(data, path) if column in _lower(names) else None
-    if not is_table(data) or comes_once(data):
+        names = [*data]
+    elif isinstance(data, list | tuple):
+        names = [name for row in data if isinstance(row, Mapping) for name in row]
+    elif is_table(data) and not comes_once(data):
+        con = connect([str(path)], spool)
+        register(con, data)
+        names = [row[0] for row in con.execute("DESCRIBE SELECT * FROM frame").fetchall()]
+    else:
         return None
-    con = connect([str(path)], spool)
-    register(con, data)
-    described = con.execute("DESCRIBE SELECT * FROM frame").fetchall()
-    if column not in _lower(row[0] for row in described):
+    if column not in {str(name).lower() for name in names}:
         return None
+    if con is None:
+        return file_of_rows(rows_of(data) if isinstance(data, Mapping) else data, path)
     con.execute(f"COPY (SELECT * FROM frame) TO {quote_text(str(path))} (FORMAT json)")
     return Source(str(path), ROWS, None, "none")
-
-
-def _lower(names: Iterable[Any]) -> set[str]:
-    return {str(name).lower() for name in names}
 
 
 def column_names(data: Any) -> list[str]:
@@ -149,18 +141,15 @@ def register(con: duckdb.DuckDBPyConnection, data: Any) -> None:
             raise _without_columns() from None
         if "pyarrow" in first:
             problem = "without pyarrow its columns cannot be read"
-            raise DataError(
-                "DataFrame", problem, "install pyarrow, or give a dict of lists", name="wrong-data"
-            ) from None
-        raise DataError(
-            "DataFrame", f"cannot be read ({first})", "give plain columns", name="wrong-data"
-        ) from None
+            remedy = "install pyarrow, or give a dict of lists"
+            raise DataError("DataFrame", problem, remedy, name="wrong-data") from None
+        problem, remedy = f"cannot be read ({first})", "give plain columns"
+        raise DataError("DataFrame", problem, remedy, name="wrong-data") from None
 
 
 def _without_columns() -> DataError:
-    return DataError(
-        "DataFrame", "no columns", "expected a row per attempt or per task", name="no-results"
-    )
+    problem, remedy = "no columns", "expected a row per attempt or per task"
+    return DataError("DataFrame", problem, remedy, name="no-results")
 
 
 def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error) -> DataError:
@@ -176,9 +165,8 @@ def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error)
             remedy = f"drop it, or make it text with .astype({{{name!r}: str}})"
             return DataError("DataFrame", problem, remedy, name="wrong-data")
     reason = str(error).split("\n")[0]
-    return DataError(
-        "DataFrame", f"cannot be read ({reason})", "give plain columns", name="wrong-data"
-    )
+    problem, remedy = f"cannot be read ({reason})", "give plain columns"
+    return DataError("DataFrame", problem, remedy, name="wrong-data")
 
 
 def _as_json(value: Any) -> Any:
@@ -191,11 +179,9 @@ def _as_json(value: Any) -> Any:
         return [_as_json(inner) for inner in value]
     if value is None or isinstance(value, bool | int | str):
         return value
-    return None if str(value) in ("nan", "NaT", "<NA>") else value if _finite(value) else str(value)
-
-
-def _finite(value: Any) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
+    if str(value) in ("nan", "NaT", "<NA>"):
+        return None
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
 class _RowStream:

@@ -103,12 +103,9 @@ def template_columns(path: str, template: Template | None) -> dict[str, str]:
         return {}
     columns = template.columns(path)
     if columns is None:
-        raise NoResults(
-            path,
-            f"its path does not end like --path {template.text}",
-            "leave the file out, or write * for what differs",
-            name="bad-path",
-        )
+        problem = f"its path does not end like --path {template.text}"
+        remedy = "leave the file out, or write * for what differs"
+        raise NoResults(path, problem, remedy, name="bad-path")
     return columns
 
 

@@ -73,16 +73,16 @@ def _error(
         instead = f" in place of --field attempt={shown}"
     elif rows == 1:
         attempt = f"; if it numbers attempts, --field attempt={shown}"
-    one = "leave the column out" if in_memory else "use label=path"
+    pool = "leave the column out" if in_memory else "use label=path"
     if duplicates == "error":
         # Their numbers would be refused next.
-        one += " with --duplicates keep"
+        pool += " with --duplicates keep"
     return DataError(
         source.name,
         f"{len(values)} values of {column!r} ({first_few(values)}) share the tasks evenly and would"
         " be pooled as one model",
         f"keep them apart with --field model={shown} or --by {shown}{instead}{attempt}; to pool"
-        f" them as one model, {one}",
+        f" them as one model, {pool}",
         name="pooled-models",
     )
 
@@ -92,7 +92,10 @@ def _candidates(statement: Statement, batches: list[Batch]) -> Iterator[str]:
     request = statement.request
     used = {*request.by, *statement.settings, *statement.where, request.cluster}
     for batch in batches:
-        used |= {*batch.roles.columns().values()} - {*_doubtful(batch)}
+        # The attempt's column, where another one has a usual name for it, may be a model's.
+        attempt = batch.roles.attempt
+        doubtful = {*candidates("attempt", batch.layout.kinds)} - {attempt}
+        used |= {*batch.roles.columns().values()} - ({attempt} if doubtful else set())
     layouts = [batch.layout for batch in batches]
     shared = [c for c in layouts[0].kinds if all(c in layout.kinds for layout in layouts)]
     texts = [
@@ -107,13 +110,6 @@ def _candidates(statement: Statement, batches: list[Batch]) -> Iterator[str]:
         alike = len(values) < 2 or len(set(values)) < len(values)
         if alike and max(map(len, values), default=0) <= _LONGEST:
             yield column
-
-
-def _doubtful(batch: Batch) -> list[str]:
-    """The attempt's column, where another one has a usual name for it."""
-    attempt = batch.roles.attempt
-    others = [c for c in candidates("attempt", batch.layout.kinds) if c != attempt]
-    return [attempt] if attempt is not None and others else []
 
 
 def _count(con: duckdb.DuckDBPyConnection, statement: Statement, columns: list[str]) -> None:

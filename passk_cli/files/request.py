@@ -116,136 +116,69 @@ class Request:
     """
 
     title: ClassVar[str] = "Input"
-    fields: Annotated[
-        Mapping[str, str],
-        Option(
-            "--field",
-            "ROLE=COLUMN",
-            "Column of a role, e.g. task=id, outcome=passed.",
-            parse=parse_fields,
-            detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
-            " names a nested field: a.b. Repeatable.",
-        ),
-    ] = field(default_factory=dict)
-    threshold: Annotated[
-        tuple[float, ...],
-        Option(
-            "--threshold",
-            "X[,X…]",
-            "A score passes when ≥ X.",
-            parse=parse_thresholds,
-            detail="With several thresholds, every number is printed for each.",
-        ),
-    ] = ()
-    missing: Annotated[
-        str,
-        Option(
-            "--missing",
-            help="A missing outcome.",
-            choices=MISSING,
-            detail="bounds: each is tried as fail and as pass, and every number becomes a range.",
-        ),
-    ] = "error"
-    duplicates: Annotated[
-        str,
-        Option(
-            "--duplicates",
-            help="A repeated attempt",
-            choices=DUPLICATES,
-            detail="Repeated: model, task and attempt number are those of another row.",
-        ),
-    ] = "error"
-    skip_bad: Annotated[
-        bool,
-        Option("--skip-bad", help="Skip lines that are not records, and count them."),
-    ] = False
-    by: Annotated[
-        tuple[str, ...],
-        Option(
-            "--by", "COLUMN", "Split each model by a column.", parse=split, detail="Repeatable."
-        ),
-    ] = ()
-    where: Annotated[
-        str,
-        Option(
-            "--where",
-            "EXPRESSION",
-            "Keep the rows that satisfy a condition.",
-            parse=parse_where,
-            several=True,
-            detail="A DuckDB expression, e.g. \"difficulty = 'hard'\". Repeatable: all must hold.",
-        ),
-    ] = ""
-    models: Annotated[
-        tuple[str, ...],
-        Option(
-            "--model",
-            "NAME",
-            "Keep matching models, e.g. 'gpt-*'.",
-            of_models=True,
-            detail="* stands for any letters, ? for one letter, [ab] for a or b. Repeatable.",
-        ),
-    ] = ()
-    exclude_models: Annotated[
-        tuple[str, ...],
-        Option(
-            "--exclude-model",
-            "NAME",
-            "Leave matching models out.",
-            of_models=True,
-            detail="A name or a pattern, like --model. Repeatable.",
-        ),
-    ] = ()
-    outcome: Annotated[
-        str | None,
-        Option("--outcome", "NAME", "Which outcome to read, where files hold several."),
-    ] = None
-    format: Annotated[
-        str | None,
-        Option(
-            "--from",
-            "NAME",
-            "Read the files as this format (passk formats).",
-            choices="passk_cli.files.formats:NAMES",
-        ),
-    ] = None
-    records: Annotated[
-        str | None,
-        Option(
-            "--records",
-            "KEY",
-            "Key of a JSON document that holds its records.",
-            detail="A dot names a nested key: a.b.",
-        ),
-    ] = None
-    path: Annotated[
-        str | None,
-        Option(
-            "--path",
-            "TEMPLATE",
-            "Columns from paths, e.g. '{model}/{task}.json'.",
-            detail="The template is matched with the end of each path, e.g."
-            " '{model}/{task}/run-{attempt}.json'.",
-        ),
-    ] = None
-    engine: Annotated[
-        str,
-        Option(
-            "--engine",
-            help="Where rows are counted.",
-            choices=ENGINES,
-            detail="duckdb: on this machine; spark: on a cluster, and only counts are returned.",
-        ),
-    ] = "duckdb"
-    spark_master: Annotated[
-        str | None,
-        Option(
-            "--spark-master",
-            "URL",
-            "Spark's master, e.g. spark://host:7077, sc://host.",
-            detail="Without it: the active session, else this machine (local[*]).",
-        ),
-    ] = None
+    # fmt: off
+    fields: Annotated[Mapping[str, str], Option(
+        "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
+        parse=parse_fields,
+        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
+        " names a nested field: a.b. Repeatable.",
+    )] = field(default_factory=dict)
+    threshold: Annotated[tuple[float, ...], Option(
+        "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,
+        detail="With several thresholds, every number is printed for each.",
+    )] = ()
+    missing: Annotated[str, Option(
+        "--missing", help="A missing outcome.", choices=MISSING,
+        detail="bounds: each is tried as fail and as pass, and every number becomes a range.",
+    )] = "error"
+    duplicates: Annotated[str, Option(
+        "--duplicates", help="A repeated attempt", choices=DUPLICATES,
+        detail="Repeated: model, task and attempt number are those of another row.",
+    )] = "error"
+    skip_bad: Annotated[bool, Option(
+        "--skip-bad", help="Skip lines that are not records, and count them.",
+    )] = False
+    by: Annotated[tuple[str, ...], Option(
+        "--by", "COLUMN", "Split each model by a column.", parse=split, detail="Repeatable.",
+    )] = ()
+    where: Annotated[str, Option(
+        "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",
+        parse=parse_where, several=True,
+        detail="A DuckDB expression, e.g. \"difficulty = 'hard'\". Repeatable: all must hold.",
+    )] = ""
+    models: Annotated[tuple[str, ...], Option(
+        "--model", "NAME", "Keep matching models, e.g. 'gpt-*'.", of_models=True,
+        detail="* stands for any letters, ? for one letter, [ab] for a or b. Repeatable.",
+    )] = ()
+    exclude_models: Annotated[tuple[str, ...], Option(
+        "--exclude-model", "NAME", "Leave matching models out.", of_models=True,
+        detail="A name or a pattern, like --model. Repeatable.",
+    )] = ()
+    outcome: Annotated[str | None, Option(
+        "--outcome", "NAME", "Which outcome to read, where files hold several.",
+    )] = None
+    format: Annotated[str | None, Option(
+        "--from", "NAME", "Read the files as this format (passk formats).",
+        choices="passk_cli.files.formats:NAMES",
+    )] = None
+    records: Annotated[str | None, Option(
+        "--records", "KEY", "Key of a JSON document that holds its records.",
+        detail="A dot names a nested key: a.b.",
+    )] = None
+    path: Annotated[str | None, Option(
+        "--path", "TEMPLATE", "Columns from paths, e.g. '{model}/{task}.json'.",
+        detail="The template is matched with the end of each path, e.g."
+        " '{model}/{task}/run-{attempt}.json'.",
+    )] = None
+    engine: Annotated[str, Option(
+        "--engine", help="Where rows are counted.", choices=ENGINES,
+        detail="duckdb: on this machine; spark: on a cluster, and only counts are returned.",
+    )] = "duckdb"
+    spark_master: Annotated[str | None, Option(
+        "--spark-master", "URL", "Spark's master, e.g. spark://host:7077, sc://host.",
+        detail="Without it: the active session, else this machine (local[*]).",
+    )] = None
+    # fmt: on
     cluster: str | None = None
     attempts: tuple[str, ...] = ()
     scores_only: bool = False

@@ -147,12 +147,8 @@ def assign(
     """
     for role, column in overrides.items():
         if find(column, columns) is None:
-            raise NoResults(
-                place,
-                f"--field {role}={column}: no such column",
-                _there_are(columns),
-                name="no-such-column",
-            )
+            problem, remedy = f"--field {role}={column}: no such column", _there_are(columns)
+            raise NoResults(place, problem, remedy, name="no-such-column")
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
@@ -160,18 +156,16 @@ def assign(
             raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
     for role, names in choices.items():
         if len(names) > 1:
-            raise DataError(
-                place,
-                f"{len(names)} columns could be the {role}: {', '.join(names)}",
-                f"choose one with --field {role}={names[0]}",
-                name="ambiguous-column",
-            )
+            problem = f"{len(names)} columns could be the {role}: {', '.join(names)}"
+            remedy = f"choose one with --field {role}={names[0]}"
+            raise DataError(place, problem, remedy, name="ambiguous-column")
     by_role = {role: names[0] for role, names in choices.items() if names}
     lists = "list" in columns.get(by_role.get("outcome", ""), set())
     shape = "counts" if counts else "lists" if lists else "attempts"
     if lists:
         by_role.pop("attempt", None)
-    _require(place, by_role, attempt_roles, shape, columns)
+    if attempt_roles:
+        _require(place, by_role, attempt_roles, shape, columns)
     of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
     return Roles(shape, **by_role, of_attempts=of_attempts)
 
@@ -239,12 +233,8 @@ def _require(
     """DataError for what is wanted of the attempts and has no column."""
     for role in attempt_roles:
         if shape == "counts":
-            raise DataError(
-                place,
-                HOLDS_COUNTS,
-                f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt",
-                name="no-attempts",
-            )
+            remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
+            raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
         if role == "line" or role in by_role:
             continue
         if role != "attempt":
@@ -315,11 +305,10 @@ def verdict_sql(outcome: str, threshold: float | None, *, graded: bool = False) 
     else:
         bar = reaches(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
-    missing, passes, fails = map(words_sql, (MISSING_WORDS, PASS_WORDS, FAIL_WORDS))
-    return (
-        f"CASE{usual} WHEN {outcome} IS NULL OR {word} IN {missing} OR isnan({number}) THEN NULL"
-        f" WHEN {word} IN {passes} THEN 1 WHEN {word} IN {fails} THEN 0 {numeric} END"
-    )
+    # The words have no quotes in them, so that SQL spells their tuples as Python does.
+    missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
+    words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
+    return f"CASE{usual} WHEN {missing} THEN NULL {words} {numeric} END"
 
 
 def reached(number: float, threshold: float) -> bool:
@@ -332,15 +321,11 @@ def reaches(number: str, threshold: float) -> str:
     return f"{number} >= '{threshold - SLACK!r}'::DOUBLE"
 
 
-def words_sql(words: tuple[str, ...]) -> str:
-    """SQL for a list of words."""
-    return "(" + ", ".join("'" + word.replace("'", "''") + "'" for word in words) + ")"
-
-
 def candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
     """The columns whose usual (or else generic) names say that they play a role."""
-    for names in ROLES[role].names:
-        matches = [c for c in columns if c.lower().replace("-", "_").replace(" ", "_") in names]
+    spelled = {column: column.lower().replace("-", "_").replace(" ", "_") for column in columns}
+    for names in (ROLES[role].usual, ROLES[role].generic):
+        matches = [column for column, name in spelled.items() if name in names.split()]
         if matches:
             return matches
     return []

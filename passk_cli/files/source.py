@@ -177,14 +177,33 @@ def require_whole(source: Source) -> None:
         return
     size = os.path.getsize(source.path)
     with open(source.path, "rb") as file:
-        while file.tell() < size:
-            if not _skip_zstd_frame(file, size):
-                raise DataError(
-                    source.name,
-                    "the zstd stream is cut off",
-                    "copy the file again",
-                    name="damaged-file",
-                )
+
+        def number(form: str) -> int:
+            values = struct.unpack(f"<{form}", file.read(struct.calcsize(form)))
+            return int(sum(value << 16 * place for place, value in enumerate(values)))
+
+        try:
+            while file.tell() < size:
+                if number("I") & 0xFFFFFFF0 == 0x184D2A50:
+                    # A frame that is to be skipped.
+                    file.seek(number("I"), io.SEEK_CUR)
+                    continue
+                flags = number("B")
+                single, checksum = flags >> 5 & 1, flags >> 2 & 1
+                content = (1, 2, 4, 8)[flags >> 6] if flags >> 6 else single
+                file.seek(1 - single + (0, 1, 2, 4)[flags & 3] + content, io.SEEK_CUR)
+                last = False
+                while not last:
+                    header = number("HB")
+                    last, kind, block = bool(header & 1), header >> 1 & 3, header >> 3
+                    file.seek(1 if kind == 1 else block, io.SEEK_CUR)
+                file.seek(4 * checksum, io.SEEK_CUR)
+            cut = file.tell() > size
+        except struct.error:
+            cut = True
+    if cut:
+        problem, remedy = "the zstd stream is cut off", "copy the file again"
+        raise DataError(source.name, problem, remedy, name="damaged-file")
 
 
 def packing_of(path: str) -> str:
@@ -206,12 +225,8 @@ def refuse_binary(name: str, start: bytes) -> None:
         if start.startswith(sign):
             raise DataError(name, f"{kind}, which is not read", remedy, name="unknown-format")
     if b"\0" in start:
-        raise NoResults(
-            name,
-            "a binary file, not a table of outcomes",
-            "expected JSONL, CSV or Parquet",
-            name="unknown-format",
-        )
+        problem, remedy = "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
+        raise NoResults(name, problem, remedy, name="unknown-format")
 
 
 def without_suffixes(name: str) -> str:
@@ -233,8 +248,18 @@ class _ByteStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        import duckdb
+
         while not self._rest:
-            chunk = self._next()
+            try:
+                chunk = next(self._chunks, None)
+            except (EOFError, OSError, zlib.error, duckdb.Error) as error:
+                reason = str(error).split("\n")[0][:200]
+                if "Maximum line size" in str(error):
+                    raise self._dubious() from None
+                problem = "not UTF-8" if "CSV Error" in reason else f"cannot be unpacked ({reason})"
+                remedy = "cut off or damaged? copy the file again"
+                raise DataError(self._name, problem, remedy, name="damaged-file") from None
             if chunk is None:
                 return 0
             self._rest = memoryview(chunk)
@@ -245,24 +270,10 @@ class _ByteStream(io.RawIOBase):
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
 
-    def _next(self) -> bytes | None:
-        import duckdb
-
-        try:
-            return next(self._chunks, None)
-        except (EOFError, OSError, zlib.error, duckdb.Error) as error:
-            reason = str(error).split("\n")[0][:200]
-            if "Maximum line size" in str(error):
-                raise self._dubious() from None
-            problem = "not UTF-8" if "CSV Error" in reason else f"cannot be unpacked ({reason})"
-            remedy = "cut off or damaged? copy the file again"
-            raise DataError(self._name, problem, remedy, name="damaged-file") from None
-
     def _dubious(self) -> DataError:
         problem = f"unpacks to more than {self._most:,} bytes, far more than results do"
-        return DataError(
-            self._name, problem, "unpack it yourself and give that file", name="damaged-file"
-        )
+        remedy = "unpack it yourself and give that file"
+        return DataError(self._name, problem, remedy, name="damaged-file")
 
 
 def _gzip_chunks(path: str) -> Iterator[bytes]:
@@ -284,37 +295,6 @@ def _zstd_lines(source: Source, longest: int) -> Iterator[bytes]:
     while batch := lines.fetchmany(1000):
         for (text,) in batch:
             yield (text or "").encode() + b"\n"
-
-
-def _skip_zstd_frame(file: IO[bytes], size: int) -> bool:
-    """Move past one frame; False when the file ends inside it."""
-    magic = file.read(4)
-    if len(magic) == 4 and magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50:
-        length = file.read(4)
-        return len(length) == 4 and _advance(file, struct.unpack("<I", length)[0], size)
-    descriptor = file.read(1)
-    if len(descriptor) < 1:
-        return False
-    flags = descriptor[0]
-    single, checksum = flags >> 5 & 1, flags >> 2 & 1
-    content = (1, 2, 4, 8)[flags >> 6] if flags >> 6 else single
-    if not _advance(file, (0 if single else 1) + (0, 1, 2, 4)[flags & 3] + content, size):
-        return False
-    last = False
-    while not last:
-        header = file.read(3)
-        if len(header) < 3:
-            return False
-        word = int.from_bytes(header, "little")
-        last, kind, block = bool(word & 1), word >> 1 & 3, word >> 3
-        if not _advance(file, 1 if kind == 1 else block, size):
-            return False
-    return _advance(file, 4 * checksum, size)
-
-
-def _advance(file: IO[bytes], count: int, size: int) -> bool:
-    file.seek(count, io.SEEK_CUR)
-    return file.tell() <= size
 
 
 def of_objects(source: Source, *, lines: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from passk_cli.errors import DataError
@@ -33,7 +34,6 @@ from passk_cli.files.roles import (
     find,
     reaches,
     verdict_sql,
-    words_sql,
 )
 from passk_cli.files.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
@@ -134,13 +134,8 @@ class Statement:
         self.groups = [f"group{i}" for i in range(len(request.by))]
         self.has_counts = any(b.roles.shape == "counts" for b in batches)
         typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
-        self.truths = (
-            typed
-            and request.bar is None
-            and all(
-                batch.layout.kinds.get(batch.roles.outcome or "") == {"bool"} for batch in batches
-            )
-        )
+        kinds = [batch.layout.kinds.get(batch.roles.outcome or "") for batch in batches]
+        self.truths = typed and request.bar is None and all(each == {"bool"} for each in kinds)
         columns = {column for batch in batches for column in batch.layout.kinds}
         # What a path names besides roles was kept apart by whoever named it.
         in_path = request.template.names if request.template else ()
@@ -151,20 +146,20 @@ class Statement:
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Settings that are numbers, as far as is known, and whose columns play no other part.
+        # Settings that are numbers by their type, and whose columns play no other part.
         self.numeric = {
             setting
             for setting in self.settings
             if all(
-                batch.layout.says_types
+                batch.layout.kind != "csv"
                 and batch.layout.kinds.get(setting, {"number"}) - {"null"} == {"number"}
                 and setting not in (*batch.roles.columns().values(), *where)
                 for batch in batches
             )
         }
-        # Whether attempts are numbers (of JSON: so far), and their columns play no other part.
+        # Whether attempts are numbers by their type, and their columns play no other part.
         numbered = all(
-            batch.layout.says_types
+            batch.layout.kind != "csv"
             and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
             and batch.roles.attempt not in (*grouping, *where)
             for batch in batches
@@ -183,9 +178,13 @@ class Statement:
         vars(other).update(changes)
         return other
 
-    def with_more_care(self) -> Self | None:
+    def with_more_care(self, error: Exception) -> Self | None:
         """The statement as it is run when a row or a number did not fit; None at the end."""
         care = self.care
+        longest = max(object_bytes(batch.sources) for batch in self.batches)
+        if "maximum_object_size" in str(error) and care.object_bytes < longest:
+            # With room for the longest record there can be.
+            return self.having(care=replace(care, object_bytes=longest))
         if not care.careful:
             return self.having(care=replace(care, careful=True))
         if self.where and care.numbers < len(NUMBERS) - 1:
@@ -195,7 +194,7 @@ class Statement:
     @property
     def exact(self) -> Self:
         """The statement with attempt numbers as they are written."""
-        return self.having(care=replace(self.care, numeric=False)) if self.care.numeric else self
+        return self.having(care=replace(self.care, numeric=False))
 
     def require_numbers(self) -> None:
         """Make sure that rows have the numbers of the attempts, as those of files always have."""
@@ -286,7 +285,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
 WITH {self.rows(keep)}
 SELECT coalesce(names.name, model) AS name, lower(trim(outcome)) AS word, {self.times}
 FROM rows LEFT JOIN names ON names.file = rows.file
-WHERE word IN {words_sql(ENDED_WORDS)} AND task IS NOT NULL
+WHERE word IN {ENDED_WORDS} AND task IS NOT NULL
 GROUP BY 1, 2"""
 
     def models(self) -> str:
@@ -303,17 +302,14 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE called IS NOT NULL ORD
         file_order : rows come in the order of the files and their lines, which a connection must be
         set to preserve.
         """
-        names = (
-            ", ".join(
-                f"({quote_text(path)}, {quote_text(name)})" for path, name in self.names.items()
-            )
-            or "(NULL, NULL)"
-        )
+        pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in self.names.items()]
         batches = in_order(self.batches) if file_order or keep is not None else self.batches
         rows = " UNION ALL ".join(self._batch(batch, truths) for batch in batches)
-        both = f"names(file, name) AS (VALUES {names})"
-        patterns = self.request.models, self.request.exclude_models
-        kept = models_kept("coalesce(names.name, model)", *patterns)
+        both = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
+        kept = ""
+        if self.request.models or self.request.exclude_models:
+            model = "coalesce(names.name, model)"
+            kept = models_kept(model, self.request.models, self.request.exclude_models)
         condition = f"WHERE {kept}" if kept else ""
         if keep is None and not condition:
             return f"{both}, rows AS ({rows})"
@@ -343,20 +339,15 @@ rows AS (SELECT row.* FROM picked)"""
             paths, read, skip_bad=request.skip_bad, object_bytes=size, careful=self.care.careful
         )
 
-        def text(column: str | None) -> str:
-            return "NULL::VARCHAR" if column is None else layout.text(column, nested)
-
+        text = partial(layout.text, nested=nested)
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
         if self.care.numeric and layout.typed and roles.attempt in layout.kinds:
             attempt = quote_name(roles.attempt or "")
         if truths:
             outcome = quote_name(roles.outcome or "")
+        alone = len(paths) == 1 and not layout.spool
         roles_sql = {
-            "file": (
-                quote_text(paths[0])
-                if len(paths) == 1 and not layout.spool
-                else quote_name(FILE_COLUMN)
-            ),
+            "file": quote_text(paths[0]) if alone else quote_name(FILE_COLUMN),
             "model": text(roles.model),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": f"({text('suite')} || '/' || {task})" if batch.suited else task,
@@ -379,19 +370,15 @@ rows AS (SELECT row.* FROM picked)"""
         for i, name in enumerate(self.carried):
             roles_sql[f"carried{i}"] = text(name if find(name, layout.kinds) else None)
         if self.has_counts:
-            is_count = roles.shape == "counts"
-            roles_sql |= {
-                "is_count": str(is_count),
-                "n_text": text(roles.n),
-                "c_text": text(roles.c),
-            }
-            if is_count:
-                roles_sql["attempt"] = f"0::{self.care.attempts_as}"
+            is_count = str(roles.shape == "counts")
+            roles_sql |= {"is_count": is_count, "n_text": text(roles.n), "c_text": text(roles.c)}
+        if roles.shape == "counts":
+            roles_sql["attempt"] = f"0::{self.care.attempts_as}"
         attempt_columns = {
             role: column for role, column in roles.of_attempts if role in request.attempts
         }
         unnested = {
-            role: layout.text(column, nested, "VARCHAR[]")
+            role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
             if roles.shape == "lists"
             and "list" in layout.kinds[(find(column, layout.kinds) or (column, []))[0]]
@@ -401,7 +388,7 @@ rows AS (SELECT row.* FROM picked)"""
         }
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
-            inner.append(f'{layout.text(roles.outcome or "", nested, "VARCHAR[]")} AS "#list"')
+            inner.append(f'{text(roles.outcome, sql_type="VARCHAR[]")} AS "#list"')
         numbers = NUMBERS[self.care.numbers]
         compared = {c: layout.compared(c, nested, numbers) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
@@ -416,18 +403,14 @@ rows AS (SELECT row.* FROM picked)"""
             outer["outcome"] = 'unnest("#list")'
             outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempts_as}'
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested}
+        rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
         if request.bar is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
-            rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
             value = "TRY_CAST(outcome AS DOUBLE)"
             passes = f"({reaches(value, request.bar)})::VARCHAR"
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({verdict} AS outcome) FROM (SELECT {rows} FROM {source})"
-        return (
-            "SELECT "
-            + ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
-            + f" FROM {source}"
-        )
+        return f"SELECT {rows} FROM {source}"
 
     def _late(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
         """Columns that would matter and have not been seen so far: a record with one is late.
@@ -441,13 +424,8 @@ rows AS (SELECT row.* FROM picked)"""
         open_roles = ["model"] * (roles.model is None)
         open_roles += ["attempt"] * (roles.attempt is None and roles.shape == "attempts")
         watched = [name for role in open_roles for names in ROLES[role].names for name in names]
-        return self._unseen((*watched, *SETTINGS), (*types, *layout.kinds))
-
-    @staticmethod
-    def _unseen(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
-        """Those of the names that none of the columns has, in any case."""
-        seen = {column.lower() for column in columns}
-        return tuple(name for name in dict.fromkeys(names) if name not in seen)
+        seen = {column.lower() for column in (*types, *layout.kinds)}
+        return tuple(name for name in dict.fromkeys((*watched, *SETTINGS)) if name not in seen)
 
     def compared(self, condition: str) -> Iterator[str]:
         """Statements that read nothing and fail where this condition does not fit the columns."""
@@ -463,7 +441,8 @@ rows AS (SELECT row.* FROM picked)"""
         and an unseen column with another of its usual names is not."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
-            others = self._unseen(ROLES[role].names[0], tuple(layout.kinds))
+            seen = {name.lower() for name in layout.kinds}
+            others = [name for name in ROLES[role].names[0] if name not in seen]
             apart = any(source.shared is not None for source in batch.sources)
             if layout.complete or apart or column not in layout.kinds or not others:
                 continue
@@ -490,12 +469,9 @@ rows AS (SELECT row.* FROM picked)"""
         for column in columns:
             path = find(column, layout.kinds)
             if path is None:
-                raise DataError(
-                    batch.sources[0].name,
-                    f"no column {column!r}",
-                    f"the columns are {', '.join(layout.kinds)}",
-                    name="no-such-column",
-                )
+                problem = f"no column {column!r}"
+                remedy = f"the columns are {', '.join(layout.kinds)}"
+                raise DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
             name, keys = path
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 nested.add(name)
@@ -505,12 +481,9 @@ rows AS (SELECT row.* FROM picked)"""
         for name in types:
             other = folded.setdefault(name.lower(), name)
             if other != name:
-                raise DataError(
-                    batch.sources[0].name,
-                    f"the columns {other!r} and {name!r} differ only in case",
-                    "rename one of them",
-                    name="ambiguous-column",
-                )
+                problem = f"the columns {other!r} and {name!r} differ only in case"
+                remedy = "rename one of them"
+                raise DataError(batch.sources[0].name, problem, remedy, name="ambiguous-column")
         if roles.shape == "lists":
             list_columns = [roles.outcome, *(column for _, column in roles.of_attempts)]
             for name in set(types) & set(list_columns) - nested:
@@ -575,14 +548,7 @@ def _tally(
         texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)
         return statement, coded(con, "tally_", texts, keys)
     except duckdb.Error as error:
-        longest = max(object_bytes(batch.sources) for batch in statement.batches)
-        if "maximum_object_size" in str(error) and statement.care.object_bytes < longest:
-            # A record longer than the default 16 MB: with room for the longest possible.
-            again: Statement | None = statement.having(
-                care=replace(statement.care, object_bytes=longest)
-            )
-        else:
-            again = statement.with_more_care()
+        again = statement.with_more_care(error)
         if again is None:
             raise
         return _tally(con, again, keep)
