@@ -133,13 +133,13 @@ def python_function(name: str) -> Callable[..., Findings]:
             meant = f" (did you mean {near[0]!r}?)" if near else ""
             there = ", ".join(options)
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
-        from passk_cli.render.style import Style, spoken
+        from passk_cli.render.style import Style, said
 
         with python_spelling(options):
             findings = _findings(declaration, data, given)
         for message in findings.report.warnings:
             # At the line that called the command.
-            words = PasskWarning(spoken(message, Style()), message.name)
+            words = PasskWarning(said(message.pieces(), Style()), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
 

@@ -28,7 +28,7 @@ from passk_cli.render import (
     SUFFIXES,
     SUFFIXES_OF_VERDICTS,
 )
-from passk_cli.render.style import Style, answer, labelled, spoken, with_words
+from passk_cli.render.style import Style, answer, labelled, said, with_words
 from passk_cli.report.model import Report
 from passk_cli.text import cut, printable
 
@@ -295,10 +295,11 @@ class Output:
 
     def require_none(self, messages: Iterable[Said]) -> None:
         """MessageError for the first message that is made an error and not ignored."""
-        for said in messages:
-            every = self.error == ("all",) and said.severity != NOTE
-            if said.name not in self.ignore and (said.name in self.error or every):
-                raise MessageError(spoken(said, self._style(False, False)), name=said.name)
+        for message in messages:
+            every = self.error == ("all",) and message.severity != NOTE
+            if message.name not in self.ignore and (message.name in self.error or every):
+                words = said(message.pieces(), self._style(False, False))
+                raise MessageError(words, name=message.name)
 
     def judged(self, report: Report) -> Report:
         """The report without the messages that are ignored.
@@ -348,7 +349,7 @@ class Output:
             if report.checks and (summary := self._summary):
                 style = Style(self.digits, self.percent)
                 text = loaded(FORMATS["markdown"])(report, style)
-                warnings = [spoken(said, style) for said in report.warnings]
+                warnings = [said(message.pieces(), style) for message in report.warnings]
                 _append(summary, text + "".join(f"\n**Warning:** {w}\n" for w in warnings))
         finally:
             self.write_messages(report)
@@ -372,11 +373,11 @@ class Output:
         room = len(ordered) if self.verbose else _MESSAGES
         colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         style = self._style(False, False)
-        for said in ordered[:room]:
-            line = labelled(said, style)
+        for message in ordered[:room]:
+            line = labelled(message, style)
             if colour:
                 label, _, words = line.partition(": ")
-                line = f"\x1b[{_COLOURS[said.severity]}m{label}:\x1b[0m {words}"
+                line = f"\x1b[{_COLOURS[message.severity]}m{label}:\x1b[0m {words}"
             print(line, file=sys.stderr)
         if rest := ordered[room:]:
             names = ", ".join(dict.fromkeys(said.name for said in rest if said.name))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.charts.picture import hover, inline, variables
 from passk_cli.pages.layout import sections
-from passk_cli.render.style import answer, spoken
+from passk_cli.render.style import answer, said
 from passk_cli.report.model import signature_line
 from passk_cli.text import printable
 
@@ -43,7 +43,7 @@ def html(report: Report, style: Style) -> str:
         finding=answer(report, style),
         sections=sections(page.sections, style),
         absent=[printable(text) for text in page.absent],
-        messages=[(said.severity, spoken(said, style)) for said in report.messages],
+        messages=[(m.severity, said(m.pieces(), style)) for m in report.messages],
         signature=signature_line(report) if report.signature else "",
         command=printable(page.command),
         css=Markup(_beside("page.css")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
-from passk_cli.render.style import Style, said, spoken
+from passk_cli.render.style import Style, said
 from passk_cli.report.model import Check, Report, signature_line
 from passk_cli.text import printable
 
@@ -103,7 +103,7 @@ def _outcome(check: Check) -> str:
 
 
 def _warnings(report: Report) -> list[str]:
-    return [spoken(message, Style()) for message in report.warnings]
+    return [said(message.pieces(), Style()) for message in report.warnings]
 
 
 def _document(suite: ElementTree.Element) -> str:

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from passk_cli.message import Said
-from passk_cli.render.style import Style, answer, context, methods, spoken
+from passk_cli.render.style import Style, answer, said, shown
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
 from passk_cli.text import strict_json
 
@@ -35,7 +35,7 @@ def json_text(report: Report, style: Style) -> str:
     """One object: what was found, rows, messages, context and signature."""
     result = {"result": report.result, "exit": report.exit_code} if report.result else {}
     # Words are the same whatever digits and units the reader of tables has chosen.
-    stated = methods(report, style)
+    stated = shown(report, style).methods
     words = {"answer": text} if (text := answer(report, Style())) else {}
     document = {
         "schema": SCHEMA,
@@ -43,7 +43,7 @@ def json_text(report: Report, style: Style) -> str:
         **words,
         "rows": _records(report),
         "messages": [message_data(message) for message in report.messages],
-        "context": context(report, Style(full=True)),
+        "context": shown(report, Style(full=True)).context,
         "signature": dict(report.signature),
         **({"methods": {"text": stated.words, "bibtex": stated.bibtex}} if stated else {}),
     }
@@ -53,7 +53,7 @@ def json_text(report: Report, style: Style) -> str:
 def message_data(message: Said) -> dict[str, Any]:
     """A message as data: its fields as they are, its words with default rounding."""
     fields = {name: _field(value) for name, value in message.fields.items()}
-    text = spoken(message, Style())
+    text = said(message.pieces(), Style())
     return {"name": message.name, "severity": message.severity, "text": text, "fields": fields}
 
 

@@ -6,17 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 
-from passk_cli.render.style import (
-    Style,
-    answer,
-    context,
-    heading,
-    labelled,
-    methods,
-    parts,
-    shown_tables,
-    signed,
-)
+from passk_cli.render.style import Style, heading, labelled, parts, shown
 from passk_cli.report.model import Cell, Column, Estimate, Methods, Report, Table, signature_line
 from passk_cli.text import printable
 
@@ -56,16 +46,16 @@ _LATEX = {
 def markdown(report: Report, style: Style) -> str:
     """The answer above GitHub tables, numbers right-aligned, names escaped."""
     style = style.typeset
-    blocks = [escaped(text)] if (text := answer(report, style)) else []
-    for table in shown_tables(report, style):
-        if table.title:
-            blocks.append(f"**{escaped(table.title)}**")
+    chosen = shown(report, style)
+    blocks = [escaped(chosen.answer)]
+    for table in chosen.tables:
+        blocks += [f"**{escaped(table.title)}**" if table.title else ""]
         blocks.append(markdown_table(table, style))
-    blocks += [escaped(text)] if (text := context(report, style)) else []
-    blocks += [code(text)] if (text := signed(report, style)) else []
-    if stated := methods(report, style):
+    blocks.append(escaped(chosen.context))
+    blocks += [code(text)] if (text := chosen.signature) else []
+    if stated := chosen.methods:
         blocks += [escaped(stated.words), f"```bibtex\n{stated.bibtex}\n```"]
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def markdown_failure(problem: str) -> str:
@@ -76,10 +66,11 @@ def markdown_failure(problem: str) -> str:
 def latex(report: Report, style: Style) -> str:
     """A tabular with booktabs rules; the answer and the signature are comments above it."""
     style = style.typeset
+    chosen = shown(report, style)
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
-    lines += [f"% {text}"] if (text := answer(report, style)) else []
-    for table in shown_tables(report, style):
+    lines += [f"% {text}"] if (text := chosen.answer) else []
+    for table in chosen.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")
         align = "".join("r" if column.numeric else "l" for column in table.columns)
@@ -93,8 +84,8 @@ def latex(report: Report, style: Style) -> str:
             lines.append(_row(cells))
         # A blank line, so that several stand below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
-    lines += [f"% {text}"] if (text := context(report, style)) else []
-    if stated := methods(report, style):
+    lines += [f"% {text}"] if (text := chosen.context) else []
+    if stated := chosen.methods:
         cited = Methods(tex(stated.text), stated.references)
         lines += ["", cited.cited(lambda keys: rf"~\cite{{{','.join(keys)}}}"), ""]
         lines += [f"% {line}" for line in stated.bibtex.splitlines()]
@@ -104,10 +95,11 @@ def latex(report: Report, style: Style) -> str:
 def html(report: Report, style: Style) -> str:
     """Tables for a notebook, the answer above, with context, messages and signature below."""
     style = style.typeset
-    blocks = [f"<p>{_html(text)}</p>"] if (text := answer(report, style)) else []
-    blocks += [_html_table(table, style) for table in shown_tables(report, style)]
+    chosen = shown(report, style)
+    blocks = [f"<p>{_html(text)}</p>"] if (text := chosen.answer) else []
+    blocks += [_html_table(table, style) for table in chosen.tables]
     messages = [labelled(message, style) for message in report.messages]
-    below = [context(report, style), *messages, signed(report, style)]
+    below = [chosen.context, *messages, chosen.signature]
     blocks += [f"<p>{_html(text)}</p>" for text in below if text]
     return "<div>\n" + "\n".join(blocks) + "\n</div>"
 

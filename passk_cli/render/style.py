@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any, NamedTuple
 
 from passk_cli.message import Said
 from passk_cli.report.model import (
@@ -19,7 +21,6 @@ from passk_cli.report.model import (
     Methods,
     Phrase,
     Report,
-    Sentence,
     Table,
     signature_line,
 )
@@ -83,72 +84,69 @@ def answer(report: Report, style: Style) -> str:
     return " ".join(said(sentence, style) for sentence in report.answer)
 
 
-def shown_tables(report: Report, style: Style) -> tuple[Table, ...]:
-    """The tables that are shown: all of them and their legend with `full`; else those, and of
-    their columns and rows those, that change a decision."""
-    if not style.full:
-        return tuple(_decisive(table) for table in report.tables if table.shown != FULL)
-    tables = tuple(table for table in report.tables if table.shown != BRIEF)
-    entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
-    if not entries:
-        return tables
-    heads = (Column("column"), Column("meaning"))
-    return (*tables, Table(heads, tuple(entries.items()), "Columns"))
+class Shown(NamedTuple):
+    """The parts of a report that are shown, in reading order.
+
+    tables : all of them and their legend with `full`; else those, and of their columns and rows
+        those, that change a decision.
+    context : the line below the tables; it explains the sign of cells without a number.
+    signature : the line that reproduces the numbers.  methods : how they were computed.  Each empty
+        unless it is asked for.
+    """
+
+    answer: str
+    tables: tuple[Table, ...]
+    context: str
+    signature: str
+    methods: Methods | None
 
 
-def _decisive(table: Table) -> Table:
-    places = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
-    first = table.rows[: table.first or None]
-    if len(places) == len(table.columns) and len(first) == len(table.rows):
-        return table
-    rows = tuple(tuple(row[at] for at in places) for row in first)
-    return replace(table, columns=tuple(table.columns[at] for at in places), rows=rows)
-
-
-def context(report: Report, style: Style) -> str:
-    """The line below the tables; the sign of cells without a number is explained in any case."""
-    tables = shown_tables(report, style)
-    empty = any(_is_empty(cell) for table in tables for row in table.rows for cell in row)
-    text = report.context
+def shown(report: Report, style: Style) -> Shown:
+    """The parts of a report that the reader has chosen."""
+    tables: list[Table] = []
     if style.full:
-        text = " · ".join(filter(None, (report.basis or text, report.details)))
+        tables += [table for table in report.tables if table.shown != BRIEF]
+        entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
+        if entries:
+            heads = (Column("column"), Column("meaning"))
+            tables.append(Table(heads, tuple(entries.items()), "Columns"))
+        words = [report.basis or report.context, report.details]
     else:
-        cuts = (
-            f"{table.first:,} of {len(table.rows):,} rows: --full"
-            for table in report.tables
-            if table.shown == ALWAYS and 0 < table.first < len(table.rows)
-        )
-        text = " · ".join(filter(None, (*dict.fromkeys(cuts), text)))
-    if empty and not _EXPLAINED.search(text):
-        text = " · ".join(filter(None, (text, f"{_EMPTY}: no number")))
-    return printable(text)
-
-
-def signed(report: Report, style: Style) -> str:
-    """The line that reproduces the numbers, where it is asked for."""
-    return signature_line(report) if style.signed and report.signature else ""
-
-
-def methods(report: Report, style: Style) -> Methods | None:
-    """How the numbers were computed, where it is asked for."""
-    return report.methods() if style.methods and report.methods is not None else None
-
-
-def spoken(message: Said, style: Style) -> str:
-    """A message in words, its numbers in the chosen digits."""
-    return said(
-        tuple(
-            (piece[0], Column("", piece[1])) if isinstance(piece, tuple) else piece
-            for piece in message.pieces()
-        ),
-        style,
+        cuts: dict[str, None] = {}
+        for table in report.tables:
+            if table.shown == FULL:
+                continue
+            places = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
+            rows = tuple(
+                tuple(row[at] for at in places) for row in table.rows[: table.first or None]
+            )
+            if table.shown == ALWAYS and len(rows) < len(table.rows):
+                cuts[f"{len(rows):,} of {len(table.rows):,} rows: --full"] = None
+            columns = tuple(table.columns[at] for at in places)
+            tables.append(replace(table, columns=columns, rows=rows))
+        words = [*cuts, report.context]
+    context = " · ".join(filter(None, words))
+    empty = any(
+        cell is None
+        or (isinstance(cell, Estimate) and cell.value is None)
+        or (isinstance(cell, Limits) and None in (cell.low, cell.high))
+        for table in tables for row in table.rows for cell in row
+    )  # fmt: skip
+    if empty and not _EXPLAINED.search(context):
+        context = " · ".join(filter(None, (context, f"{_EMPTY}: no number")))
+    return Shown(
+        answer(report, style),
+        tuple(tables),
+        printable(context),
+        signature_line(report) if style.signed and report.signature else "",
+        report.methods() if style.methods and report.methods is not None else None,
     )
 
 
 def labelled(message: Said, style: Style) -> str:
     """A message as a compiler prints it: "warning[pooled-settings]: attempts differ in …"."""
     name = f"[{message.name}]" if message.name else ""
-    return f"{message.severity}{name}: {spoken(message, style)}"
+    return f"{message.severity}{name}: {said(message.pieces(), style)}"
 
 
 def with_words(report: Report, style: Style) -> Report:
@@ -167,20 +165,16 @@ def with_words(report: Report, style: Style) -> Report:
         return (replace(first, title=title, subtitle=subtitle), *others)
 
     words = tuple(
-        Said(message.name, message.severity, "{text}", fields={"text": spoken(message, style)})
+        Said(
+            message.name, message.severity, "{text}", fields={"text": said(message.pieces(), style)}
+        )
         for message in report.messages
     )
     return replace(report, messages=words, draw=titled)
 
 
-def _is_empty(cell: Cell) -> bool:
-    if isinstance(cell, Limits):
-        return cell.low is None or cell.high is None
-    return cell is None or (isinstance(cell, Estimate) and cell.value is None)
-
-
-def said(sentence: Sentence, style: Style) -> str:
-    """Words with their numbers in the chosen digits."""
+def said(sentence: Sequence[Any], style: Style) -> str:
+    """Words with their numbers in the chosen digits; a number of a message comes with its kind."""
     texts = []
     for piece in sentence:
         if isinstance(piece, str):
@@ -188,6 +182,7 @@ def said(sentence: Sentence, style: Style) -> str:
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))
+        column = Column("", column) if isinstance(column, str) else column
         value, error = parts(cell, column, style)
         unit = ""
         if style.percent and _is_share(cell, column):
@@ -236,7 +231,10 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return _EMPTY, ""
-    value = _range(cell.value, cell.upper, style, signed=cell.signed)
+    # One number, or two: "0.535–0.585", "−0.020 to +0.031"; one where both look the same.
+    ends = (end for end in (cell.value, cell.upper) if end is not None)
+    texts = dict.fromkeys(share(end, style, signed=cell.signed) for end in ends)
+    value = (" to " if cell.signed else "–").join(texts)
     value = f"{cell.verdict} {value}" if cell.verdict else value
     if cell.low is not None and cell.high is not None:
         low, high = (share(limit, style, signed=cell.signed) for limit in (cell.low, cell.high))
@@ -244,12 +242,6 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.se is not None:
         return value, f"±{share(cell.se, style)}"
     return value, cell.letters
-
-
-def _range(low: float, high: float | None, style: Style, *, signed: bool) -> str:
-    """One number, or two: "0.535–0.585", "−0.020 to +0.031"; one where both look the same."""
-    ends = dict.fromkeys(share(v, style, signed=signed) for v in (low, high) if v is not None)
-    return (" to " if signed else "–").join(ends)
 
 
 def points(difference: float) -> str:
@@ -321,8 +313,3 @@ def padded(text: str, width: int, right: bool = False) -> str:
     """The text filled with blanks to a width in columns, ranged left or right."""
     blanks = " " * (width - cells_of(text))
     return blanks + text if right else text + blanks
-
-
-def joined(cell: tuple[str, str]) -> str:
-    """The two parts of an aligned cell as one text."""
-    return " ".join(filter(None, cell))

@@ -15,16 +15,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import (
-    Style,
-    aligned,
-    answer,
-    context,
-    joined,
-    methods,
-    shown_tables,
-    signed,
-)
+from passk_cli.render.style import Style, aligned, shown
 from passk_cli.report.model import Cell, Estimate, Report, Table
 from passk_cli.text import cells_of, printable
 
@@ -34,6 +25,9 @@ _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%)|(?<=\d) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=<) (?=\d)"
 )
+# Blanks and colours at the end of a line; a colour of nothing.
+_ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
+_NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
 # Word → its colour; the word itself says as much.
 _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
@@ -55,28 +49,29 @@ def table(report: Report, style: Style) -> str:
         emoji=False,
         markup=False,
     )
-    if report.answer:
-        found = Text(_unbreakable(answer(report, style)))
-        found.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
-        console.print(found)
+    parts = shown(report, style)
+    if parts.answer:
+        answer = Text(_unbreakable(parts.answer))
+        answer.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
+        console.print(answer)
         console.print()
-    for item in shown_tables(report, style):
+    for item in parts.tables:
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
         for grid in _grids(item, style, width):
             console.print(grid)
             console.print()
-    if text := context(report, style):
-        console.print(Text(_unbreakable(text), style="dim"), soft_wrap=False)
-    if text := signed(report, style):
+    if parts.context:
+        console.print(Text(_unbreakable(parts.context), style="dim"), soft_wrap=False)
+    if parts.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.
-        console.print(Text(text, style="dim"), soft_wrap=True)
-    if said := methods(report, style):
-        console.print("\n" + _unbreakable(said.words))
-        console.print("\n" + said.bibtex, soft_wrap=True)
+        console.print(Text(parts.signature, style="dim"), soft_wrap=True)
+    if parts.methods:
+        console.print("\n" + _unbreakable(parts.methods.words))
+        console.print("\n" + parts.methods.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().replace(_JOINT, " ").split("\n")
-    return "\n".join(line.rstrip() for line in lines)
+    text = console.file.getvalue().replace(_JOINT, " ")
+    return _ENDS.sub(lambda end: _NOTHING.sub("", end[0].replace(" ", "")), text)
 
 
 def _unbreakable(text: str) -> str:
@@ -117,7 +112,7 @@ def _stacked(columns: Cells) -> Cells:
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
     """The columns that a column takes."""
-    lines = (line for cell in cells for line in joined(cell).split("\n"))
+    lines = (line for cell in cells for line in " ".join(filter(None, cell)).split("\n"))
     return max(cells_of(name), *map(cells_of, lines), 0)
 
 

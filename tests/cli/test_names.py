@@ -21,7 +21,7 @@ from passk_cli.charts.picture import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.cli.output import Output
 from passk_cli.option import loaded
-from passk_cli.render.style import Style, shown_tables
+from passk_cli.render.style import Style, shown
 from passk_cli.report.model import Report
 from passk_cli.text import printable, unsafe
 from tests.conftest import SAMPLES, Passk, only
@@ -177,7 +177,7 @@ def assert_latex(text: str, report: Report) -> None:
     assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(ours)
     assert not any(line.startswith(("[", "*")) for line in lines)
     rows = [line for line in lines if line.endswith(r" \\")]
-    assert len(rows) == sum(len(table.rows) + 1 for table in shown_tables(report, WIDE))
+    assert len(rows) == sum(len(table.rows) + 1 for table in shown(report, WIDE).tables)
     for line in lines:
         assert "%" not in line.replace(r"\%", "")
         assert line in rows or re.match(r"\\(begin|end|toprule|midrule|bottomrule)\b", line)
