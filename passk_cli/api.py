@@ -13,19 +13,20 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of
 from passk_cli.commands.question import Question, Read, answer
 from passk_cli.errors import DataError, ParameterError, PasskWarning
+from passk_cli.files.reading import load
+from passk_cli.files.remote import fetched_once
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.option import DATA, Declared, Option, declared, filled
+from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import Findings
 from passk_cli.python.spelling import Options, call_of, in_python, python_spelling
-
-if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts
+from passk_cli.render.style import Style, said
 
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
@@ -108,8 +109,6 @@ def read(
     ([2], [1])
     """
     given = {name: value for name, value in locals().items() if name != "data"}
-    from passk_cli.files.reading import load
-
     # An empty text is no condition.
     with python_spelling(declared(Reading)):
         return load(data, filled(Reading, given | {"where": where or None}))
@@ -133,8 +132,6 @@ def python_function(name: str) -> Callable[..., Findings]:
             meant = f" (did you mean {near[0]!r}?)" if near else ""
             there = ", ".join(options)
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
-        from passk_cli.render.style import Style, said
-
         with python_spelling(options):
             findings = _findings(declaration, data, given)
         for message in findings.report.warnings:
@@ -151,9 +148,6 @@ def python_function(name: str) -> Callable[..., Findings]:
 
 def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, its messages as Python spells them."""
-    from passk_cli.files.remote import fetched_once
-    from passk_cli.outcomes.counts import Counts
-
     if isinstance(data, Counts):
         _refuse_reading(data, given)
         given = {**given, "cluster": data.cluster}
@@ -178,11 +172,7 @@ def _refuse_reading(counts: Counts, given: Mapping[str, Any]) -> None:
 
 
 def _reader(data: Any, question: Question) -> Read:
-    from passk_cli.outcomes.counts import Counts
-
     def read(request: Request, source: Any = None) -> Counts:
-        from passk_cli.files.reading import load
-
         chosen = data if source is None else source
         if not isinstance(chosen, Counts):
             if isinstance(data, Counts) and data.group_names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
+from passk_cli.errors import PasskError
 from passk_cli.option import Option, loaded
 
 # Files whose models are looked up while somebody waits, in bytes in all.
@@ -40,7 +41,6 @@ def _models(incomplete: str) -> list[str]:
 
 def models_of(files: Sequence[str]) -> list[str]:
     """The models of small files; none where they cannot be read."""
-    from passk_cli.errors import PasskError
     from passk_cli.files.arguments import read_paths
     from passk_cli.files.reading import load
     from passk_cli.files.request import Request

@@ -6,13 +6,11 @@ is computed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from passk_cli.render.style import Style
-    from passk_cli.report.model import Report
+from passk_cli.errors import ParameterError
+from passk_cli.render.style import Style
+from passk_cli.report.model import Report
 
 # Format → its suffix.
 FORMATS = {"html": ".html", "markdown": ".md"}
@@ -39,8 +37,6 @@ def files_of(report: Report, name: str, path: Path, style: Style) -> dict[Path, 
 
     Errors: ParameterError where it cannot be made.
     """
-    from passk_cli.errors import ParameterError
-
     folder = path.with_name(f"{path.stem}_images")
     files = document(report, name, style, folder.name)
     if len(files) > 1:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from passk_cli.charts.picture import hover, inline, variables
 from passk_cli.pages.layout import sections
-from passk_cli.render.style import answer, said
-from passk_cli.report.model import signature_line
+from passk_cli.render.style import Style, answer, said
+from passk_cli.report.model import Report, signature_line
+from passk_cli.report.plot import Plot
 from passk_cli.text import printable
-
-if TYPE_CHECKING:
-    from passk_cli.render.style import Style
-    from passk_cli.report.model import Report
-    from passk_cli.report.plot import Plot
 
 # The browser is told to load nothing.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.pages.layout import PanelView, sections
 from passk_cli.render.markup import code, escaped, markdown_table
-from passk_cli.render.style import answer, labelled
-from passk_cli.report.model import ALWAYS, signature_line
+from passk_cli.render.style import Style, answer, labelled
+from passk_cli.report.model import ALWAYS, Report, Table, signature_line
 from passk_cli.text import printable
-
-if TYPE_CHECKING:
-    from passk_cli.render.style import Style
-    from passk_cli.report.model import Report, Table
 
 
 def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from passk_cli import pages
+from passk_cli.charts import PICTURES
+from passk_cli.charts.look import Look, shown
+from passk_cli.charts.theme import THEMES
+from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
 from passk_cli.option import loaded
+from passk_cli.render import FORMATS, SUFFIXES
+from passk_cli.render.data import message_data
+from passk_cli.render.markup import html
+from passk_cli.render.plain import plain
+from passk_cli.render.style import Style, said, with_words
+from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report, Table
 
 if TYPE_CHECKING:
-    import os
-
     import pandas as pd
-
-    from passk_cli.report.model import Cell, Report, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,8 +65,6 @@ class Findings:
     @property
     def messages(self) -> list[dict[str, object]]:
         """Messages beside the numbers: name, severity, text and fields of each."""
-        from passk_cli.render.data import message_data
-
         return [message_data(message) for message in self.report.messages]
 
     @property
@@ -104,13 +110,6 @@ class Findings:
         safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
         """
-        from passk_cli import pages
-        from passk_cli.charts import PICTURES
-        from passk_cli.charts.theme import THEMES
-        from passk_cli.cleanup import write_whole, written
-        from passk_cli.render import FORMATS, SUFFIXES
-        from passk_cli.render.style import Style, with_words
-
         path = Path(path)
         suffix = path.suffix.lower()
         if self.report.page is not None and suffix in pages.SUFFIXES:
@@ -132,7 +131,6 @@ class Findings:
         elif not self.report.plots:
             raise ParameterError("there is nothing to draw", name="no-chart")
         else:
-            from passk_cli.charts.look import Look, shown
             from passk_cli.charts.picture import picture
 
             look = Look(width, height, title, bands)
@@ -141,17 +139,11 @@ class Findings:
 
     def __str__(self) -> str:
         """Text that the command prints."""
-        from passk_cli.render.plain import plain
-        from passk_cli.render.style import Style
-
         return plain(self.report, Style()).rstrip("\n")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from passk_cli.render.markup import html
-        from passk_cli.render.style import Style
-
         return html(self.report, Style())
 
 
@@ -165,9 +157,6 @@ def _frame(table: Table) -> pd.DataFrame:
 
 
 def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
-    from passk_cli.render.style import Style, said
-    from passk_cli.report.model import Estimate, Limits, Phrase
-
     if isinstance(cell, Phrase):
         return said(cell.pieces, Style())
     if isinstance(cell, Limits):
