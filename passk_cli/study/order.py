@@ -51,9 +51,11 @@ _POSITIONS = 20
 _TASKS, _OF_EITHER, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
 THE_SAME = "k = n: they are the same"
-DECLINING, IMPROVING, NO_TREND, UNCLEAR = "declining", "improving", "not significant", "unclear"
-ALIKE, ALTERNATING, UNRELATED = "correlated", "alternating", "not significant"
-COPIES, AGREEING, NO_COPIES = "copies?", "pairs agree", "none found"
+DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
+ALIKE, ALTERNATING = "correlated", "alternating"
+COPIES, AGREEING = "copies?", "pairs agree"
+# Where a test of the trend, of neighbours or of pairs rejects nothing.
+NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
 DEPENDENT, INDEPENDENT = "not independent", "independent"
 
@@ -118,6 +120,31 @@ class Beside(NamedTuple):
         return self.any.series
 
 
+class AgreeingPair(NamedTuple):
+    """Two attempts of one model that agree more often than independent ones, as `Pairs` has them.
+
+    attempts : their numbers.  name : the model and its groups, for people.
+    """
+
+    series: Series
+    name: str
+    attempts: tuple[int, int]
+    tasks: int
+    differ: int
+    expected: float
+    p: float
+    adjusted: float
+    copied: bool
+
+
+class VerdictsOfTests(NamedTuple):
+    """Verdicts of the tests of the trend, of neighbours and of pairs of attempts."""
+
+    trend: str
+    neighbours: str
+    copies: str
+
+
 @dataclass(frozen=True)
 class Evidence:
     """Evidence for or against exchangeable attempts of one model.
@@ -172,56 +199,49 @@ class Evidence:
         enough = min(always, int(often.sum()) - ever) >= _OF_EITHER
         return self.mixed == 0 and int(often.sum()) >= _TASKS and enough
 
-    @property
-    def trend_verdict(self) -> str:
-        """declining, improving, not significant, or why none of these can be said.
+    @cached_property
+    def verdicts(self) -> VerdictsOfTests:
+        """What each test says, or that it cannot be made.
 
-        The test takes any order as likely as any other; where neighbours are correlated, a trend is
-        only called one when its interval, which allows for any dependence, leaves out 0 as well.
+        That of the trend takes any order as likely as any other; where neighbours are correlated, a
+        trend is only called one when its interval, which allows for any dependence, leaves out 0 as
+        well.
         """
-        if math.isnan(self.p[0]):
-            return CANNOT_TELL
-        if self.p[0] > self.alpha:
-            return NO_TREND
-        if self.neighbour_verdict == ALIKE and self.slope_may_be_zero:
-            return UNCLEAR
-        return DECLINING if self.trend.statistic < 0 else IMPROVING
-
-    @property
-    def neighbour_verdict(self) -> str:
-        """Whether neighbouring attempts are correlated, alternate, or neither significantly."""
-        if math.isnan(self.p[1]):
-            return CANNOT_TELL
-        if self.p[1] > self.alpha:
-            return UNRELATED
-        return ALIKE if self.neighbours.statistic < self.neighbours.mean else ALTERNATING
-
-    @property
-    def copies_verdict(self) -> str:
-        """Whether attempts look like copies, or pairs agree more often than independent ones."""
-        if self.constant:
-            return COPIES
-        if math.isnan(self.p[2]):
-            return CANNOT_TELL
-        if self.p[2] > self.alpha:
-            return NO_COPIES
-        return COPIES if self.pairs.copied[self.agreeing].any() else AGREEING
+        alike = self.neighbours.statistic < self.neighbours.mean
+        rejected = (
+            DECLINING if self.trend.statistic < 0 else IMPROVING,
+            ALIKE if alike else ALTERNATING,
+            COPIES if any(pair.copied for pair in self.agreeing) else AGREEING,
+        )
+        trend, neighbours, copies = (
+            CANNOT_TELL if math.isnan(p) else significant if p <= self.alpha else other
+            for p, significant, other in zip(self.p, rejected, NOT_REJECTED, strict=True)
+        )
+        if trend in (DECLINING, IMPROVING) and neighbours == ALIKE and self.slope_may_be_zero:
+            trend = UNCLEAR
+        return VerdictsOfTests(trend, neighbours, COPIES if self.constant else copies)
 
     @property
     def verdict(self) -> str:
         """Whether some test rejects that attempts are independent."""
-        verdicts = (self.trend_verdict, self.neighbour_verdict, self.copies_verdict)
-        if set(verdicts) - {CANNOT_TELL, NO_TREND, UNRELATED, NO_COPIES}:
+        if set(self.verdicts) - {CANNOT_TELL, *NOT_REJECTED}:
             return DEPENDENT
-        return CANNOT_TELL if set(verdicts) == {CANNOT_TELL} else INDEPENDENT
+        return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
 
-    @property
-    def agreeing(self) -> list[int]:
+    @cached_property
+    def agreeing(self) -> list[AgreeingPair]:
         """The pairs of attempts that agree more often than independent ones, by position."""
         if not self.p[2] <= self.alpha:
             return []
-        pairs: list[int] = np.flatnonzero(self.pairs.adjusted <= self.alpha).tolist()
-        return pairs
+        pairs = self.pairs
+        return [
+            AgreeingPair(
+                self.series, self.order.name, (int(pairs.first[i]) + 1, int(pairs.second[i]) + 1),
+                int(pairs.tasks[i]), int(pairs.differ[i]), float(pairs.expected[i]),
+                float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.copied[i]),
+            )
+            for i in np.flatnonzero(pairs.adjusted <= self.alpha).tolist()
+        ]  # fmt: skip
 
     @property
     def slope_may_be_zero(self) -> bool:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
-from typing import NamedTuple
 
 import numpy as np
 
@@ -242,25 +241,14 @@ def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Co
     return Law(model, best, k_max, fact)
 
 
-class Temperatures(NamedTuple):
-    """Temperatures of models, judged together.
-
-    facts : the means of each series × metric.  compared : all comparisons, of two temperatures of
-    a model and of two models.  verdicts, leads, laws : see there.
-    """
-
-    facts: list[Fact]
-    compared: list[Comparison]
-    verdicts: list[Verdict]
-    leads: list[Lead]
-    laws: list[Law]
-
-
-def temperatures_of(study: Study) -> Temperatures:
+def temperatures_of(
+    study: Study,
+) -> tuple[list[Fact], list[Comparison], list[Verdict], list[Lead], list[Law]]:
     """Best temperatures with their tests, models against each other, power laws.
 
     study : of counts with the temperature as first group, as `by_temperature` makes them.
-    All comparisons, of temperatures and of models, are adjusted together.
+    Returns the means of each series × metric; all comparisons, of two temperatures of a model and
+    of two models, adjusted together; and what follows from them.
     Errors: ParameterError when no model has values at two temperatures.
     """
     confidence, series = study.confidence, study.counts.series
@@ -291,12 +279,10 @@ def temperatures_of(study: Study) -> Temperatures:
         shares = shares_of_lead(increasing, confidence)
         by_series = dict(zip((rates.series for rates in increasing), shares, strict=True))
         verdicts.append(Verdict(each, by_series, against, against[0].fact(confidence)))
-    leads = leads_of(list(every), best)
     rates = any(metric.family == "pass@" for metric in study.metrics)
     laws = laws_of(values, confidence) if rates else []
-    return Temperatures(
-        _estimates(study.facts_of(values), verdicts), compared, verdicts, leads, laws
-    )
+    facts = _estimates(study.facts_of(values), verdicts)
+    return facts, compared, verdicts, leads_of(list(every), best), laws
 
 
 def _estimates(facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Fact]:

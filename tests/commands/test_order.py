@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
-from passk_cli.commands.order.view import Order, order_view
+from passk_cli.commands.order.view import Order
 from passk_cli.commands.question import SharedOptions
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
@@ -54,7 +54,7 @@ def study_of(
 
 
 def report_on(counts: Counts, ks: tuple[int, ...] = (), **options: Any) -> Report:
-    return order_view(study_of(counts, ks, **options), by_lines=False)
+    return Order().report(study_of(counts, ks, **options))
 
 
 def facts(report: Report, model: str = "m") -> dict[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
-from passk_cli.commands.temperature.view import temperature_view
+from passk_cli.commands.temperature.view import Temperature
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.laws.temperature import best_by_k, power_laws
 from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
@@ -36,7 +36,8 @@ FEW = Confidence(resamples=2000)
 
 def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
     """The report on these metrics by temperature."""
-    return temperature_view(Study(counts, parse_list(metrics), confidence, Rules(family=ALL)))
+    study = Study(counts, parse_list(metrics), confidence, Rules(family=ALL))
+    return Temperature().report(study)
 
 
 def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.commands.order import OrderOptions
 from passk_cli.commands.question import Question, SharedOptions
@@ -32,6 +32,7 @@ from passk_cli.study.order import (
     INDEPENDENT,
     STOPPED,
     THE_SAME,
+    AgreeingPair,
     Beside,
     Evidence,
     examine,
@@ -39,7 +40,6 @@ from passk_cli.study.order import (
 from passk_cli.study.rules import ADJUSTED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
@@ -121,11 +121,6 @@ def _points(slope: Estimate) -> Estimate:
     return replace(slope, value=value, se=se, low=low, high=high, share=False)
 
 
-def _raw_p(pair: tuple[Evidence, int]) -> float:
-    """The p of so few differences, before the adjustment."""
-    return float(pair[0].pairs.p[pair[1]])
-
-
 def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
@@ -140,7 +135,7 @@ class Verdicts(Section[Evidence]):
                meaning="Trend: change of the pass rate from one attempt to the next."),
         Column("p", "p", True, shown=FULL, cell=lambda model: _or_none(model.p[0]),
                meaning=_P),
-        Column("trend", joined=True, shown=FULL, cell=lambda model: model.trend_verdict,
+        Column("trend", joined=True, shown=FULL, cell=lambda model: model.verdicts.trend,
                meaning="Unclear: p is significant, but neighbours are correlated and the interval"
                " includes 0."),
         Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
@@ -148,7 +143,7 @@ class Verdicts(Section[Evidence]):
                " attempts are independent."),
         Column("p", "p", True, shown=FULL, cell=lambda model: _or_none(model.p[1]),
                meaning=_P),
-        Column("correlation", joined=True, shown=FULL, cell=lambda model: model.neighbour_verdict,
+        Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
                meaning="Verdict of the test of neighbours."),
         Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
                signed=True, share=False), meaning="Lag-1 correlation that the trend alone causes."),
@@ -156,7 +151,7 @@ class Verdicts(Section[Evidence]):
                meaning="Tasks solved by the first k attempts, less those that pass@k promises.",
                cell=lambda model, k: next(b.difference.estimate for b in model.beside
                                           if b.any.k == k)),
-        Column("repeats", shown=FULL, cell=lambda model: model.copies_verdict,
+        Column("repeats", shown=FULL, cell=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
         Column("mixed tasks", shown=FULL, cell=lambda model: f"{model.mixed} of"
                f" {len(model.order.n)}", meaning="Tasks with passes and failures: only these can"
@@ -169,6 +164,13 @@ class Verdicts(Section[Evidence]):
     by_lines: bool = False
 
     @property
+    def order(self) -> str:
+        """The columns that attempts are ordered by: "trial"; or "lines"."""
+        inputs = self.study.counts.facts.inputs
+        columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
+        return "lines" if self.by_lines else ", ".join(columns) or "attempt"
+
+    @property
     def middle(self) -> list[int]:
         """A k in the middle of those at which first@k and pass@k can differ."""
         ks = sorted({
@@ -178,17 +180,14 @@ class Verdicts(Section[Evidence]):
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
     def facts(self) -> Iterator[Fact]:
-        """The tidy rows, model by model."""
         for model in self.records:
             yield from _tests(model)
-            for i in model.agreeing:
-                pairs = model.pairs
+            for pair in model.agreeing:
                 yield Fact(
-                    model.series, "differences of a pair / expected", int(pairs.first[i]) + 1,
-                    Estimate(float(pairs.differ[i] / pairs.expected[i])),
-                    size=model.order.size._replace(tasks=int(pairs.tasks[i])),
-                    p=float(pairs.p[i]), p_adjusted=float(pairs.adjusted[i]),
-                    more={"k_to": int(pairs.second[i]) + 1},
+                    model.series, "differences of a pair / expected", pair.attempts[0],
+                    Estimate(pair.differ / pair.expected),
+                    size=model.order.size._replace(tasks=pair.tasks), p=pair.p,
+                    p_adjusted=pair.adjusted, more={"k_to": pair.attempts[1]},
                 )  # fmt: skip
             yield from model.rates
             for beside in model.beside:
@@ -196,14 +195,12 @@ class Verdicts(Section[Evidence]):
             yield from _survival(model)
 
     def answer(self) -> Iterator[Sentence]:
-        """Which models' attempts are not independent, and why."""
         dependent, untested, rest = (
             [model for model in self.records if model.verdict == verdict]
             for verdict in (DEPENDENT, CANNOT_TELL, INDEPENDENT)
         )
         if dependent:
-            verdicts = {verdict for model in dependent for verdict in (
-                model.trend_verdict, model.neighbour_verdict, model.copies_verdict)}  # fmt: skip
+            verdicts = {verdict for model in dependent for verdict in model.verdicts}
             if ALIKE in verdicts:  # Then pairs agree for that reason alone.
                 verdicts -= {AGREEING}
             reasons = [reason for verdict, reason in _REASONS.items() if verdict in verdicts]
@@ -220,10 +217,8 @@ class Verdicts(Section[Evidence]):
             yield (f"Cannot be tested: {first_few([m.order.name for m in untested])}.",)
 
     def context(self) -> Iterator[str]:
-        """Tasks and attempts, the column that orders them, and the adjustment."""
         facts = [Fact(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records]
-        by = ordered_by(self.study, by_lines=self.by_lines)
-        yield f"{self.study.sizes(facts)} by {by}"
+        yield f"{self.study.sizes(facts)} by {self.order}"
         adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
         yield f"{ADJUSTED[adjust]} over {tests}" if adjust in ADJUSTED else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
@@ -235,12 +230,10 @@ class Verdicts(Section[Evidence]):
         return sum(not math.isnan(p) for model in self.records for p in model.p)
 
     def details(self) -> Iterator[str]:
-        """How attempts are tested, and how certain the numbers are."""
         yield "p: permutation of the attempts within tasks"
         yield self.study.confidence.words(self.study.confidence.for_differences())
 
     def messages(self) -> Iterator[Said]:
-        """How far pass@k holds, copies and agreeing pairs, and what qualifies the numbers."""
         study = self.study
         if self.by_lines:
             # Then a column of numbers or times does not count.
@@ -259,7 +252,7 @@ class Verdicts(Section[Evidence]):
             (ATTEMPTS_UNTIL_PASS, [model for model in self.records if model.order.stopped]),
             (TREND_OF_THESE_TASKS, [
                 model for model in self.records
-                if model.trend_verdict in (DECLINING, IMPROVING) and model.slope_may_be_zero
+                if model.verdicts.trend in (DECLINING, IMPROVING) and model.slope_may_be_zero
             ]),
         ):  # fmt: skip
             if models:
@@ -286,54 +279,33 @@ class Verdicts(Section[Evidence]):
     def _agreement(self) -> Iterator[Said]:
         """The most striking pair of attempts, of copies and of others; where neighbours are
         correlated, other pairs agree for that reason."""
-        pairs = [(model, i) for model in self.records for i in model.agreeing]
-        for message, some in (
-            (COPIED_ATTEMPTS, [(model, i) for model, i in pairs if model.pairs.copied[i]]),
-            (AGREEING_ATTEMPTS, [(model, i) for model, i in pairs if not model.pairs.copied[i]
-                                 and model.neighbour_verdict != ALIKE]),
+        for message, pairs in (
+            (COPIED_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
+                               if pair.copied]),
+            (AGREEING_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
+                                 if not pair.copied and model.verdicts.neighbours != ALIKE]),
         ):  # fmt: skip
-            if some:
-                pair = AgreeingPair(*min(some, key=_raw_p))
-                expected = f"{pair.model.pairs.expected[pair.place]:.3g}"
+            if pairs:
+                pair = min(pairs, key=lambda pair: pair.p)
                 yield message(
-                    pair=pair.attempts, model=pair.model.order.name, more=len(some) - 1,
-                    tasks=int(pair.model.pairs.differ[pair.place]), expected=expected,
+                    pair="{} and {}".format(*pair.attempts), model=pair.name, more=len(pairs) - 1,
+                    tasks=pair.differ, expected=f"{pair.expected:.3g}",
                 )  # fmt: skip
 
     def plots(self) -> tuple[Plot, ...]:
-        """The pass rate by position."""
         rows = [
             rate.point("pass rate", attempt=sum(_stretch(rate)) / 2)
             for model in self.records
             for rate in model.rates
         ]
-        by = ordered_by(self.study, by_lines=self.by_lines)
         chart = curves(
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
             title="Pass rate by attempt",
             subtitle=" · ".join((next(self.context()), self.study.confidence.words())),
-            x_title="attempt" if by == "attempt" else f"attempt, by {by}", y_title="pass rate",
-            log_x=False,
+            x_title="attempt" if self.order == "attempt" else f"attempt, by {self.order}",
+            y_title="pass rate", log_x=False,
         )  # fmt: skip
         return (chart,)
-
-
-class AgreeingPair(NamedTuple):
-    """A pair of attempts of one model, by its place among the pairs."""
-
-    model: Evidence
-    place: int
-
-    @property
-    def series(self) -> Series:
-        """The model and its groups."""
-        return self.model.series
-
-    @property
-    def attempts(self) -> str:
-        """The two attempts: "1 and 2"."""
-        first, second = self.model.pairs.first[self.place], self.model.pairs.second[self.place]
-        return f"{first + 1} and {second + 1}"
 
 
 @dataclass(frozen=True)
@@ -344,15 +316,15 @@ class AgreeingPairs(Section[AgreeingPair]):
     shown = FULL
     columns = (
         MODEL, GROUPS,
-        Column("attempts", meaning="The two attempts.", cell=lambda pair: pair.attempts),
+        Column("attempts", meaning="The two attempts.",
+               cell=lambda pair: "{} and {}".format(*pair.attempts)),
         Column("differ on", "count", meaning="Tasks on which their outcomes differ.",
-               cell=lambda pair: int(pair.model.pairs.differ[pair.place])),
+               cell=lambda pair: pair.differ),
         Column("expected", "count", meaning="Tasks on which independent attempts would differ.",
-               cell=lambda pair: float(pair.model.pairs.expected[pair.place])),
+               cell=lambda pair: pair.expected),
         Column("of tasks", "count", meaning="Mixed tasks with both attempts.",
-               cell=lambda pair: int(pair.model.pairs.tasks[pair.place])),
-        Column("p", "p", meaning=_P,
-               cell=lambda pair: float(pair.model.pairs.adjusted[pair.place])),
+               cell=lambda pair: pair.tasks),
+        Column("p", "p", meaning=_P, cell=lambda pair: pair.adjusted),
     )  # fmt: skip
 
 
@@ -423,39 +395,6 @@ class FirstSuccess(Section[Evidence]):
     )  # fmt: skip
 
 
-def order_view(study: Study, *, by_lines: bool) -> Report:
-    """The verdicts and the numbers behind them.  by_lines : the order is that of the lines."""
-    evidence, confidence = examine(study), study.confidence
-    verdicts = Verdicts(study, evidence, by_lines)
-    pairs = [AgreeingPair(model, i) for model in evidence for i in model.agreeing]
-    rates: dict[tuple[int, int], dict[str, Fact]] = {}
-    for model in evidence:
-        for rate in model.rates:
-            rates.setdefault(_stretch(rate), {})[model.order.name] = rate
-    differences = confidence.for_differences().method
-    return view(
-        study,
-        [
-            verdicts,
-            AgreeingPairs(study, sorted(pairs, key=_raw_p)[:_PAIRS_SHOWN]),
-            Rates(study, [Position(*at) for at in sorted(rates.items(), key=lambda at: at[0])]),
-            FirstAndAny(study, [beside for model in evidence for beside in model.beside]),
-            FirstSuccess(study, evidence),
-        ],
-        differences=None if differences == confidence.method else differences,
-        order=ordered_by(study, by_lines=by_lines),
-        adjust=study.rules.without_flips(),
-        tests=verdicts.tests,
-    )
-
-
-def ordered_by(study: Study, *, by_lines: bool) -> str:
-    """The columns that attempts are ordered by: "trial"; or "lines"."""
-    inputs = study.counts.facts.inputs
-    columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
-    return "lines" if by_lines else ", ".join(columns) or "attempt"
-
-
 def _tests(model: Evidence) -> Iterator[Fact]:
     """The tidy rows of the three tests."""
     flaw = "" if model.mixed else "no task has passes and failures"
@@ -465,10 +404,10 @@ def _tests(model: Evidence) -> Iterator[Fact]:
     untested = math.nan, math.nan
     trend, lag, copies = zip(model.raw, model.p, strict=True)
     for name, estimate, (p, adjusted), verdict, size in (
-        ("trend", model.slope.estimate, trend, model.trend_verdict, tested),
-        ("lag-1", Estimate(model.lag), lag, model.neighbour_verdict, neighbours),
+        ("trend", model.slope.estimate, trend, model.verdicts.trend, tested),
+        ("lag-1", Estimate(model.lag), lag, model.verdicts.neighbours, neighbours),
         ("lag-1 of the trend alone", Estimate(model.lag_of_trend), untested, "", tested),
-        ("copies", Estimate(None), copies, model.copies_verdict, tested),
+        ("copies", Estimate(None), copies, model.verdicts.copies, tested),
     ):
         fact = model.slope if name == "trend" else Fact(model.series, name, None, estimate)
         yield replace(
@@ -519,4 +458,22 @@ class Order(Question, OrderOptions):
 
     def report(self, study: Study) -> Report:
         """Verdicts for every model, and the numbers behind them."""
-        return order_view(study, by_lines=self.order_from_lines)
+        evidence, confidence = examine(study), study.confidence
+        verdicts = Verdicts(study, evidence, self.order_from_lines)
+        pairs = [pair for model in evidence for pair in model.agreeing]
+        rates: dict[tuple[int, int], dict[str, Fact]] = {}
+        for model in evidence:
+            for rate in model.rates:
+                rates.setdefault(_stretch(rate), {})[model.order.name] = rate
+        differences = confidence.for_differences().method
+        answered: list[Section[Any]] = [
+            verdicts,
+            AgreeingPairs(study, sorted(pairs, key=lambda pair: pair.p)[:_PAIRS_SHOWN]),
+            Rates(study, [Position(*at) for at in sorted(rates.items(), key=lambda at: at[0])]),
+            FirstAndAny(study, [beside for model in evidence for beside in model.beside]),
+            FirstSuccess(study, evidence),
+        ]
+        return view(
+            study, answered, differences=None if differences == confidence.method else differences,
+            order=verdicts.order, adjust=study.rules.without_flips(), tests=verdicts.tests,
+        )  # fmt: skip

@@ -148,22 +148,6 @@ class Regressions(Section[Regression]):
                cell=lambda line: line.fit.r2),
         Column("points", "count", meaning="Points of the regression.",
                cell=lambda line: line.fit.points),
-    )  # fmt: skip
-
-    def answer(self) -> Iterator[Sentence]:
-        for family, _, source, fit in self.records:
-            if source != "article":
-                yield (
-                    f"{family} tasks: T* = ", (fit.factor, _NUMBER), " · k^",
-                    (fit.k_exponent, _NUMBER), " · s^", (fit.s_exponent, _NUMBER), ".",
-                )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ToyData(Section[Mapping[str, Any]]):
-    """The fields of csv and json of the toy model; records are their values by name."""
-
-    columns = (
         data_field("fact", "With --fit: regression, or point."),
         data_field("family", _FAMILY),
         data_field("gamma", "Exponent γ of a power law of tasks."),
@@ -182,13 +166,16 @@ class ToyData(Section[Mapping[str, Any]]):
         data_field("note", "Why a value is missing."),
     )  # fmt: skip
 
-    def data(self) -> Table:
-        names = [c.name for c in self.columns if any(c.name in row for row in self.records)]
-        rows = tuple(tuple(row.get(name) for name in names) for row in self.records)
-        return Table(tuple(map(Column, names)), rows)
+    def answer(self) -> Iterator[Sentence]:
+        for family, _, source, fit in self.records:
+            if source != "article":
+                yield (
+                    f"{family} tasks: T* = ", (fit.factor, _NUMBER), " · k^",
+                    (fit.k_exponent, _NUMBER), " · s^", (fit.s_exponent, _NUMBER), ".",
+                )  # fmt: skip
 
 
-SECTIONS = (BestByK, ToyPoints, Regressions, ToyData)
+SECTIONS = (BestByK, ToyPoints, Regressions)
 # The toy model has no data.
 NO_STUDY: Any = None
 
@@ -220,9 +207,10 @@ def _report(
     """The report of two sections, the second one in full only, and the tidy rows."""
     points = sections[1].records
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
+    fields = [c.name for c in Regressions.columns if any(c.name in row for row in rows)]
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
-        data=ToyData(NO_STUDY, rows).data(),
+        data=Table(tuple(map(Column, fields)), tuple(tuple(map(row.get, fields)) for row in rows)),
         context=f"{_CONTEXT} · {VERSION}",
         details="exact sums",
         messages=tuple(messages),

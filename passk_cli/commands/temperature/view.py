@@ -179,7 +179,6 @@ class BestTemperatures(Section[BestTemperature]):
         yield (f"{words}; {_of(significant, len(verdicts), 'difference')} {verb} significant.",)
 
     def context(self) -> Iterator[str]:
-        """The size of the data, and how differences were tested."""
         yield self.study.sizes(self.estimates)
         level = f"{100 * self.study.confidence.level:g}"
         yield f"{level} % intervals, {self.adjustment.words.removesuffix(' and their intervals')}"
@@ -188,14 +187,12 @@ class BestTemperatures(Section[BestTemperature]):
             yield "~: not significant"
 
     def details(self) -> Iterator[str]:
-        """Which intervals and tests there are."""
         confidence = self.study.confidence
         yield confidence.words(confidence.for_differences().as_used(self.adjustment.methods))
         yield f"{self.adjustment.words}, paired by task"
         yield self.adjustment.test_words
 
     def messages(self) -> Iterator[Said]:
-        """Where the choice rests on a part of the tasks, and models without one."""
         yield from self.study.messages(self.estimates)
         tasks: dict[Series, set[int]] = {}
         for fact in self.estimates:
@@ -220,7 +217,6 @@ class BestTemperatures(Section[BestTemperature]):
             yield NO_BEST_TEMPERATURE(models=[series_name(m) for m in tasks if m in lone])
 
     def plots(self) -> tuple[Plot, ...]:
-        """Every metric over the temperature, a panel per model."""
         facts, metrics = self.estimates, self.study.metrics
         several = len({model_of(fact.series) for fact in facts}) > 1
         rows = [
@@ -320,7 +316,6 @@ class PowerLaws(Section[Law]):
     )  # fmt: skip
 
     def facts(self) -> list[Fact]:
-        """The exponents."""
         return [law.exponent for law in self.records]
 
 
@@ -352,7 +347,6 @@ class ModelPairs(Section[Superiority]):
     leads: Sequence[Lead]
 
     def messages(self) -> Iterator[Said]:
-        """Pairs of models that change places, and tasks that only one of two has."""
         flips = [lead for lead in self.leads if lead.flips]
         if flips:
             places = partial(_places, flips[0], plain=_all_pass(self.study.metrics), own=False)
@@ -364,41 +358,6 @@ class ModelPairs(Section[Superiority]):
         partial_ = sum(bool(c.only_first or c.only_second) for c in comparisons.values())
         if partial_:
             yield MODELS_LACK_TASKS(comparisons=partial_)
-
-
-def temperature_view(study: Study) -> Report:
-    """The report on temperatures.  Errors: ParameterError where there are no two to compare."""
-    facts, compared, verdicts, leads, laws = temperatures_of(study)
-    confidence, plain = study.confidence, _all_pass(study.metrics)
-    adjustment = Adjustment(compared, confidence.level, study.rules)
-    method = confidence.for_differences().as_used(adjustment.methods).method_name
-    standings = [
-        Superiority((model[0], *lead.first[1:]), sign, other[0], where)
-        for lead in leads
-        for model, sign, other, verdict in (
-            (lead.first, "better than", lead.second, BETTER),
-            (lead.second, "better than", lead.first, WORSE),
-            (lead.first, "tied with", lead.second, UNDECIDED),
-        )
-        if (where := _places(lead, verdict, plain=plain))
-    ]
-    choices: dict[Series, dict[str, Verdict]] = {}
-    for v in verdicts:
-        choices.setdefault(v.series, {})[v.lead.name] = v
-    sections: list[Section[Any]] = [
-        BestTemperatures(
-            study, [BestTemperature(*each) for each in choices.items()], facts, adjustment
-        ),
-        ByTemperature(study, rows_of(facts)),
-        Margins(study, verdicts, compared),
-        PowerLaws(study, laws),
-        ModelPairs(study, standings, leads),
-    ]
-    decided: dict[str, Any] = {
-        "differences": None if method == confidence.method else method,
-        "resamples": confidence.resamples, "seed": confidence.seed, **adjustment.signature,
-    }  # fmt: skip
-    return view(study, sections, **decided)
 
 
 def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:
@@ -517,4 +476,31 @@ class Temperature(Question, TemperatureOptions):
 
     def report(self, study: Study) -> Report:
         """Estimates by temperature, the best ones, which model is better where, the power law."""
-        return temperature_view(study)
+        facts, compared, verdicts, leads, laws = temperatures_of(study)
+        confidence, plain = study.confidence, _all_pass(study.metrics)
+        adjustment = Adjustment(compared, confidence.level, study.rules)
+        method = confidence.for_differences().as_used(adjustment.methods).method_name
+        standings = [
+            Superiority((model[0], *lead.first[1:]), sign, other[0], where)
+            for lead in leads
+            for model, sign, other, verdict in (
+                (lead.first, "better than", lead.second, BETTER),
+                (lead.second, "better than", lead.first, WORSE),
+                (lead.first, "tied with", lead.second, UNDECIDED),
+            )
+            if (where := _places(lead, verdict, plain=plain))
+        ]
+        choices: dict[Series, dict[str, Verdict]] = {}
+        for v in verdicts:
+            choices.setdefault(v.series, {})[v.lead.name] = v
+        best = [BestTemperature(*each) for each in choices.items()]
+        answered: list[Section[Any]] = [
+            BestTemperatures(study, best, facts, adjustment), ByTemperature(study, rows_of(facts)),
+            Margins(study, verdicts, compared), PowerLaws(study, laws),
+            ModelPairs(study, standings, leads),
+        ]  # fmt: skip
+        return view(
+            study, answered, differences=None if method == confidence.method else method,
+            messages=(), resamples=confidence.resamples, seed=confidence.seed,
+            **adjustment.signature,
+        )  # fmt: skip
