@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bands import (
     end_ranks,
@@ -22,28 +22,22 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import CrossingSet, Run, possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
-from passk_cli.metrics.registry import task_values
+from passk_cli.metrics.registry import Metric, task_values
+from passk_cli.report.model import Cell
 from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison, difference_interval
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from passk_cli.study.confidence import Confidence
-    from passk_cli.study.study import Study
-
-    Ranks = NDArray[np.int64]
 
 # k's of a band, all where there are no more, and for these tasks, where a hull costs a hundred
 # times what a guard does; k's at which it is calibrated.
 _MOST_KS, _MOST_KS_FIXED, _CALIBRATED = 100, 40, 16
-# Columns of draws held at once, and pairs that a run can wait for.
-_COLUMNS = 512
-_MOST_BANDS = 1_000
+# Pairs whose draws are held at once, and those that a run can wait for.
+_BATCH, _MOST_BANDS = 32, 1_000
 UNKNOWN = ""
 _CODES = (UNDECIDED, BETTER, WORSE, EQUIVALENT, UNKNOWN)
 _WORDS = {UNDECIDED: "tied", UNKNOWN: "no interval"}
@@ -78,7 +72,7 @@ class Band:
         return f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
 
     @property
-    def ks(self) -> NDArray[np.int64]:
+    def ks(self) -> Ints:
         """The k's of the points."""
         return np.array([point.k for point in self.points])
 
@@ -90,8 +84,7 @@ class Band:
     @cached_property
     def crossings(self) -> list[CrossingSet]:
         """The k's at which the lead may change; see `possible_crossings`."""
-        signs = [_sign(point) for point in self.points]
-        return possible_crossings(self.ks, np.array(signs))
+        return possible_crossings(self.ks, np.array([_sign(point) for point in self.points]))
 
     @property
     def sentence(self) -> str:
@@ -114,8 +107,8 @@ class Band:
     def crossing_words(self) -> str:
         """The set of possible crossing points: "k = 11–61", "k = 2–10 or none", "none"."""
         words = [
-            f"k = {span(one.first, one.last)}{'' if one.certain else ' or none'}"
-            for one in self.crossings
+            f"k = {span(crossing.first, crossing.last)}{'' if crossing.certain else ' or none'}"
+            for crossing in self.crossings
         ]
         return ", ".join(words) or "none"
 
@@ -125,17 +118,11 @@ class Band:
         for run in self.ranges:
             ends = {"range_first": int(self.ks[run.first]), "range_last": int(self.ks[run.last])}
             for point in self.points[run.first : run.last + 1]:
-                here = [one for one in self.crossings if one.first <= (point.k or 0) <= one.last]
-                may = "no"
-                if here:
-                    may = "certain" if any(one.certain for one in here) else "possible"
-                yield replace(
-                    point,
-                    more={
-                        "band": "simultaneous", "pointwise_level": self.level, **ends,
-                        "crossing": may,
-                    },
-                )  # fmt: skip
+                certain = [crossing.certain for crossing in self.crossings
+                           if crossing.first <= (point.k or 0) <= crossing.last]  # fmt: skip
+                may = "no" if not certain else "certain" if any(certain) else "possible"
+                more: dict[str, Cell] = {"band": "simultaneous", "pointwise_level": self.level}
+                yield replace(point, more={**more, **ends, "crossing": may})
 
 
 def _sign(point: Fact) -> int:
@@ -149,7 +136,7 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
     Errors: ParameterError where no metric is a curve over k, or there are too many pairs.
     """
     confidence, fixed = study.confidence, study.confidence.population != NEW_TASKS
-    chosen: dict[object, Comparison] = {}
+    chosen: dict[tuple[Series, Series, Metric], Comparison] = {}
     for c in comparisons:
         curve = replace(c.first.metric, k=1)
         passes = curve.family in ("pass@", "pass^")
@@ -165,22 +152,30 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
             f"--band: {len(chosen):,} bands take too long, at most {_MOST_BANDS:,};"
             " name a --baseline, or one metric with -m"
         )
-    kept = list(chosen.values())
+    compared = list(chosen.values())
     # By the interval of a mean: near the ceiling the law of a difference holds a band in 79 %.
     method = DEFAULT[confidence.population] if confidence.by_default else confidence.method
     wide = replace(confidence, interval=method, by_default=False)
-    levels = _levels(kept, wide, study.rules)
-    return [_band(c, wide, study.rules, level) for c, level in zip(kept, levels, strict=True)]
+    # By Bonferroni over the pairs of a curve: draws of models that pass everything do not differ,
+    # so that a level calibrated over pairs would not see them.
+    pairs = Counter(curve for *_, curve in chosen)
+    bands = []
+    ranks = (_ranks_fixed if fixed else _ranks_new)(compared, wide)
+    for (*_, curve), c, own in zip(chosen, compared, ranks, strict=True):
+        tests = 1 if study.rules.adjust == "none" else pairs[curve]
+        level = level_of_ranks(own, 1 - (1 - confidence.level) / tests)
+        bands.append(_band(c, wide, study.rules, level))
+    return bands
 
 
-def _grid(c: Comparison, most: int) -> NDArray[np.int64]:
+def _grid(c: Comparison, most: int) -> Ints:
     """The k's up to the smallest n of both."""
     last = min(int(n.min()) for n in c.n)
     refuse_many_steps("--band", last, "leave it out")
     return spread_out(np.arange(1, last + 1), most)
 
 
-def _values(c: Comparison, rates: TaskValues, ks: NDArray[np.int64]) -> NDArray[np.float64]:
+def _values(c: Comparison, rates: TaskValues, ks: Ints) -> Floats:
     """The curve of one of the two in each shared task: (ks × tasks)."""
     own, metric = rates.on(c.tasks), rates.metric
     every = [replace(metric, k=k) for k in ks.tolist()]
@@ -188,58 +183,33 @@ def _values(c: Comparison, rates: TaskValues, ks: NDArray[np.int64]) -> NDArray[
     return task_values(every, own.n, own.c, attempts)
 
 
-def _levels(comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules) -> list[float]:
-    """The level of each k by itself at which all bands of a curve hold together.
-
-    By Bonferroni over the pairs: draws of models that pass everything do not differ, so that a
-    level calibrated over pairs would not see them.
-    """
-    find = _ranks_new if confidence.population == NEW_TASKS else _ranks_fixed
-    count = Counter(replace(c.first.metric, k=1) for c in comparisons)
-    levels = []
-    for c, ranks in zip(comparisons, find(comparisons, confidence), strict=True):
-        pairs = 1 if rules.adjust == "none" else count[replace(c.first.metric, k=1)]
-        levels.append(level_of_ranks(ranks, 1 - (1 - confidence.level) / pairs))
-    return levels
-
-
-def _ranks_new(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ranks]:
+def _ranks_new(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ints]:
     """Ranks of the draws of each pair's difference over weighted tasks, shared by all pairs."""
     alike: dict[tuple[bytes, bytes], list[int]] = {}
     for place, c in enumerate(comparisons):
         codes = b"" if c.clusters is None else c.clusters.tobytes()
         alike.setdefault((c.tasks.tobytes(), codes), []).append(place)
-    ranks: dict[int, Ranks] = {}
+    ranks: dict[int, Ints] = {}
     for places in alike.values():
-        batch: list[tuple[int, NDArray[np.float64]]] = []
-        for place in places:
-            c = comparisons[place]
-            ks = _grid(c, _CALIBRATED)
-            batch.append((place, (_values(c, c.first, ks) - _values(c, c.second, ks)).T))
-            if sum(gap.shape[1] for _, gap in batch) >= _COLUMNS or place == places[-1]:
-                ranks |= _batch_ranks(batch, c.clusters, confidence)
-                batch = []
+        for start in range(0, len(places), _BATCH):
+            batch = places[start : start + _BATCH]
+            gaps = []
+            for c in (comparisons[place] for place in batch):
+                ks = _grid(c, _CALIBRATED)
+                gaps.append((_values(c, c.first, ks) - _values(c, c.second, ks)).T)
+            draws = bootstrap_means(
+                np.concatenate(gaps, axis=1), confidence.resamples, confidence.seed,
+                kind="dirichlet", clusters=comparisons[batch[0]].clusters,
+            )  # fmt: skip
+            ends = np.cumsum([gap.shape[1] for gap in gaps])[:-1]
+            parts = np.split(draws, ends, axis=1)
+            ranks |= {place: end_ranks(own) for place, own in zip(batch, parts, strict=True)}
     return [ranks[place] for place in range(len(comparisons))]
 
 
-def _batch_ranks(
-    batch: Sequence[tuple[int, NDArray[np.float64]]],
-    clusters: NDArray[np.int64] | None,
-    confidence: Confidence,
-) -> Iterator[tuple[int, Ranks]]:
-    """(place, ranks) of several pairs.  batch : (place, differences (tasks × ks))."""
-    gaps = np.concatenate([gap for _, gap in batch], axis=1)
-    draws = bootstrap_means(
-        gaps, confidence.resamples, confidence.seed, kind="dirichlet", clusters=clusters
-    )
-    ends = np.cumsum([gap.shape[1] for _, gap in batch])[:-1]
-    for (place, _), own in zip(batch, np.split(draws, ends, axis=1), strict=True):
-        yield place, end_ranks(own)
-
-
-def _ranks_fixed(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ranks]:
+def _ranks_fixed(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ints]:
     """Ranks of the draws of each pair's difference when the same tasks are attempted again."""
-    draws: dict[object, NDArray[np.float64]] = {}
+    draws: dict[object, Floats] = {}
     ranks = []
     for c in comparisons:
         ks, errors = _grid(c, _CALIBRATED), []

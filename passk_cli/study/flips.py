@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.flips import boschloo, chances, flipped, number_law, range_of
@@ -19,9 +20,6 @@ from passk_cli.report.words import natural, series_name
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _FLIPS = {1: "to passing", -1: "to failing", 0: ""}
 _VERDICTS = {1: "improved", -1: "regressed", 0: ""}
@@ -82,9 +80,9 @@ class Flips:
         return chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
-    def single(self) -> NDArray[np.bool_]:
+    def single(self) -> Bools:
         """Tasks with one attempt on each side, of which nothing shows what chance does."""
-        once: NDArray[np.bool_] = (self.n == 1) & (self.n_base == 1)
+        once: Bools = (self.n == 1) & (self.n_base == 1)
         return once
 
     @property

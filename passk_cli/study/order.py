@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from passk_cli.activity import steps
+from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.exchangeability import (
@@ -40,9 +40,6 @@ from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, attempts_of
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # More positions than this are put together in so many stretches of equal length.
 _POSITIONS = 20
@@ -86,7 +83,7 @@ class AttemptOrder:
         return Size(len(self.n), int(self.n.min()), int(self.n.max()))
 
     @cached_property
-    def first(self) -> tuple[Ints, NDArray[np.bool_]]:
+    def first(self) -> tuple[Ints, Bools]:
         """Of each task the attempts until the first pass, or all of them, and whether it passed."""
         return first_pass(self.start, self.passed)
 

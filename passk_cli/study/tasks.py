@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import item_rest
 from passk_cli.inference.single import passes_needed, rate_limits
@@ -21,9 +22,6 @@ from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import strips_of
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # The classes of a task, the one that says most about chance first.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (

@@ -6,13 +6,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import NOTE, WARNING, Message
-
-if TYPE_CHECKING:
-    from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.counts import Counts
 
 TEMPERATURES_FROM_NAMES = Message(
     "named-temperatures", NOTE, "temperatures are read from names: {readings}",
