@@ -149,7 +149,7 @@ class Evidence:
     rates : pass rates by position; `more` has the last position of a stretch.
     slope : change of the pass rate per attempt.  lag : correlation of neighbours; None where no
     task has both outcomes.  lag_of_trend : the part of it that a straight trend alone brings about.
-    p : adjusted p-values of trend, neighbours, copies; NaN where they cannot be tested.
+    p : adjusted p-values of trend, neighbours, copies; None where they cannot be tested.
     alpha : the largest p that is significant.
     """
 
@@ -162,7 +162,7 @@ class Evidence:
     lag: float | None
     lag_of_trend: float | None
     pairs: Pairs
-    p: tuple[float, float, float] = (math.nan, math.nan, math.nan)
+    p: tuple[float | None, ...] = (None, None, None)
     alpha: float = math.nan
 
     @property
@@ -211,7 +211,7 @@ class Evidence:
             COPIES if any(pair.copied for pair in self.agreeing) else AGREEING,
         )
         trend, neighbours, copies = (
-            CANNOT_TELL if math.isnan(p) else significant if p <= self.alpha else other
+            CANNOT_TELL if p is None else significant if p <= self.alpha else other
             for p, significant, other in zip(self.p, rejected, NOT_REJECTED, strict=True)
         )
         if trend in (DECLINING, IMPROVING) and neighbours == ALIKE and self.slope_may_be_zero:
@@ -228,9 +228,9 @@ class Evidence:
     @cached_property
     def agreeing(self) -> list[AgreeingPair]:
         """The pairs of attempts that agree more often than independent ones, by position."""
-        if not self.p[2] <= self.alpha:
+        pairs, p = self.pairs, self.p[2]
+        if p is None or p > self.alpha:
             return []
-        pairs = self.pairs
         return [
             AgreeingPair(
                 self.series, self.order.name, (int(pairs.first[i]) + 1, int(pairs.second[i]) + 1),
@@ -301,7 +301,8 @@ def examine(study: Study) -> list[Evidence]:
     adjusted = ADJUSTMENTS[study.rules.without_flips()](raw).tolist()
     alpha = 1 - confidence.level + 1e-12
     return [
-        replace(model, p=tuple(p), alpha=alpha) for model, p in zip(evidence, adjusted, strict=True)
+        replace(model, p=tuple(None if math.isnan(p) else p for p in own), alpha=alpha)
+        for model, own in zip(evidence, adjusted, strict=True)
     ]
 
 
@@ -364,24 +365,25 @@ def _slope(study: Study, order: AttemptOrder) -> Fact:
 def _attempts_used(study: Study, order: AttemptOrder, any_k: Fact, k: int) -> Fact:
     """Attempts per task when one stops at the first pass, or after k."""
     attempts, solved = order.first
-    value = attempts_used(order.survival, k)
-    nothing = Estimate(None, reason="no task has so many attempts", share=False)
-    fact = Fact(order.series, "attempts used", k, nothing, size=order.size)
-    if math.isnan(value):
-        return fact
-    if not np.all(solved | (order.n >= k)):
-        if any_k.estimate.value is None:
-            return replace(fact, estimate=replace(nothing, reason=any_k.estimate.reason))
+    used = attempts_used(order.survival, k)
+    value: float | None = used
+    if math.isnan(used):
+        value, reason = None, "no task has so many attempts"
+    elif not np.all(solved | (order.n >= k)):
         reason = "some tasks have fewer attempts: no interval"
-        return replace(fact, estimate=replace(nothing, value=value, reason=reason))
-    if k == 1:
-        return replace(fact, estimate=replace(nothing, value=value, reason="k = 1: always one"))
-    attempts_until = np.minimum(attempts, k).astype(np.float64)
-    mean = study.mean(
-        order.series, "attempts used", attempts_until, order.tasks, order.n, bounds=(1.0, float(k)),
-        within=np.full(len(attempts_until), np.nan),
-    )  # fmt: skip
-    return replace(mean, k=k)
+        if any_k.estimate.value is None:
+            value, reason = None, any_k.estimate.reason
+    elif k == 1:
+        reason = "k = 1: always one"
+    else:
+        until = np.minimum(attempts, k).astype(np.float64)
+        mean = study.mean(
+            order.series, "attempts used", until, order.tasks, order.n, bounds=(1.0, float(k)),
+            within=np.full(len(until), np.nan),
+        )  # fmt: skip
+        return replace(mean, k=k)
+    estimate = Estimate(value, reason=reason, share=False)
+    return Fact(order.series, "attempts used", k, estimate, size=order.size)
 
 
 def _beside(study: Study, order: AttemptOrder, first: Fact, any_k: Fact) -> Beside:

@@ -208,12 +208,12 @@ def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Co
     best = [heat(shared[i]) for i in np.unique(best_by_k(means))]
     exponent, factor = (float(each[0]) for each in power_laws(temperatures, ks, means[None]))
     n = np.concatenate([rates.n for rates in shared])
+    reason, low, high = "", None, None
     if math.isnan(exponent):
         reason = (
             f"not fitted: T* takes {plural(len(best), 'value')} ({', '.join(best)}); a power law"
             f" needs {FEWEST_TEMPERATURES} above 0"
         )
-        estimate = Estimate(None, reason=reason, share=False)
     else:
         draws = bootstrap_means(
             values.reshape(len(values), -1), confidence.resamples, confidence.seed,
@@ -221,22 +221,21 @@ def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Co
         ).reshape(-1, *means.shape)  # fmt: skip
         exponents = power_laws(temperatures, ks, draws)[0]
         finite = np.isfinite(exponents)
-        estimate = Estimate(exponent, share=False)
         if finite.mean() < _MOSTLY:
             reason = (
                 f"without an interval: in {100 * (1 - finite.mean()):.0f} % of the resamples T*"
                 f" takes fewer than {FEWEST_TEMPERATURES} temperatures"
             )
-            estimate = replace(estimate, reason=reason)
         else:
             tail = (1 - confidence.level) / 2
-            low, high = np.quantile(exponents[finite], [tail, 1 - tail])
-            estimate = replace(estimate, low=float(low), high=float(high))
+            low, high = np.quantile(exponents[finite], [tail, 1 - tail]).tolist()
+    value = None if math.isnan(exponent) else exponent
     fact = Fact(
-        (model[0], "", *model[1:]), "pass@k", None, estimate,
+        (model[0], "", *model[1:]), "pass@k", None,
+        Estimate(value, low=low, high=high, reason=reason, share=False),
         size=Size(len(values), int(n.min()), int(n.max())), method="percentile",
         level=confidence.level,
-        more={"fact": "power law", "factor": None if math.isnan(exponent) else factor},
+        more={"fact": "power law", "factor": None if value is None else factor},
     )  # fmt: skip
     return Law(model, best, k_max, fact)
 

@@ -162,7 +162,7 @@ class Distributions(Section[Distribution]):
 
     @property
     def drawn(self) -> str:
-        """What a resample draws."""
+        """The units that a resample draws: "tasks", or "attempts"."""
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
     def context(self) -> Iterator[str]:

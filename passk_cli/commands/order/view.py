@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -121,10 +120,6 @@ def _points(slope: Estimate) -> Estimate:
     return replace(slope, value=value, se=se, low=low, high=high, share=False)
 
 
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 @dataclass(frozen=True)
 class Verdicts(Section[Evidence]):
     """A row per model: trend, neighbours, first@k beside pass@k at a middle k, and the verdict."""
@@ -133,16 +128,14 @@ class Verdicts(Section[Evidence]):
         MODEL, GROUPS,
         Column("points per attempt", "score", cell=lambda model: _points(model.slope.estimate),
                meaning="Trend: change of the pass rate from one attempt to the next."),
-        Column("p", "p", True, shown=FULL, cell=lambda model: _or_none(model.p[0]),
-               meaning=_P),
+        Column("p", "p", True, shown=FULL, cell=lambda model: model.p[0], meaning=_P),
         Column("trend", joined=True, shown=FULL, cell=lambda model: model.verdicts.trend,
                meaning="Unclear: p is significant, but neighbours are correlated and the interval"
                " includes 0."),
         Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
                share=False), meaning="Lag-1 correlation of attempts at one task; near 0 where"
                " attempts are independent."),
-        Column("p", "p", True, shown=FULL, cell=lambda model: _or_none(model.p[1]),
-               meaning=_P),
+        Column("p", "p", True, shown=FULL, cell=lambda model: model.p[1], meaning=_P),
         Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
                meaning="Verdict of the test of neighbours."),
         Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
@@ -227,7 +220,7 @@ class Verdicts(Section[Evidence]):
     @property
     def tests(self) -> int:
         """How many tests there are."""
-        return sum(not math.isnan(p) for model in self.records for p in model.p)
+        return sum(p is not None for model in self.records for p in model.p)
 
     def details(self) -> Iterator[str]:
         yield "p: permutation of the attempts within tasks"
@@ -401,18 +394,17 @@ def _tests(model: Evidence) -> Iterator[Fact]:
     flaw = STOPPED if model.order.stopped else flaw
     tested = model.order.size._replace(tasks=model.mixed)
     neighbours = tested._replace(tasks=model.neighbours.tasks)
-    untested = math.nan, math.nan
     trend, lag, copies = zip(model.raw, model.p, strict=True)
     for name, estimate, (p, adjusted), verdict, size in (
         ("trend", model.slope.estimate, trend, model.verdicts.trend, tested),
         ("lag-1", Estimate(model.lag), lag, model.verdicts.neighbours, neighbours),
-        ("lag-1 of the trend alone", Estimate(model.lag_of_trend), untested, "", tested),
+        ("lag-1 of the trend alone", Estimate(model.lag_of_trend), (0.0, None), "", tested),
         ("copies", Estimate(None), copies, model.verdicts.copies, tested),
     ):
         fact = model.slope if name == "trend" else Fact(model.series, name, None, estimate)
         yield replace(
-            fact, p=_or_none(p), p_adjusted=_or_none(adjusted), verdict=verdict, size=size,
-            flaw=fact.flaw or flaw,
+            fact, p=None if adjusted is None else p, p_adjusted=adjusted, verdict=verdict,
+            size=size, flaw=fact.flaw or flaw,
         )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress, pairwise
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from passk_cli.files.arguments import name_beside, paths_of
 from passk_cli.files.request import Request
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.single import MOST_NEEDED, passes_needed, rate_limits
+from passk_cli.inference.single import MOST_NEEDED, passes_needed
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -58,7 +58,6 @@ from passk_cli.study.tasks import (
     PASSED,
     SUSPECT,
     SuspectTask,
-    TaskRates,
     facts_by_task,
     find_suspects,
     task_rates,
@@ -117,7 +116,7 @@ class ByPasses(NamedTuple):
 
     label: str
     limits: Limits | None
-    names: Sequence[str]
+    names: list[str]
 
 
 @dataclass(frozen=True)
@@ -158,27 +157,23 @@ class PassesOfTasks(Section[ByPasses]):
         yield "each task: --full"
 
 
-def passes_of(rates: TaskRates, level: float) -> Iterator[ByPasses]:
+def passes_of(facts: Sequence[Fact]) -> list[ByPasses]:
     """Tasks of one model by their passes; by tenths of the pass rate where these are many.
 
-    level : of the limits of their rates.
+    facts : of each task, in the order of names.
     """
-    n, c = rates.n[0], rates.c[0]
-    few = len(set(zip(n.tolist(), c.tolist(), strict=True))) <= _MOST_ROWS
-    tenths = np.select([c == 0, c == n], [-1, 10], np.minimum(10 * c // n, 9))
-    places = (c / n, n) if few else (tenths, tenths)
-    tasks: dict[tuple[float, int], list[int]] = {}
-    for task, key in enumerate(zip(*(each.tolist() for each in places), strict=True)):
-        tasks.setdefault(key, []).append(task)
-    low, high = rate_limits(n, c, level)
+    sizes = [(int(str(fact.more["passes"])), fact.size.n_max or 1) for fact in facts]
+    few = len(set(sizes)) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
-    for (_, place), members in sorted(tasks.items()):
-        names, first = sorted((rates.tasks[t] for t in members), key=natural), members[0]
-        if few:
-            limits = Limits(float(low[first]), float(high[first]))
-            yield ByPasses(f"{c[first]:,} of {n[first]:,}", limits, names)
-        else:
-            yield ByPasses(ends.get(place, f"{10 * place}–{10 * place + 10} %"), None, names)
+    rows: dict[tuple[float, int], ByPasses] = {}
+    for fact, (c, n) in zip(facts, sizes, strict=True):
+        limits = Limits(fact.estimate.low, fact.estimate.high) if few else None
+        place, label = (c / n, n), f"{c:,} of {n:,}"
+        if not few:
+            tenth = -1 if c == 0 else 10 if c == n else 10 * c // n
+            place, label = (tenth, 0), ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %")
+        rows.setdefault(place, ByPasses(label, limits, [])).names.append(str(fact.more["task"]))
+    return [rows[place] for place in sorted(rows)]
 
 
 class ClassesOfModel(NamedTuple):
@@ -332,19 +327,18 @@ def classes_report(study: Study, rows: int, rate: float | None) -> Report:
     """How many tasks are flaky, and each of them; or which pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    tasks = TaskList(study, facts_by_task(study, rate), rate, first=rows or (_ROWS if rate else 0))
+    facts = facts_by_task(study, rate)
+    tasks = TaskList(study, facts, rate, first=rows or (_ROWS if rate else 0))
     sections: list[Section[Any]] = [tasks]
-    groups = task_rates(study.counts)
+    by_name = sorted(facts, key=lambda fact: natural(str(fact.more["task"])))
     if not rate and not tasks.several:
-        sections.insert(0, PassesOfTasks(study, list(passes_of(groups[0], level))))
+        sections.insert(0, PassesOfTasks(study, passes_of(by_name)))
     elif not rate:
-        models = {}
-        for group in groups:
-            for s, codes in zip(group.series.tolist(), group.codes, strict=True):
-                names = {name: sorted(compress(group.tasks, codes == code), key=natural)
-                         for code, name in enumerate(CLASSES)}  # fmt: skip
-                models[s] = ClassesOfModel(study.counts.series[s], names)
-        sections.insert(0, FlakyModels(study, [models[s] for s in study.best_first]))
+        best_first = (study.counts.series[s] for s in study.best_first)
+        models = {each: ClassesOfModel(each, {c: [] for c in CLASSES}) for each in best_first}
+        for fact in by_name:
+            models[fact.series].tasks[str(fact.more["class"])].append(str(fact.more["task"]))
+        sections.insert(0, FlakyModels(study, list(models.values())))
     return view(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.commands.question import Question, Read, SharedOptions
@@ -362,13 +363,11 @@ class ModelPairs(Section[Superiority]):
 
 def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:
     """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
-    at: dict[str, list[str]] = {}
-    for c in lead.same:
-        if c.verdict == verdict:
-            at.setdefault(heat(c.first), []).append(_short(c.first.metric, plain))
     same: dict[str, list[str]] = {}
-    for temperature, ks in at.items():
-        same.setdefault(", ".join(ks), []).append(temperature)
+    for temperature, comparisons in groupby(lead.same, key=lambda c: heat(c.first)):
+        ks = [_short(c.first.metric, plain) for c in comparisons if c.verdict == verdict]
+        if ks:
+            same.setdefault(", ".join(ks), []).append(temperature)
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
     own_ks = ", ".join(_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict)
     if own and own_ks:
