@@ -100,8 +100,18 @@ class Said:
         pieces: list[Piece] = []
         for words, name, form, _ in Formatter().parse(text):
             pieces.append(words)
-            if name is not None:
-                pieces.append(_piece(self.fields[name], form or ""))
+            if name is None:
+                continue
+            value, form = self.fields[name], form or ""
+            if form.startswith("="):
+                value = (value, form[1:])
+            elif "|" in form:
+                value = form.split("|")[value != 1]
+            elif isinstance(value, Sequence) and not isinstance(value, str):
+                value = listed(value) if form == "and" else first_few(value)
+            elif isinstance(value, int):
+                value = plural(value, form) if form else f"{value:,}"
+            pieces.append(value)
         if self.spelling is None:
             return tuple(pieces)
         numbers = [piece for piece in pieces if not isinstance(piece, str)]
@@ -142,17 +152,3 @@ def _named_field(field: re.Match[str]) -> str:
 def refused(error: Any) -> Said:
     """An error that stops nothing here, as a warning of its name: where data is only described."""
     return Said(error.name, WARNING, "{text}", fields={"text": str(error)})
-
-
-def _piece(value: Any, form: str) -> Piece:
-    if form.startswith("="):
-        return (value, form[1:])
-    if "|" in form:
-        return form.split("|")[value != 1]
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Sequence):
-        return listed(value) if form == "and" else first_few(value)
-    if isinstance(value, int):
-        return plural(value, form) if form else f"{value:,}"
-    return value

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from passk_cli.charts.axes import Axis, apart, span
+from passk_cli.charts.density import density
 from passk_cli.report.plot import Plot, Row, distinct
 
 R = TypeVar("R", bound=Row)
@@ -159,8 +160,6 @@ def ridges(plot: Plot) -> tuple[list[Row], list[Row]]:
 
     An outline stands on its point's height, from `row` to `top`: 0.85 for the tallest of a panel.
     """
-    from passk_cli.charts.density import density
-
     labels = distinct(plot.rows, "label")
     points: list[Row] = [
         {role: value for role, value in row.items() if role != "draws"}
