@@ -60,60 +60,43 @@ class Aims:
     level : of intervals and tests.
     """
 
-    mean: Annotated[float | None, Option("--mean", "P", "Without a pilot: mean success rate.")] = (
-        None
-    )
-    spread: Annotated[
-        float | None,
-        Option("--spread", "S", "Without a pilot: standard deviation over tasks."),
-    ] = None
-    correlation: Annotated[
-        float | None,
-        Option(
-            "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
-            detail="Default: the pilot's, or 0.5.",
-        ),
-    ] = None  # fmt: skip
-    tasks: Annotated[
-        tuple[int, ...],
-        Option(
-            "--tasks", "50,200", "Numbers of tasks. Default: around the pilot's.", parse=parse_tasks
-        ),
-    ] = ()
-    attempts: Annotated[
-        tuple[int, ...],
-        Option(
-            "--attempts", "1,10", "Attempts per task. Default: 1, k and beyond.",
-            parse=parse_attempts,
-        ),
-    ] = ()  # fmt: skip
-    budget: Annotated[
-        float | None,
-        Option("--budget", "N", "Attempts of one model to split; money with --cost-per-attempt."),
-    ] = None
-    max_tasks: Annotated[
-        str | None,
-        Option(
-            "--max-tasks", "N|pilot", "The most tasks there are.", parse=parse_most_tasks,
-            detail="The budget is split over so many at most; pilot: as many as the pilot has.",
-        ),
-    ] = None  # fmt: skip
-    cluster: Annotated[
-        str | None,
-        Option(
-            "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
-            detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
-        ),
-    ] = None  # fmt: skip
+    # fmt: off
+    mean: Annotated[float | None, Option(
+        "--mean", "P", "Without a pilot: mean success rate.",
+    )] = None
+    spread: Annotated[float | None, Option(
+        "--spread", "S", "Without a pilot: standard deviation over tasks.",
+    )] = None
+    correlation: Annotated[float | None, Option(
+        "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
+        detail="Default: the pilot's, or 0.5.",
+    )] = None
+    tasks: Annotated[tuple[int, ...], Option(
+        "--tasks", "50,200", "Numbers of tasks. Default: around the pilot's.", parse=parse_tasks,
+    )] = ()
+    attempts: Annotated[tuple[int, ...], Option(
+        "--attempts", "1,10", "Attempts per task. Default: 1, k and beyond.", parse=parse_attempts,
+    )] = ()
+    budget: Annotated[float | None, Option(
+        "--budget", "N", "Attempts of one model to split; money with --cost-per-attempt.",
+    )] = None
+    max_tasks: Annotated[str | None, Option(
+        "--max-tasks", "N|pilot", "The most tasks there are.", parse=parse_most_tasks,
+        detail="The budget is split over so many at most; pilot: as many as the pilot has.",
+    )] = None
+    cluster: Annotated[str | None, Option(
+        "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
+        detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
+    )] = None
     detect: Annotated[float, Option("--detect", "X", "Difference to detect.")] = 0.05
     power: Annotated[float, Option("--power", "P", "Power to detect it with.")] = 0.8
-    level: Annotated[
-        float, Option("--level", "P", "Confidence level; tests are at 1 minus it.")
-    ] = 0.95
-    cost_per_attempt: Annotated[
-        float | None,
-        Option("--cost-per-attempt", "X", "Cost of an attempt; --budget is then money."),
-    ] = None
+    level: Annotated[float, Option(
+        "--level", "P", "Confidence level; tests are at 1 minus it.",
+    )] = 0.95
+    cost_per_attempt: Annotated[float | None, Option(
+        "--cost-per-attempt", "X", "Cost of an attempt; --budget is then money.",
+    )] = None
+    # fmt: on
 
     def check(self) -> None:
         """ParameterError for values that no plan can have."""

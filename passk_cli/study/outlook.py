@@ -5,18 +5,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
-from passk_cli.inference.design import Assumed, Difference, Piloted, relative_error
+from passk_cli.errors import ParameterError
+from passk_cli.inference.design import (
+    Assumed,
+    Difference,
+    Piloted,
+    cluster_excess,
+    relative_error,
+    tells_apart,
+    true_correlation,
+)
+from passk_cli.inference.intervals import Sample
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import unit_values
 from passk_cli.inference.widths import guard_widths
+from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import plural, series_name
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series, TaskValues
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
@@ -180,3 +194,148 @@ def alike(
     correlation = USUAL_CORRELATION if correlation is None else correlation
     difference = Difference(values, values, correlation * values.between)
     return Outlook(metric, values, difference, correlation, series)
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Every metric that a pilot says something about, and what it does not say.
+
+    silent : why values say nothing about others → these values.
+    doubts : (why a pair's correlation cannot be measured, the pair, what is assumed instead) → the
+        metrics.
+    clustering : so many times as many tasks does the first metric need because they are related;
+        None without clusters.
+    """
+
+    outlooks: list[Outlook]
+    silent: dict[str, list[TaskValues]]
+    doubts: dict[tuple[str, tuple[str, ...], str], list[str]]
+    clustering: float | None
+
+
+def pilot_of(study: Study, correlation: float | None) -> Pilot:
+    """The outlooks of a study's metrics.
+
+    correlation : for a pilot of one model.
+    Errors: ParameterError when several models make an assumed correlation superfluous.
+    """
+    refuse_many_steps("the pilot", int(study.counts.n.max()), "thin out the attempts")
+    usable: dict[str, list[TaskValues]] = {}
+    silent: dict[str, list[TaskValues]] = {}
+    for values in study.values():
+        if reason := _silence(values):
+            silent.setdefault(reason, []).append(values)
+        else:
+            usable.setdefault(values.metric.name, []).append(values)
+    outlooks, doubts = [], dict[tuple[str, tuple[str, ...], str], list[str]]()
+    for metric in study.metrics:
+        if estimable := usable.get(metric.name):
+            outlook, doubt, pair = _outlook(estimable, correlation)
+            outlooks.append(outlook)
+            if doubt:
+                assumed = "" if outlook.correlation is None else f"{outlook.correlation:g}"
+                doubts.setdefault((doubt, pair, assumed), []).append(metric.name)
+    clustering = None
+    if outlooks and study.counts.clusters is not None:
+        first = outlooks[0]
+        values = next(v for v in usable[first.metric.name] if v.series == first.series)
+        clustering = 1.0 + first.excess[0] / float(values.values.var(ddof=1))
+    return Pilot(outlooks, silent, doubts, clustering)
+
+
+def _silence(values: TaskValues) -> str:
+    """Why these values say nothing about others; empty when they do."""
+    if not values.there:
+        return f"{values.reason}; --short-tasks drop uses the tasks with n ≥ k"
+    if len(values.values) < 2:
+        return "one task does not show how tasks differ"
+    if _one_cluster(values):
+        return "one cluster does not show how clusters differ"
+    if Sample(values.values).one_value:
+        same = f"every task has the value {values.values[0]:g}"
+        return f"{same}, so the spread of new tasks is unknown"
+    return ""
+
+
+def _one_cluster(values: TaskValues) -> bool:
+    return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
+
+
+def _outlook(
+    usable: Sequence[TaskValues], correlation: float | None
+) -> tuple[Outlook, str, tuple[str, ...]]:
+    """One metric, by the model whose values vary most and the pair whose differences do; why that
+    pair's correlation cannot be measured, and the pair.
+
+    It is measured when the true values of both models differ over tasks more than chance explains
+    and it lies in [−1, 1]; else the plan is for two similar models.  With one attempt per task it
+    is not known and not needed: only designs of one attempt are planned, whose differences the
+    pilot itself shows.
+    """
+    widest = max(usable, key=lambda values: float(values.values.var()))
+    values, clusters = Piloted(widest.metric, widest.n, widest.c), widest.clusters
+    outlook = alike(widest.metric, values, correlation, widest.series)
+    pairs, doubt = _pairs(usable), ""
+    names: tuple[str, ...] = ()
+    if pairs:
+        if correlation is not None:
+            raise ParameterError(
+                "--correlation is for a pilot of one model; here it is measured:"
+                " leave it out, or choose one with --model",
+                name="contradicting-options",
+            )
+        one, other = max(pairs, key=_spread)
+        names = (one.name, other.name)
+        first, second = (Piloted(each.metric, each.n, each.c) for each in (one, other))
+        covariance, measured = float(np.cov(first.values, second.values)[0, 1]), None
+        if math.isnan(first.between) or math.isnan(second.between):
+            doubt = "one attempt per task"
+        else:
+            measured = true_correlation(first, second, covariance)
+            pilots = zip(names, (first, second), strict=True)
+            if equal := [name for name, pilot in pilots if not tells_apart(pilot)]:
+                tasks = f"the tasks of {' and of '.join(equal)}"
+                doubt = f"{tasks} do not differ clearly more than chance explains"
+            elif not -1.0 <= measured <= 1.0:
+                doubt = f"too few attempts, the estimate is {measured:.2f}, outside −1 to 1"
+        if not doubt or measured is None:
+            difference = Difference(first, second, covariance)
+            outlook = Outlook(widest.metric, values, difference, measured, widest.series, names)
+    if clusters is None:
+        return outlook, doubt, names
+    own = cluster_excess(widest.values, clusters)
+    both = 2.0 * (1.0 - (outlook.correlation or 0.0)) * own
+    if outlook.pair is not None:
+        both = cluster_excess(one.values - other.values, one.clusters)
+    size, codes = Sample(widest.values, clusters=clusters).guard_size, tuple(clusters.tolist())
+    return replace(outlook, excess=(own, both), cluster_size=size, clusters=codes), doubt, names
+
+
+def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
+    """Two models of one group on the tasks that both have, where these say how others differ.
+
+    Not those that never differ, or share one cluster.
+    Errors: ParameterError for too many models.
+    """
+    groups: dict[Series, list[TaskValues]] = {}
+    for values in usable:
+        groups.setdefault(values.series[1:], []).append(values)
+    refuse_many_pairs(
+        max(map(len, groups.values())), sum(math.comb(len(each), 2) for each in groups.values()),
+        "plan with some of them: --model",
+    )  # fmt: skip
+    pairs = []
+    for group in groups.values():
+        for first, second in combinations(group, 2):
+            if not np.array_equal(first.tasks, second.tasks):
+                shared = np.intersect1d(first.tasks, second.tasks)
+                first, second = first.on(shared), second.on(shared)
+            if len(first.tasks) >= 2 and not _one_cluster(first) and _spread((first, second)) > 0:
+                pairs.append((first, second))
+    return pairs
+
+
+def _spread(pair: tuple[TaskValues, TaskValues]) -> float:
+    """Variance of the pair's differences as the pilot shows them."""
+    first, second = pair
+    return float((first.values - second.values).var())

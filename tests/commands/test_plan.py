@@ -17,7 +17,7 @@ import pytest
 import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
-from passk_cli.commands.plan.view import Plan, assumed_report, pilot_report
+from passk_cli.commands.plan.view import Plan
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.intervals import Sample, interval
@@ -65,12 +65,12 @@ def remarks(report: Report, title: str = "") -> dict[str, str]:
 
 def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> Report:
     plan = Plan(mean=rates.mean, spread=rates.spread, **aims)
-    return assumed_report(parse_list(metrics), plan)
+    return plan.assumed(parse_list(metrics))
 
 
 def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: Any) -> Report:
     study = Study(counts, parse_list(metrics), short_tasks=short_tasks)
-    return pilot_report(study, Plan(**aims))
+    return Plan(**aims).report(study)
 
 
 def test_one_attempt_per_task_by_hand() -> None:

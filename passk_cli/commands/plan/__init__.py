@@ -25,9 +25,6 @@ class PlanOptions(Aims):
 
 
 COMMAND = Command(
-    PlanOptions,
-    (Request, Metrics),
-    files="optional",
-    charts=True,
+    PlanOptions, (Request, Metrics), files="optional", charts=True,
     view="passk_cli.commands.plan.view:Plan",
-)
+)  # fmt: skip

@@ -24,13 +24,10 @@ from passk_cli.report.words import listed, plural, span
 from passk_cli.study.aims import PILOT, Aims
 from passk_cli.study.designs import Choice, Designs, goals
 from passk_cli.study.fact import Fact
-from passk_cli.study.outlook import Outlook, alike
-from passk_cli.study.pilot import CLUSTERED, LEFT_OUT, UNMEASURED, pilot_outlooks
+from passk_cli.study.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
-
-__all__ = ["CLUSTERED", "LEFT_OUT", "UNMEASURED", "assumed_report", "pilot_report"]
 
 # Predicted powers are rough with fewer tasks: benchmarks/plan.md.
 _FEW_TASKS = 50
@@ -39,6 +36,29 @@ _UNSURE = 0.2
 _CURVE_POINTS = 20
 _POINTS = Column("", "points")
 
+LEFT_OUT = Message(
+    "unplanned-metrics", WARNING, "{metrics} of {models} left out: {reason}",
+    meaning="A plan needs from its pilot how a metric differs from task to task. Where the pilot"
+    " has too few attempts for it, one task or one cluster only, or the same value on every task,"
+    " it does not show that, and the metric of this model is planned in no table and no row.",
+)  # fmt: skip
+UNMEASURED = Message(
+    "unmeasured-correlation", WARNING,
+    "{metrics}: the correlation of {models:and} cannot be measured: {reason}"
+    "{?assumed|; {assumed} is assumed, --model with --correlation sets another}",
+    meaning="The smallest difference that a run detects depends on the correlation of"
+    " their true success rates over tasks. A pilot measures it where the tasks of both models"
+    " differ clearly more than chance explains. Elsewhere the plan is for two models similar to the"
+    " one that varies most. With one attempt per task nothing is assumed: only designs of one"
+    " attempt are planned.",
+)  # fmt: skip
+CLUSTERED = Message(
+    "clustered-pilot", NOTE,
+    "related tasks (--cluster {cluster}) need {times:=amount} times as many tasks for {metric}",
+    meaning="Tasks of one cluster have something in common, so that each adds less than a task of"
+    " its own. The factor is that of the variance at the pilot's attempts; the plan's clusters have"
+    " the sizes of the pilot's.",
+)  # fmt: skip
 ONE_ATTEMPT = Message(
     "one-attempt-pilot", WARNING,
     "the pilot has one attempt per task, so designs with more attempts are empty",
@@ -349,33 +369,6 @@ class Outlooks(Section[Outlook]):
         return [(first.metric.name, n, variance)] * (len(self.records) > 1 and variance > 0)
 
 
-def assumed_report(metrics: Sequence[Metric], plan: Aims) -> Report:
-    """The plan for a model, and a second one similar to it, with Beta success rates."""
-    rates = BetaRates(plan.mean or 0.0, plan.spread or 0.0)
-    outlooks = [alike(metric, Assumed(metric, rates), plan.correlation) for metric in metrics]
-    nothing = Study(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
-    designs = Designs(outlooks, plan)
-    report = _report(nothing, designs)
-    entries = {"mean": rates.mean, "spread": rates.spread, **_decisions(designs)}
-    return replace(report, signature=signature(metrics, entries))
-
-
-def pilot_report(study: Study, plan: Aims) -> Report:
-    """The plan for the model and the pair of models that vary most in a pilot.
-
-    Errors: ParameterError when the pilot says nothing about any metric.
-    """
-    outlooks, messages = pilot_outlooks(study, plan.correlation)
-    study = replace(study, metrics=tuple(outlook.metric for outlook in outlooks))
-    designs = Designs(outlooks, plan, several=len(study.counts.series) > 1)
-    return _report(study, designs, (*study.messages(()), *messages))
-
-
-def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:
-    sections = Choices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
-    return view(study, sections, messages=messages, interval=None, **_decisions(designs))
-
-
 def _decisions(designs: Designs) -> dict[str, Any]:
     """Entries of the signature."""
     aims = designs.aims
@@ -448,7 +441,16 @@ class Plan(Question, PlanOptions):
                 "without a pilot there is nothing to read or leave out; name its FILE",
                 name="no-pilot",
             )
-        return assumed_report(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)), self)
+        return self.assumed(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)))
+
+    def assumed(self, metrics: Sequence[Metric]) -> Report:
+        """The plan for a model, and a second one similar to it, with Beta success rates."""
+        rates = BetaRates(self.mean or 0.0, self.spread or 0.0)
+        outlooks = [alike(metric, Assumed(metric, rates), self.correlation) for metric in metrics]
+        nothing = Study(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
+        designs = Designs(outlooks, self)
+        entries = {"mean": rates.mean, "spread": rates.spread, **_decisions(designs)}
+        return replace(_report(nothing, designs), signature=signature(metrics, entries))
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The pilot; of the usual k's only the smallest and the largest are planned for."""
@@ -461,8 +463,36 @@ class Plan(Question, PlanOptions):
         return replace(pilot, metrics=ends, hint=hint)
 
     def report(self, study: Study) -> Report:
-        """The plan for the model and the pair of models that vary most in a pilot."""
-        return pilot_report(study, self)
+        """The plan for the model and the pair of models that vary most in a pilot.
+
+        Errors: ParameterError when the pilot says nothing about any metric.
+        """
+        pilot = pilot_of(study, self.correlation)
+        messages = list(_pilot_messages(pilot, study.counts.cluster))
+        if not pilot.outlooks:
+            reasons = "; ".join(said.text for said in messages)
+            raise ParameterError(f"nothing to plan from; {reasons}", name="no-pilot")
+        study = replace(study, metrics=tuple(outlook.metric for outlook in pilot.outlooks))
+        designs = Designs(pilot.outlooks, self, several=len(study.counts.series) > 1)
+        return _report(study, designs, (*study.messages(()), *messages))
+
+
+def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:
+    sections = Choices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
+    return view(study, sections, messages=messages, interval=None, **_decisions(designs))
+
+
+def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Said]:
+    """What the pilot cannot tell."""
+    for reason, silent in pilot.silent.items():
+        metrics = list(dict.fromkeys(values.metric.name for values in silent))
+        models = list(dict.fromkeys(values.name for values in silent))
+        yield LEFT_OUT(metrics=metrics, models=models, reason=reason)
+    for (doubt, pair, assumed), names in pilot.doubts.items():
+        yield UNMEASURED(metrics=names, models=pair, reason=doubt, assumed=assumed)
+    if pilot.clustering is not None:
+        first = pilot.outlooks[0].metric.name
+        yield CLUSTERED(cluster=cluster, times=pilot.clustering, metric=first)
 
 
 def _check_metrics(metrics: Iterable[Metric]) -> None:
