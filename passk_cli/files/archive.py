@@ -25,8 +25,6 @@ MOST_BYTES, MOST_TIMES, _SURE = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
-_DAMAGED = "damaged? copy the file again"
-_DUBIOUS = "is this archive what it says it is?"
 _decode = JSONDecoder().raw_decode
 
 
@@ -52,8 +50,7 @@ class Archive:
             raise DataError(self._source.name, problem, remedy, name="damaged-file") from None
         packed = sum(member.compress_size for member in members.values())
         if packed > os.path.getsize(self._source.path):
-            problem = "members of the archive overlap"
-            raise DataError(self._source.name, problem, _DUBIOUS, name="suspicious-archive")
+            raise _dubious(self._source.name, "members of the archive overlap")
         size = sum(member.file_size for member in members.values())
         if size > MOST_BYTES:
             self._require_modest(self._source.name, size, packed)
@@ -104,8 +101,7 @@ class Archive:
 
     def _require_modest(self, place: str, size: int, packed: int) -> None:
         if size > _SURE and size > MOST_TIMES * max(packed, 1):
-            problem = f"unpacks to {size:,} bytes from {packed:,}"
-            raise DataError(place, problem, _DUBIOUS, name="suspicious-archive")
+            raise _dubious(place, f"unpacks to {size:,} bytes from {packed:,}")
 
     def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
         packed, size = self._packed(member), member.file_size
@@ -124,8 +120,7 @@ class Archive:
         place = f"{self._source.name}: {member.filename}"
         self._require_modest(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:
-            problem = f"unpacks to {member.file_size:,} bytes"
-            raise DataError(place, problem, _DUBIOUS, name="suspicious-archive")
+            raise _dubious(place, f"unpacks to {member.file_size:,} bytes")
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
@@ -142,7 +137,7 @@ class Archive:
         most = sum(member.file_size for member in members)
         if most > MOST_BYTES:
             name = f"{self._source.name}: {len(members)} members"
-            raise DataError(name, f"unpack to {most:,} bytes", _DUBIOUS, name="suspicious-archive")
+            raise _dubious(name, f"unpack to {most:,} bytes")
         name = members[0].filename if members else ""
         with temporary_folder("passk-") as folder:
             packed = Path(folder) / "members.zst"
@@ -160,9 +155,10 @@ class Archive:
         return data
 
     def _damaged(self, name: str, problem: str) -> DataError:
-        return DataError(
-            f"{self._source.name}: {name}",
-            f"cannot be read ({problem})",
-            _DAMAGED,
-            name="damaged-file",
-        )
+        place, remedy = f"{self._source.name}: {name}", "damaged? copy the file again"
+        return DataError(place, f"cannot be read ({problem})", remedy, name="damaged-file")
+
+
+def _dubious(place: str, problem: str) -> DataError:
+    remedy = "is this archive what it says it is?"
+    return DataError(place, problem, remedy, name="suspicious-archive")

@@ -127,13 +127,9 @@ def _attempts(
 
     def refuse(wrong: NDArray[np.bool_], problem: str, remedy: str) -> None:
         if wrong.any():
-            first = int(wrong.argmax())
-            series, task = counts.cells[cell[first]]
-            times = int(count[wrong].sum())
-            cell_name = f"{' '.join(series)} at task {task}"
-            raise DataError(
-                place, f"{problem}: {times:,}, first of {cell_name}", remedy, name="missing-value"
-            )
+            series, task = counts.cells[cell[int(wrong.argmax())]]
+            problem += f": {int(count[wrong].sum()):,}, first of {' '.join(series)} at task {task}"
+            raise DataError(place, problem, remedy, name="missing-value")
 
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":
@@ -226,36 +222,25 @@ def _number(role: str, request: Request) -> str:
 
 
 def _text(role: str, request: Request) -> str:
-    return coded(f"nullif(trim({role}), '')")
+    text = f"nullif(trim({role}), '')"
+    # 63 bits of its hash, −1 where there is none.
+    return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
 
 
 def _solution(role: str, request: Request) -> str:
     return solution_sql(role, request.normalise)
 
 
-def coded(text: str) -> str:
-    """SQL for the code of a text: 63 bits of its hash, −1 where there is none."""
-    return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
-
-
-def _number_or_time(role: str, request: Request) -> str:
-    return f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
-
-
-def _place(role: str, request: Request) -> str:
-    return "place"
-
-
-_BY_KIND: dict[str, Callable[[str, Request], str]] = {
-    "number": _number,
-    "text": _text,
-    "solution": _solution,
-}
 # What is asked of the attempts → SQL of its value, from the role and the request.
 VALUES: dict[str, Callable[[str, Request], str]] = {
-    **{role: _BY_KIND[ROLES[role].values] for role in OF_ATTEMPTS},
-    "attempt": _number_or_time,
-    "line": _place,
+    **{
+        role: {"number": _number, "text": _text, "solution": _solution}[ROLES[role].values]
+        for role in OF_ATTEMPTS
+    },
+    "attempt": lambda role, _: (
+        f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
+    ),
+    "line": lambda role, _: "place",
 }
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import no_room
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import BadRecord, DataError, ParameterError
 from passk_cli.files.condition import CONDITION
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.export import os_error
@@ -50,6 +50,9 @@ _OF_EXPRESSIONS = tuple(
     f"{kind} Error"
     for kind in ("Binder", "Catalog", "Conversion", "Out of Range", "Permission", "Not implemented")
 )
+_KEY_TWICE = re.compile(
+    r'in file "(.*)", in (line|record/value) (\d+): .* has duplicate key "(.*?)"', re.DOTALL
+)
 _COUNTS = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
 
 
@@ -57,43 +60,31 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
     """The error DuckDB ended with, as one the user can act on."""
     import duckdb
 
-    message, first = str(error), batches[0].sources[0].name
+    message, sources = str(error), [source for batch in batches for source in batch.sources]
+    first = sources[0].name
     if isinstance(error, duckdb.OutOfMemoryException):
-        return DataError(
-            first, "there is not enough memory to read it", MORE_MEMORY, name="out-of-memory"
-        )
+        problem = "there is not enough memory to read it"
+        return DataError(first, problem, MORE_MEMORY, name="out-of-memory")
     if isinstance(error, duckdb.IOException):
         full = no_room(os_error(error), "temporary files")
         if full is not None:
             return full
     if "maximum_object_size" in message:
-        source = max((s for b in batches for s in b.sources), key=lambda s: object_bytes([s]))
+        source = max(sources, key=lambda s: object_bytes([s]))
         packed = source.packing != "none"
         remedy = "unpack it yourself and give that file" if packed else "split it into several"
-        return DataError(
-            source.name, f"a record over {object_bytes([source]):,} bytes", remedy, name="too-large"
-        )
+        problem = f"a record over {object_bytes([source]):,} bytes"
+        return DataError(source.name, problem, remedy, name="too-large")
     if request.where and message.startswith(_OF_EXPRESSIONS):
         return _wrong_condition(message, request)
-    for batch in batches:
-        for source in batch.sources:
-            if "GZIP" in message and source.path in message:
-                return DataError(
-                    source.name,
-                    "the gzip stream is cut off or damaged",
-                    "copy the file again",
-                    name="damaged-file",
-                )
-    key = re.search(
-        r'in file "(.*)", in (line|record/value) (\d+): .* has duplicate key "(.*?)"',
-        message,
-        re.DOTALL,
-    )
-    for source in (source for batch in batches for source in batch.sources):
+    key = _KEY_TWICE.search(message)
+    for source in sources:
+        if "GZIP" in message and source.path in message:
+            problem = "the gzip stream is cut off or damaged"
+            return DataError(source.name, problem, "copy the file again", name="damaged-file")
         if key is not None and source.path == key[1]:
             place = f"{source.name}{':' if key[2] == 'line' else ': record '}{key[3]}"
-            problem = f'the key "{key[4]}" is there twice'
-            return DataError(place, problem, "keep one", name="bad-record")
+            return BadRecord(place, f'the key "{key[4]}" is there twice', "keep one")
     for batch in batches:
         for source in batch.sources:
             fault = first_fault(source, batch.layout)
@@ -103,13 +94,11 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
                 return fault
     if request.where and message.startswith("Invalid Input Error"):
         return _wrong_condition(message, request)
-    reason = re.sub(r"\s+", " ", message)[:300]
     for batch in batches:
         if batch.layout.kind == "parquet":
             return damaged_parquet(batch.sources[0], message)
-    return DataError(
-        first, reason, "passk describe FILE shows how it is read", name="unreadable-file"
-    )
+    reason, remedy = re.sub(r"\s+", " ", message)[:300], "passk describe FILE shows how it is read"
+    return DataError(first, reason, remedy, name="unreadable-file")
 
 
 def _wrong_condition(message: str, request: Request) -> ParameterError:
@@ -127,22 +116,17 @@ def _wrong_condition(message: str, request: Request) -> ParameterError:
 def damaged_parquet(source: Source, message: str) -> DataError:
     """Error for a Parquet file that DuckDB cannot read."""
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
-    return DataError(
-        source.name,
-        f"not readable as Parquet ({reason})",
-        "damaged? copy the file again",
-        name="damaged-file",
-    )
+    problem = f"not readable as Parquet ({reason})"
+    return DataError(source.name, problem, "damaged? copy the file again", name="damaged-file")
 
 
 def _untidy(source: Source, message: str) -> DataError | None:
     """Error for a delimited text that DuckDB cannot read."""
     line = re.search(r"CSV Error on Line: (\d+)", message)
     if line is not None:
-        return DataError(f"{source.name}:{line[1]}", *QUOTE, name="bad-record")
+        return BadRecord(f"{source.name}:{line[1]}", *QUOTE)
     if "state machine" in message:
-        problem = "mixed line ends, or quotes"
-        return DataError(source.name, problem, QUOTE[1], name="bad-record")
+        return BadRecord(source.name, "mixed line ends, or quotes", QUOTE[1])
     return None
 
 
@@ -153,12 +137,9 @@ def mixed_ends(source: Source) -> DataError | None:
         for number, line in enumerate(stream, 2):
             if line.endswith(b"\n") and line.endswith(b"\r\n") != first:
                 here, before = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
-                return DataError(
-                    f"{source.name}:{number}",
-                    f"ends in {here}, the lines before in {before}",
-                    "give all lines the same end, as dos2unix does",
-                    name="bad-record",
-                )
+                problem = f"ends in {here}, the lines before in {before}"
+                remedy = "give all lines the same end, as dos2unix does"
+                return BadRecord(f"{source.name}:{number}", problem, remedy)
     return None
 
 
@@ -192,7 +173,7 @@ def _replayed(
                 yield place, dict(zip(names, row, strict=True))
             elif row:
                 problem = f"{len(row)} fields; the header has {len(names)}"
-                yield place, DataError(place, problem, SKIP, name="bad-record")
+                yield place, BadRecord(place, problem, SKIP)
 
 
 def _line(line: bytes, place: str, *, first: bool) -> Record | DataError:
@@ -200,7 +181,7 @@ def _line(line: bytes, place: str, *, first: bool) -> Record | DataError:
     if line.startswith(_MARK) and not first:
         problem = "a mark of byte order, as where files were joined"
         remedy = "give these files one by one, or take the mark out"
-        return DataError(place, problem, remedy, name="bad-record")
+        return BadRecord(place, problem, remedy)
     problem = "not a JSON record"
     try:
         record = json.loads(line)
@@ -213,7 +194,7 @@ def _line(line: bytes, place: str, *, first: bool) -> Record | DataError:
     except RecursionError:
         problem = "nested too deeply"
     text = shortened(line.decode(errors="replace").strip())
-    return DataError(place, f"{problem} in {text}", SKIP, name="bad-record")
+    return BadRecord(place, f"{problem} in {text}", SKIP)
 
 
 def _not_json(source: Source) -> DataError | None:
@@ -226,12 +207,12 @@ def _not_json(source: Source) -> DataError | None:
             return DataError(source.name, problem, "save it as UTF-8", name="bad-encoding")
         except RecursionError:
             remedy = "is it an evaluation's result?"
-            return DataError(source.name, "nested too deeply", remedy, name="bad-record")
+            return BadRecord(source.name, "nested too deeply", remedy)
         except json.JSONDecodeError as error:
             place = f"{source.name}:{error.lineno}"
             cut = error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg
             remedy = "is the file cut off?" if cut else "correct it"
-            return DataError(place, f"not JSON ({error.msg})", remedy, name="bad-record")
+            return BadRecord(place, f"not JSON ({error.msg})", remedy)
     return None
 
 
@@ -341,11 +322,9 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
         )
 
     places = [(place, record) for place, _, record in islice(_matching(batches, same, task), 2)]
-    subject = (
-        f"task {task!r} of model {model!r}"
-        if counts
-        else (f"attempt {attempt} of model {model!r} at task {task!r}")
-    )
+    subject = f"attempt {attempt} of model {model!r} at task {task!r}"
+    if counts:
+        subject = f"task {task!r} of model {model!r}"
     place = places[-1][0] if places else batches[0].sources[0].name
     before = f", first seen at {places[0][0]}" if len(places) == 2 else ""
     remedy = REPEAT_REMEDY
@@ -362,12 +341,8 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
                 f"they differ in {', '.join(settings[:4])}: keep settings apart with --by"
                 f" {','.join(settings[:4])}, or decide with --duplicates first, last or keep"
             )
-    return DataError(
-        place,
-        f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})",
-        remedy,
-        name="duplicate-attempts",
-    )
+    problem = f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})"
+    return DataError(place, problem, remedy, name="duplicate-attempts")
 
 
 def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
@@ -442,23 +417,15 @@ def _impossible_counts(batch: Batch, task: str) -> DataError | None:
     for place, record in records(batch):
         n, c = _get(record, n_name), _get(record, c_name)
         try:
-            valid = (
-                float(n) == int(float(n))
-                and float(c) == int(float(c))
-                and 0 <= float(c) <= float(n)
-            )
-            valid = valid and float(n) >= 1
+            whole = float(n) == int(float(n)) and float(c) == int(float(c))
+            valid = whole and float(n) >= 1 and 0 <= float(c) <= float(n)
         except (TypeError, ValueError, OverflowError):
             valid = False
         if valid and float(n) > MOST_ATTEMPTS:
             return DataError(place, f"{n_name} = {n}", TOO_MANY, name="bad-counts")
         if not valid:
-            return DataError(
-                place,
-                f"{n_name} = {n} and {c_name} = {c} cannot be counts",
-                _COUNTS,
-                name="bad-counts",
-            )
+            problem = f"{n_name} = {n} and {c_name} = {c} cannot be counts"
+            return DataError(place, problem, _COUNTS, name="bad-counts")
     if batch.layout.kind == "frame":
         problem = f"{n_name} and {c_name} of task {task!r} cannot be counts"
         return DataError(batch.sources[0].name, problem, _COUNTS, name="bad-counts")
@@ -472,12 +439,7 @@ def _not_a_list(source: Source, batch: Batch) -> DataError | None:
     for place, record in records(batch):
         if place.startswith(source.name) and kind_of(_get(record, column)) not in ("list", "null"):
             text = shortened(json.dumps(_get(record, column)))
-            return DataError(
-                place,
-                f'"{column}" is {text}',
-                "elsewhere it is a list of outcomes",
-                name="bad-record",
-            )
+            return BadRecord(place, f'"{column}" is {text}', "elsewhere it is a list of outcomes")
     return None
 
 

@@ -105,12 +105,8 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
             return ()
         if len(exact) < len(batches):
             other = sources[batches.index(None)].name
-            raise DataError(
-                exact[0].sources[0].name,
-                f"holds exact rates, {other} outcomes",
-                "give one kind",
-                name="contradicting-options",
-            )
+            place, problem = exact[0].sources[0].name, f"holds exact rates, {other} outcomes"
+            raise DataError(place, problem, "give one kind", name="contradicting-options")
         _refuse(request)
         names = model_names(sources)
         rates: dict[str, dict[str, tuple[float, str]]] = {}
@@ -195,21 +191,13 @@ def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, st
         rate = _probability(value)
         if rate is None:
             text = "empty" if value in (None, "") else repr(value)
-            raise DataError(
-                place,
-                f'"{roles.outcome}" is {text}',
-                "expected a probability from 0 to 1",
-                name="bad-rate",
-            )
+            remedy = "expected a probability from 0 to 1"
+            raise DataError(place, f'"{roles.outcome}" is {text}', remedy, name="bad-rate")
         if roles.model is not None and source.label is None:
             family = str(record.get(roles.model) or "")
             if not family:
-                raise DataError(
-                    place,
-                    f'"{roles.model}" is empty',
-                    "every rate needs its family",
-                    name="bad-rate",
-                )
+                problem, remedy = f'"{roles.model}" is empty', "every rate needs its family"
+                raise DataError(place, problem, remedy, name="bad-rate")
         tasks = rates.setdefault(family, {})
         task = str(record.get(roles.task)) if roles.task else f"#{len(tasks)}"
         if task in tasks:

@@ -32,9 +32,16 @@ TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
 _AGAIN = "try again, or fetch it with another program and give the file"
+_OPEN = "is it open to everyone?"
 # What a server may pack an answer with, so that it reads as the file it is.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _PAGE = (b"<!doctype html", b"<html")
+
+
+class NotFetched(DataError):
+    """An address from which no file arrives."""
+
+    name = "not-fetched"
 
 
 @dataclass
@@ -81,7 +88,7 @@ def unread(address: str) -> DataError:
     scheme, name = scheme_of(address), name_of(address)
     here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     remedy = f"add it, or {here.get(scheme, 'copy the file here')}"
-    return DataError(name, f"only --engine spark reads {scheme}://", remedy, name="not-fetched")
+    return NotFetched(name, f"only --engine spark reads {scheme}://", remedy)
 
 
 def name_of(address: str) -> str:
@@ -165,27 +172,18 @@ def _look_up(address: str) -> tuple[list[str], bool]:
         if has_magic(path):
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
             if not matches:
-                raise DataError(
-                    address,
-                    "no file matches",
-                    "is the pattern quoted and right?",
-                    name="no-such-file",
-                )
-            return [_address(system, match) for match in matches], True
+                remedy = "is the pattern quoted and right?"
+                raise DataError(address, "no file matches", remedy, name="no-such-file")
+            return [str(system.unstrip_protocol(match)) for match in matches], True
         if system.isfile(path):
             return [address], True
         ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
         inside = sorted(name for name in system.find(path) if name.endswith(ends))
         if not inside:
+            problem = "no such file, and no result files below it"
             looked = f"looked for {', '.join(SUFFIXES)}"
-            raise DataError(
-                address, "no such file, and no result files below it", looked, name="no-such-file"
-            )
-        return [_address(system, name) for name in inside], False
-
-
-def _address(system: Any, path: str) -> str:
-    return str(system.unstrip_protocol(path))
+            raise DataError(address, problem, looked, name="no-such-file")
+        return [str(system.unstrip_protocol(name)) for name in inside], False
 
 
 def _fetch(address: str, copy: Path) -> Path:
@@ -194,6 +192,12 @@ def _fetch(address: str, copy: Path) -> Path:
 
     name, size = name_of(address), 0
     room = shutil.disk_usage(copy.parent).free // 2
+    large = DataError(
+        name,
+        f"more than {room:,} bytes, half of what is free for temporary files",
+        "set TMPDIR to a folder with more room",
+        name="no-room",
+    )
     with (
         doing(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
         _understood(name),
@@ -201,33 +205,18 @@ def _fetch(address: str, copy: Path) -> Path:
         open(copy, "wb") as file,
     ):
         if (expected or 0) > room:
-            raise _too_large(name, room)
+            raise large
         while block := stream.read(_BLOCK):
             size += file.write(block)
             if size > room:
-                raise _too_large(name, room)
+                raise large
     if expected is not None and size != expected:
-        raise DataError(
-            name, f"ends after {size:,} of {expected:,} bytes", _AGAIN, name="not-fetched"
-        )
+        raise NotFetched(name, f"ends after {size:,} of {expected:,} bytes", _AGAIN)
     with open(copy, "rb") as file:
         if file.read(256).lstrip().lower().startswith(_PAGE):
-            raise DataError(
-                name,
-                "a page of HTML, not a file",
-                "give the address of the raw file",
-                name="not-fetched",
-            )
+            problem, remedy = "a page of HTML, not a file", "give the address of the raw file"
+            raise NotFetched(name, problem, remedy)
     return copy
-
-
-def _too_large(name: str, room: int) -> DataError:
-    return DataError(
-        name,
-        f"more than {room:,} bytes, half of what is free for temporary files",
-        "set TMPDIR to a folder with more room",
-        name="no-room",
-    )
 
 
 @contextmanager
@@ -245,9 +234,7 @@ def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
     if "@" in urlsplit(address).netloc:
         problem = "an address with a user or a password, which are not sent"
-        raise DataError(
-            name_of(address), problem, "fetch it with curl -O and give the file", name="not-fetched"
-        )
+        raise NotFetched(name_of(address), problem, "fetch it with curl -O and give the file")
     # What is quoted stays so; signs that no address may hold are quoted.
     whole = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(whole, headers={"User-Agent": f"passk/{__version__}"})
@@ -255,13 +242,11 @@ def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         if answer.status != HTTPStatus.OK:
             # 206 is a piece, and its Content-Length that of the piece.
             problem = f"{answer.status} {answer.reason}, which is not the whole file"
-            raise DataError(name_of(address), problem, _AGAIN, name="not-fetched")
+            raise NotFetched(name_of(address), problem, _AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
             remedy = "fetch it with curl --compressed -O and give the file"
-            raise DataError(
-                name_of(address), f"the server packs it as {packing}", remedy, name="not-fetched"
-            )
+            raise NotFetched(name_of(address), f"the server packs it as {packing}", remedy)
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
@@ -273,13 +258,10 @@ def _opener() -> OpenerDirector:
     class Redirects(request.HTTPRedirectHandler):
         def redirect_request(self, req: Any, *rest: Any) -> Any:
             target = rest[-1]
-            if req.full_url.lower().startswith("https:") and not target.lower().startswith(
-                "https:"
-            ):
+            secure = target.lower().startswith("https:")
+            if req.full_url.lower().startswith("https:") and not secure:
                 problem = "leads from https to an address without encryption"
-                raise DataError(
-                    name_of(req.full_url), problem, "give that address itself", name="not-fetched"
-                )
+                raise NotFetched(name_of(req.full_url), problem, "give that address itself")
             return super().redirect_request(req, *rest)
 
     opener = request.OpenerDirector()
@@ -323,24 +305,23 @@ def _error(name: str, error: Exception) -> Exception:
     from urllib.error import HTTPError, URLError
 
     if isinstance(error, HTTPError):
-        remedy = {404: "check the address", 410: "check the address"}.get(
-            error.code, "is it open to everyone?" if error.code in (401, 403) else _AGAIN
-        )
-        return DataError(name, f"{error.code} {error.reason}".strip(), remedy, name="not-fetched")
+        remedies = {401: _OPEN, 403: _OPEN, 404: "check the address", 410: "check the address"}
+        remedy = remedies.get(error.code, _AGAIN)
+        return NotFetched(name, f"{error.code} {error.reason}".strip(), remedy)
     if isinstance(error, URLError):
         error = error.reason if isinstance(error.reason, Exception) else ValueError(error.reason)
     if isinstance(error, IncompleteRead):
-        return DataError(name, "the connection ended before the file", _AGAIN, name="not-fetched")
+        return NotFetched(name, "the connection ended before the file", _AGAIN)
     if isinstance(error, TimeoutError):
-        return DataError(name, f"no answer for {TIMEOUT} seconds", _AGAIN, name="not-fetched")
+        return NotFetched(name, f"no answer for {TIMEOUT} seconds", _AGAIN)
     if isinstance(error, FileNotFoundError):
         return DataError(name, "no such file", "check the address", name="no-such-file")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        return DataError(name, "no access", "are the credentials for it set?", name="not-fetched")
+        return NotFetched(name, "no access", "are the credentials for it set?")
     if isinstance(error, OSError) and (full := no_room(error, "temporary files")) is not None:
         return full
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     reason = reason.split("\n")[0] or type(error).__name__
     wrong = isinstance(error, HTTPException | ValueError)
     where = "the address" if wrong else "the address and the network"
-    return DataError(name, f"cannot be fetched ({reason})", f"check {where}", name="not-fetched")
+    return NotFetched(name, f"cannot be fetched ({reason})", f"check {where}")
