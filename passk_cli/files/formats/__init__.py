@@ -30,8 +30,7 @@ from passk_cli.files.formats.openai_evals import OPENAI_EVALS
 from passk_cli.files.formats.promptfoo import PROMPTFOO
 from passk_cli.files.formats.refused import AIDER, BFCL, BIGCODE
 from passk_cli.files.formats.swe_bench import SWE_BENCH, SWE_BENCH_INSTANCE, SWE_BENCH_PRO
-from passk_cli.files.formats.tau2 import TAU2
-from passk_cli.files.formats.tau_bench import TAU_BENCH
+from passk_cli.files.formats.tau_bench import TAU2, TAU_BENCH
 from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
 from passk_cli.files.formats.verifiers import VERIFIERS, VERIFIERS_TRACES
 from passk_cli.files.formats.verl import VERL

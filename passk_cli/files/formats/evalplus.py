@@ -19,7 +19,7 @@ _FAILURES = ("fail", "failed", "timeout", "timed out")
 _TEMPERATURE = re.compile(r"_temp_(\d+(?:\.\d+)?)(?![\d.]*\d)")
 
 
-def _mine(file: File) -> bool:
+def _recognises(file: File) -> bool:
     below = {key.rsplit("[].", 1)[-1].rsplit(".", 1)[-1] for key in file.keys if key[:5] == "eval."}
     return "base_status" in below or {"nfiles", "base"} <= below
 
@@ -63,6 +63,6 @@ EVALPLUS = Format(
     "evalplus",
     "base: the status of the base tests is pass; plus: that of the added tests too",
     "github.com/evalplus/evalplus: evalplus/evaluate.py",
-    _mine,
+    _recognises,
     _table,
 )

@@ -6,8 +6,6 @@ process_results, and taubench.py, get_metrics.  An agent's name is what its boar
 
 from __future__ import annotations
 
-from typing import Any
-
 from passk_cli.errors import BadRecord, NoResults
 from passk_cli.files.formats.format import Contents, File, Format, Row, at, quoted
 
@@ -26,19 +24,17 @@ def _table(file: File) -> Contents:
         problem = f"task {quoted(min(both))!r} both succeeded and failed"
         raise BadRecord(file.source.name, problem, "correct the file")
     config = document["config"]
-    suite, run = at(config, "benchmark_name"), at(config, "run_id")
+    agent, model = str(at(config, "agent_name")), at(config, "agent_args", "model_name")
+    # The agent, and its model where the name does not say it.
+    said = str(model or "").rpartition("/")[2].lower() in agent.lower()
+    facts = {
+        "model": agent if said else f"{agent} ({model})",
+        "suite": at(config, "benchmark_name"),
+        "run": at(config, "run_id"),
+    }
     rows = [Row(task, True, None, 0) for task in passed]
     rows += [Row(task, False, None, 0) for task in failed]
-    return Contents(
-        lambda wanted: rows, facts={"model": _model(config), "suite": suite, "run": run}
-    )
-
-
-def _model(config: Any) -> str:
-    """The agent, and its model where the name does not say it."""
-    agent, model = str(at(config, "agent_name")), at(config, "agent_args", "model_name")
-    short = str(model or "").rpartition("/")[2].lower()
-    return agent if short in agent.lower() else f"{agent} ({model})"
+    return Contents(lambda wanted: rows, facts=facts)
 
 
 HAL = Format(

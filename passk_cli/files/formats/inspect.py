@@ -48,7 +48,7 @@ class _Epoch:
     solution: Any
 
 
-def _mine(file: File) -> bool:
+def _recognises(file: File) -> bool:
     if file.form == "zip":
         return file.has("header.json") or file.has("_journal/start.json")
     return file.form == "object" and file.has("eval.task", "eval.model", "status")
@@ -205,6 +205,6 @@ INSPECT = Format(
     "inspect",
     "a score of C or 1 passes; P and other numbers need --threshold",
     "github.com/UKGovernmentBEIS/inspect_ai: log/_recorders/eval.py, scorer/_metric.py",
-    _mine,
+    _recognises,
     _table,
 )

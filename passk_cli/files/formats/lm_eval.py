@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded, number
-from passk_cli.message import WARNING, Message, Said
+from passk_cli.message import WARNING, Message
 
 FILTERED_ANSWERS = Message(
     "filtered-answers", WARNING,
@@ -35,25 +34,14 @@ _OTHERS = frozenset(
 )
 
 
-@dataclass
-class _Seen:
-    """Outcomes of all samples, and the most answers to one request."""
-
-    outcomes: dict[str, None] = field(default_factory=dict)
-    answers: int = 1
-
-
 def _table(file: File) -> Contents:
-    seen = _Seen()
+    outcomes: dict[str, None] = {}
+    answers = 1
     for _, sample in file.lines():
-        seen.outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
-        seen.answers = max(seen.answers, _answers(sample))
-    messages: tuple[Said, ...] = ()
-    if seen.answers > 1:
-        messages = (FILTERED_ANSWERS(answers=seen.answers),)
-    return Contents(
-        lambda wanted: _rows(file, wanted), tuple(seen.outcomes), _facts(file), messages
-    )
+        outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
+        answers = max(answers, _answers(sample))
+    messages = (FILTERED_ANSWERS(answers=answers),) if answers > 1 else ()
+    return Contents(lambda wanted: _rows(file, wanted), tuple(outcomes), _facts(file), messages)
 
 
 def _facts(file: File) -> dict[str, object]:
@@ -91,61 +79,45 @@ def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
 def _answers(sample: dict[str, Any]) -> int:
     """How many answers one request got."""
     resps = sample.get("resps")
-    return max((len(one) for one in resps if isinstance(one, list)), default=1) if resps else 1
+    return max((len(each) for each in resps if isinstance(each, list)), default=1) if resps else 1
 
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
     metric, _, filter_name = wanted.outcome.rpartition(",")
     nameless: set[str] = set()
     for line, sample in file.lines(wanted):
-        place = f"{file.source.name}:{line}"
+        place, doc = f"{file.source.name}:{line}", str(sample.get("doc_id"))
         if "filter" not in sample:
-            _require_new(place, str(sample.get("doc_id")), nameless)
+            if doc in nameless:
+                problem = f"doc_id {doc} is duplicated, once per filter, and no sample says which"
+                remedy = "log the samples with lm-eval 0.4.4 or newer"
+                raise DataError(place, f"{problem} filter", remedy, name="duplicate-attempts")
+            nameless.add(doc)
         if str(sample.get("filter", "none")) != filter_name:
             continue
-        _require_one_answer(place, sample, metric)
+        answers, filtered = _answers(sample), at(sample, "filtered_resps", 0)
+        if answers > 1 and isinstance(filtered, list) and len(filtered) > 1:
+            raise DataError(
+                place,
+                f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
+                " lm-eval does not keep the outcome of each answer",
+                "evaluate with repeats: 1 several times and give the samples of all runs",
+                name="no-attempts",
+            )
+        settings: dict[str, object] = {"filter": filter_name}
+        arguments = sample.get("arguments")
+        request = at(arguments, "gen_args_0", "arg_1") or at(arguments, 0, 1)
+        if (temperature := at(request, "temperature")) is not None:
+            settings["temperature"] = temperature
         yield Row(
             sample.get("doc_id"),
             *graded(sample.get(metric)),
             0,
-            settings={"filter": filter_name, **_temperature(sample)},
-            answer=at(sample, "filtered_resps", 0),
+            settings=settings,
+            answer=filtered,
             solution=at(sample, "resps", 0, 0),
             place=f"line {line}",
         )
-
-
-def _require_new(place: str, doc: str, before: set[str]) -> None:
-    """Refuse a duplicated doc where samples do not say by which filter."""
-    if doc in before:
-        raise DataError(
-            place,
-            f"doc_id {doc} is duplicated, once per filter, and no sample says which filter",
-            "log the samples with lm-eval 0.4.4 or newer",
-            name="duplicate-attempts",
-        )
-    before.add(doc)
-
-
-def _require_one_answer(place: str, sample: dict[str, Any], metric: str) -> None:
-    """Refuse a number that stands for several answers: how each of them did is not kept."""
-    answers, judged = _answers(sample), at(sample, "filtered_resps", 0)
-    if answers > 1 and isinstance(judged, list) and len(judged) > 1:
-        raise DataError(
-            place,
-            f"{metric} is one number for {len(judged)} answers (repeats: {answers}); lm-eval does"
-            " not keep the outcome of each answer",
-            "evaluate with repeats: 1 several times and give the samples of all runs",
-            name="no-attempts",
-        )
-
-
-def _temperature(sample: dict[str, Any]) -> dict[str, object]:
-    """The temperature of the first request, if it is said."""
-    arguments = sample.get("arguments")
-    request = at(arguments, "gen_args_0", "arg_1") or at(arguments, 0, 1)
-    value = at(request, "temperature")
-    return {} if value is None else {"temperature": value}
 
 
 LM_EVAL = Format(

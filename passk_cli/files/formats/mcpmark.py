@@ -19,7 +19,7 @@ _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
 _SERVICES = {"playwright_webarena": "playwright"}
 
 
-def _mine(file: File) -> bool:
+def _recognises(file: File) -> bool:
     one = file.has("task_name", "model_name", "mcp", "execution_result.success")
     merged = file.has("model", "service") and any(map(_MERGED.fullmatch, file.keys))
     return file.form == "object" and (one or merged)
@@ -58,7 +58,7 @@ MCPMARK = Format(
     "mcpmark",
     "execution_result.success",
     "github.com/eval-sys/mcpmark: src/results_reporter.py, src/aggregators/aggregate_results.py",
-    _mine,
+    _recognises,
     _table,
     covers=("messages.json", "../summary.json"),
 )

@@ -19,7 +19,7 @@ _ERROR = 2
 _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
 
 
-def _mine(file: File) -> bool:
+def _recognises(file: File) -> bool:
     inside = {f"results.results[].{key}" for key in _RESULT}
     return file.has(*_RESULT) or file.has(*inside)
 
@@ -88,6 +88,6 @@ PROMPTFOO = Format(
     "promptfoo",
     "success is true; an error is a missing outcome",
     "github.com/promptfoo/promptfoo: src/types/index.ts",
-    _mine,
+    _recognises,
     _table,
 )

@@ -71,36 +71,29 @@ def _report(file: File) -> Contents:
     report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
     if lists.keys().isdisjoint(_FAILED):
-        raise NoResults(
-            file.source.name,
-            "names the resolved instances and not those that failed",
-            "give the run's report, or the report.json of each instance",
-        )
+        problem = "names the resolved instances and not those that failed"
+        remedy = "give the run's report, or the report.json of each instance"
+        raise NoResults(file.source.name, problem, remedy)
     model, run = _named(file)
     attempts = _attempts(file.source.name, lists)
-    nowhere = {str(one) for one in lists.get("submitted", ())} - attempts.keys()
+    nowhere = set(map(str, lists.get("submitted", ()))) - attempts.keys()
     messages = (UNLISTED_INSTANCES(instances=len(nowhere)),) if nowhere else ()
-    return Contents(
-        lambda wanted: (
-            Row(one, outcome, None, 0, why) for one, (outcome, why) in attempts.items()
-        ),
-        facts={"model": model, "run": run},
-        messages=messages,
-    )
+    rows = [Row(task, outcome, None, 0, why) for task, (outcome, why) in attempts.items()]
+    return Contents(lambda wanted: rows, facts={"model": model, "run": run}, messages=messages)
 
 
 def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
     """Instance → outcome and reason.  Errors: DataError for one that both passed and did not."""
     attempts: dict[str, tuple[bool | None, str]] = {}
     for name, verdict in _LISTS.items():
-        for one in map(str, lists.get(name, ())):
-            before = attempts.setdefault(one, verdict)
+        for task in map(str, lists.get(name, ())):
+            before = attempts.setdefault(task, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
-                problem = f"instance {quoted(one)!r} is resolved and unresolved"
+                problem = f"instance {quoted(task)!r} is resolved and unresolved"
                 raise BadRecord(place, problem, "correct the report")
     for name in _RUN:
-        for one in map(str, lists.get(name, ())):
-            attempts.setdefault(one, (False, ""))
+        for task in map(str, lists.get(name, ())):
+            attempts.setdefault(task, (False, ""))
     return attempts
 
 

@@ -1,16 +1,37 @@
-"""τ-bench's results: an array of {task_id, reward, info, traj, trial}.
+"""τ-bench's array of {task_id, reward, info, traj, trial}; τ²- and τ³-bench's document of a run.
 
-Source: github.com/sierra-research/tau-bench (MIT), tau_bench/run.py and types.py, EnvRunResult.
-Neither the model nor the domain is in the file.
+Sources: github.com/sierra-research/tau-bench (MIT), tau_bench/run.py and types.py, EnvRunResult:
+neither the model nor the domain is in the file.  github.com/sierra-research/tau2-bench (MIT),
+src/tau2/data_model/simulation.py (Results, SimulationRun) and metrics/agent_metrics.py: one
+document, or results.json with simulations/*.json beside it.  A simulation that could not be
+evaluated is left out of its metrics, so it has no outcome.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from passk_cli.files.formats.format import File, Format, Row, Wanted, at, judged, outcomes_alone
+from passk_cli.files.formats.format import (
+    INCOMPLETE_RUN,
+    Contents,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    judged,
+    outcomes_alone,
+)
 
 _SLACK = 1e-6
+_SIMULATIONS = "simulations/*.json"
+# What a simulation holds besides its result can be megabytes.
+_LONG = ("messages", "ticks", "effect_timeline", "review")
+_UNJUDGED = {
+    "infrastructure_error": "infrastructure",
+    "context_window_exceeded": "context window exceeded",
+}
 
 
 def passes(reward: float) -> bool:
@@ -22,7 +43,7 @@ def passes(reward: float) -> bool:
     return abs(reward - 1) <= _SLACK
 
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+def _runs(file: File, wanted: Wanted) -> Iterator[Row]:
     for result in file.records():
         # A run that broke down was given a reward of 0.
         failed = at(result, "info", "error") is not None
@@ -36,5 +57,77 @@ TAU_BENCH = Format(
     "a reward of 1 (± 1e-6); a run that ended in an error is no outcome (τ-bench: reward 0)",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
     lambda file: file.form == "array" and file.has("[].task_id", "[].reward", "[].traj"),
-    outcomes_alone(_rows),
+    outcomes_alone(_runs),
+)
+
+
+def _is_tau2(file: File) -> bool:
+    run = file.has("info.agent_info", "info.environment_info")
+    return file.form == "object" and (run or _is_simulation(file))
+
+
+def _is_simulation(file: File) -> bool:
+    return file.has("task_id", "termination_reason", "reward_info", "start_time")
+
+
+def _table(file: File) -> Contents:
+    if _is_simulation(file):
+        run = file.document_beside("../results.json")
+        return Contents(lambda wanted: _rows([file.document(*_LONG)]), facts=_facts(run))
+    run = file.document("simulations", "tasks")
+    names = file.names_beside(_SIMULATIONS) if not file.has("simulations") else []
+    index = run.get("simulation_index")
+    messages = []
+    if names and index and len(index) != len(names):
+        messages = [INCOMPLETE_RUN(listed=len(index), held=len(names))]
+    return Contents(
+        lambda wanted: _rows(_simulations(file)),
+        facts=_facts(run),
+        messages=tuple(messages),
+    )
+
+
+def _facts(run: Any) -> dict[str, object]:
+    return {
+        "model": at(run, "info", "agent_info", "llm"),
+        "agent": at(run, "info", "agent_info", "implementation"),
+        "user_model": at(run, "info", "user_info", "llm"),
+        "suite": at(run, "info", "environment_info", "domain_name"),
+        "temperature": at(run, "info", "agent_info", "llm_args", "temperature"),
+        "run": at(run, "timestamp"),
+    }
+
+
+def _simulations(file: File) -> Iterator[Any]:
+    """Those in the document; where it has none, those in the files beside it."""
+    here = False
+    for simulation in file.records("simulations"):
+        here = True
+        yield simulation
+    if not here:
+        for other in file.files_beside(_SIMULATIONS):
+            yield other.document(*_LONG)
+
+
+def _rows(simulations: Any) -> Iterator[Row]:
+    for simulation in simulations:
+        reason = _UNJUDGED.get(str(at(simulation, "termination_reason")))
+        reward = None if reason else at(simulation, "reward_info", "reward")
+        yield Row(
+            at(simulation, "task_id"),
+            *judged(reward, passes),
+            at(simulation, "trial"),
+            reason or "",
+            "no score",
+            settings={"started_at": at(simulation, "start_time")},
+        )
+
+
+TAU2 = Format(
+    "tau2",
+    "a reward of 1 (± 1e-6); infrastructure errors and full context windows are no outcome",
+    "github.com/sierra-research/tau2-bench: src/tau2/data_model/simulation.py",
+    _is_tau2,
+    _table,
+    covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
 )

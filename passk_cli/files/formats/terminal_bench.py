@@ -26,7 +26,7 @@ UNNAMED_MODEL = Message(
 )  # fmt: skip
 
 
-def _mine(file: File) -> bool:
+def _recognises(file: File) -> bool:
     run = file.has("results[].is_resolved", "results[].trial_name")
     empty = file.has("results", "n_resolved", "unresolved_ids", "pass_at_k")
     trial = file.has("is_resolved", "trial_name", "failure_mode")
@@ -82,7 +82,7 @@ TERMINAL_BENCH = Format(
     "terminal-bench",
     "is_resolved; null, as after a parse error, is no outcome (its own board counts it as failed)",
     "github.com/laude-institute/terminal-bench: terminal_bench/harness/models.py (in a copy)",
-    _mine,
+    _recognises,
     _table,
     covers=_besides,
 )
