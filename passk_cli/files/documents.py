@@ -107,14 +107,21 @@ def _below(
         _pass(text)
 
 
+def _items(text: _Text, opening: str, closing: str) -> Iterator[None]:
+    """The places of the elements of a list or an object; at each the caller takes one."""
+    text.take(opening)
+    if text.peek() != closing:
+        yield
+        while text.peek() == ",":
+            text.take(",")
+            yield
+    text.take(closing)
+
+
 def _keys(text: _Text) -> Iterator[str]:
     """The keys of the object at this place; after each the caller takes its value."""
     before: set[str] = set()
-    text.take("{")
-    if text.peek() == "}":
-        text.take("}")
-        return
-    while True:
+    for _ in _items(text, "{", "}"):
         key = text.value()
         if not isinstance(key, str):
             raise text.malformed("Expecting property name")
@@ -123,28 +130,14 @@ def _keys(text: _Text) -> Iterator[str]:
         before.add(key)
         text.take(":")
         yield key
-        if text.peek() != ",":
-            break
-        text.take(",")
-    text.take("}")
 
 
 def _listed(text: _Text) -> Iterator[Any]:
-    text.take("[")
-    if text.peek() == "]":
-        text.take("]")
-        return
-    while True:
-        yield text.value()
-        if text.peek() != ",":
-            break
-        text.take(",")
-    text.take("]")
+    return (text.value() for _ in _items(text, "[", "]"))
 
 
 def _paired(text: _Text) -> Iterator[tuple[str, Any]]:
-    for key in _keys(text):
-        yield key, text.value()
+    return ((key, text.value()) for key in _keys(text))
 
 
 def _pass(text: _Text, depth: int = 2) -> Any:
@@ -155,8 +148,8 @@ def _pass(text: _Text, depth: int = 2) -> Any:
     sign = text.peek()
     if sign == "[":
         first: list[Any] = []
-        for one in _listed(text):
-            first = first or [one]
+        for element in _listed(text):
+            first = first or [element]
         return first
     if sign == "{" and depth:
         for _ in _keys(text):

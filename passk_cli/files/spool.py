@@ -144,9 +144,9 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spoo
         tables = [pair for pair in tables if pair[0].source.path in outcomes]
         if "agent" not in request.by and "model" not in request.fields:
             tables = _by_agent(tables)
+        sheets.runs, pooled = _runs(tables)
         if "run" not in request.by:
-            result.runs = _runs_pooled(tables)
-        sheets.runs = _run_numbers(tables)
+            result.runs = pooled
         by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
         for pair in tables:
             by_format.setdefault(pair[0].format.name, []).append(pair)
@@ -167,18 +167,18 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
     judged goes with any of them.
     """
     every = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
-    judged = [one.source.name for one, table in tables if table.outcomes is not None]
+    judged = [each.source.name for each, table in tables if table.outcomes is not None]
     chosen: dict[str, str] = {}
-    unjudged = [one.source.path for one, table in tables if table.outcomes is None]
-    for one, table in tables:
-        names = result.outcomes.setdefault(one.format.name, {})
+    unjudged = [each.source.path for each, table in tables if table.outcomes is None]
+    for each, table in tables:
+        names = result.outcomes.setdefault(each.format.name, {})
         names.update(dict.fromkeys(table.outcomes or ()))
         if table.outcomes is None:
             continue
-        if request.outcome is None or request.outcome in table.outcomes or one.source.named:
-            chosen[one.source.path] = one_of(one.source.name, request.outcome, table.outcomes)
+        if request.outcome is None or request.outcome in table.outcomes or each.source.named:
+            chosen[each.source.path] = one_of(each.source.name, request.outcome, table.outcomes)
         else:
-            result.over.append(one.source.name)
+            result.over.append(each.source.name)
     if judged and not chosen:
         one_of(judged[0], request.outcome, every)
     if len(set(chosen.values())) > 1 and request.outcome is None:
@@ -192,40 +192,38 @@ def _by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
     for _, table in tables:
         agents.setdefault(table.facts.get("model"), set()).add(table.facts.get("agent"))
     named = []
-    for one, table in tables:
+    for each, table in tables:
         model, agent = table.facts.get("model"), table.facts.get("agent")
         if model is not None and agent is not None and len(agents[model]) > 1:
             table = replace(table, facts={**table.facts, "model": f"{agent} ({model})"})
-        named.append((one, table))
+        named.append((each, table))
     return named
 
 
-def _run_numbers(tables: _Tables) -> dict[tuple[str, str], int]:
-    """(model, run) → its place among the model's runs, sorted, where there are several."""
+def _runs(tables: _Tables) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
+    """The models' runs, which go on as one.
+
+    Returns (model, run) → its place among the model's runs, sorted, where there are several, and
+    model → how many there are: the most of any suite, where more than one.
+    """
     runs: dict[str, set[str]] = {}
-    for one, table in tables:
-        if table.facts.get("run") is not None:
-            model = one.source.label or str(table.facts.get("model"))
-            runs.setdefault(model, set()).add(str(table.facts["run"]))
-    return {
+    of_suite: dict[tuple[str, object], set[str]] = {}
+    for each, table in tables:
+        if (run := table.facts.get("run")) is not None:
+            label, model = each.source.label, table.facts.get("model")
+            runs.setdefault(label or str(model), set()).add(str(run))
+            key = label or str(model or each.source.stem), table.facts.get("suite")
+            of_suite.setdefault(key, set()).add(str(run))
+    places = {
         (model, run): place
         for model, names in runs.items()
         for place, run in enumerate(sorted(names))
     }
-
-
-def _runs_pooled(tables: _Tables) -> dict[str, int]:
-    """Model → how many runs of it go on as one: the most of any suite, where more than one."""
-    runs: dict[tuple[str, object], set[str]] = {}
-    for one, table in tables:
-        if table.facts.get("run") is not None:
-            model = one.source.label or str(table.facts.get("model") or one.source.stem)
-            runs.setdefault((model, table.facts.get("suite")), set()).add(str(table.facts["run"]))
     pooled: dict[str, int] = {}
-    for (model, _), names in runs.items():
+    for (model, _), names in of_suite.items():
         if len(names) > 1:
             pooled[model] = max(len(names), pooled.get(model, 0))
-    return pooled
+    return places, pooled
 
 
 @dataclass

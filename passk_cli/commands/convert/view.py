@@ -26,11 +26,7 @@ from passk_cli.study.values import Series
 
 # Of what --with can name, those that the reader finds under many names.
 _TEXTS = ("answer", "solution")
-
-
 _OF_COUNTS = ("model", "task", "n", "c")
-
-
 _OF_REPORT = ("tasks", "attempts", "passed")
 
 
@@ -82,60 +78,53 @@ class Convert(Question, ConvertOptions):
         _require_free(options.request.by, _OF_REPORT)
         path = Path(self.output)
         _require_outside(options.source, path)
-        form = export_form(path, self.form)
+        form, request = export_form(path, self.form), options.request
         if self.counts:
-            return self._with_counts(path, form, options, read)
-        if self.resume:
-            raise ParameterError(
-                "--resume keeps counts; add --counts", name="contradicting-options"
-            )
-        return self._with_attempts(path, form, options, read)
-
-    def _with_counts(self, path: Path, form: str, options: SharedOptions, read: Read) -> Study:
-        contradictions = {
-            "--with is for attempts, and --counts adds them up; give one": self.columns,
-            f"--format {form} is of attempts, and --counts adds them up; give one": form
-            == "every-eval-ever",
-            f"--missing {KEEP} is for attempts: counts have no place for a missing outcome; count"
-            " it with --missing fail, or leave it out with --missing drop": self.missing == KEEP,
-        }
+            contradictions = {
+                "--with is for attempts, and --counts adds them up; give one": self.columns,
+                f"--format {form} is of attempts, and --counts adds them up; give one": (
+                    form == "every-eval-ever"
+                ),
+                f"--missing {KEEP} is for attempts: counts have no place for a missing outcome;"
+                " count it with --missing fail, or leave it out with --missing drop": (
+                    self.missing == KEEP
+                ),
+            }
+        else:
+            contradictions = {
+                "--resume keeps counts; add --counts": self.resume,
+                "these are counts, in which attempts are added up; add --counts": (
+                    isinstance(options.source, Counts)
+                ),
+                "an attempt passes or not: give one --threshold, or --counts": (
+                    len(request.threshold) > 1
+                ),
+            }
         for words, there in contradictions.items():
             if there:
                 raise ParameterError(words, name="contradicting-options")
-        _require_free(options.request.by, _OF_COUNTS)
-        resume = f"{path}.resume" if self.resume else None
-        request = replace(options.request, missing=self.missing or "error", resume=resume)
-        study = super().study(replace(options, request=request), read)
-        write_columns(path, study.counts.columns, form)
-        return study
-
-    def _with_attempts(self, path: Path, form: str, options: SharedOptions, read: Read) -> Study:
-        if isinstance(options.source, Counts):
-            raise ParameterError(
-                "these are counts, in which attempts are added up; add --counts",
-                name="contradicting-options",
-            )
-        if len(options.request.threshold) > 1:
-            raise ParameterError(
-                "an attempt passes or not: give one --threshold, or --counts",
-                name="contradicting-options",
-            )
+        if self.counts:
+            _require_free(request.by, _OF_COUNTS)
+            resume = f"{path}.resume" if self.resume else None
+            request = replace(request, missing=self.missing or "error", resume=resume)
+            study = super().study(replace(options, request=request), read)
+            write_columns(path, study.counts.columns, form)
+            return study
         with whole(path) as file:
             texts = tuple(name for name in self.columns if name in _TEXTS)
             others = tuple(name for name in self.columns if name not in _TEXTS)
             request = replace(
-                options.request, attempts=("line", "score", *texts), missing=self.missing or KEEP,
+                request, attempts=("line", "score", *texts), missing=self.missing or KEEP,
                 conversion=Conversion(str(file), form, others),
             )  # fmt: skip
             try:
-                counts = read(request)
+                return Study(read(request))
             except DataError as error:
                 if error.problem != HOLDS_COUNTS:
                     raise
                 raise DataError(
                     error.place, error.problem, "add --counts", name="contradicting-options"
                 ) from None
-        return Study(counts)
 
     def report(self, study: Study) -> Report:
         """How many attempts there are of whom."""

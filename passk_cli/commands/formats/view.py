@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -17,8 +17,6 @@ from passk_cli.study.section import VERSION, Section
 
 # Columns of a terminal for names of formats.
 _WIDE = 84
-
-
 _KINDS = (
     "harness: of an evaluation harness; general: records and tables; refused: recognised, but"
     " without the outcomes of independent attempts."
@@ -91,8 +89,18 @@ class Formats(Question, FormatsOptions):
     def alone(self, asked: SharedOptions) -> Report:
         """The formats, by their kinds and in the order in which a file is tried."""
         no_study: Any = None
-        every = list(_formats())
-        sections = Kinds(no_study, list(_lines(every))), EachFormat(no_study, every)
+        every = []
+        for name, form in FORMATS.items():
+            source = form.source or "written by scripts, not by one harness"
+            every.append(KnownFormat(name, form.kind, form.rule, source))
+        rule = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
+        every += [KnownFormat(name, "general", rule, source) for name, source in TABLES.items()]
+        lines: list[tuple[str, str]] = []
+        for kind in dict.fromkeys(each.kind for each in every):
+            names = sorted(each.name for each in every if each.kind == kind)
+            text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
+            lines += zip([kind, *[""] * (len(text) - 1)], text, strict=True)
+        sections = Kinds(no_study, lines), EachFormat(no_study, every)
         return Report(
             tuple(table for section in sections for table in section.tables()),
             sections[1].data(),
@@ -100,21 +108,3 @@ class Formats(Question, FormatsOptions):
             " · ".join(sections[1].details()),
             answer=tuple(sections[1].answer()),
         )
-
-
-def _lines(every: Sequence[KnownFormat]) -> Iterator[tuple[str, str]]:
-    """Each kind and the names of its formats, in lines of a terminal."""
-    for kind in dict.fromkeys(each.kind for each in every):
-        names = sorted(each.name for each in every if each.kind == kind)
-        text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
-        yield from zip([kind, *[""] * (len(text) - 1)], text, strict=True)
-
-
-def _formats() -> Iterator[KnownFormat]:
-    """Harnesses first, tables last."""
-    for name, form in FORMATS.items():
-        source = form.source or "written by scripts, not by one harness"
-        yield KnownFormat(name, form.kind, form.rule, source)
-    outcome = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
-    for name, source in TABLES.items():
-        yield KnownFormat(name, "general", outcome, source)
