@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.arguments import comes_once, expand, model_names, paths_of, read_paths
+from passk_cli.files.database import connect
+from passk_cli.files.explain import first_fault, records
+from passk_cli.files.layout import Batch, Layout
+from passk_cli.files.look import sniff
+from passk_cli.files.memory import source_with
+from passk_cli.files.remote import is_remote, is_shared
 from passk_cli.files.request import Request
-from passk_cli.files.roles import ROLES
+from passk_cli.files.roles import ROLES, Roles
+from passk_cli.files.source import Source
 
 if TYPE_CHECKING:
     import duckdb
-    from numpy.typing import NDArray
-
-    from passk_cli.files.layout import Batch, Layout
-    from passk_cli.files.source import Source
 
 COLUMN = "rate"
 _FAMILY = ("family", *ROLES["model"].names[0])
@@ -91,9 +96,6 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
     Errors: DataError for a rate that is no probability, a task twice, files of both kinds;
     ParameterError for reading options that are for outcomes.
     """
-    from passk_cli.files.arguments import model_names
-    from passk_cli.files.database import connect
-
     with temporary_folder("passk-") as spool:
         sources = _sources(data, spool)
         if not sources:
@@ -120,10 +122,6 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
 
 def _sources(data: Any, spool: Path) -> list[Source]:
     """The files to look into; none for what can be read only once, which is outcomes."""
-    from passk_cli.files.arguments import comes_once, expand, paths_of, read_paths
-    from passk_cli.files.memory import source_with
-    from passk_cli.files.remote import is_remote, is_shared
-
     files = paths_of(data)
     if not files:
         source = source_with(COLUMN, data, spool)
@@ -137,10 +135,6 @@ def _sources(data: Any, spool: Path) -> list[Source]:
 
 def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
     """The file as something to read rates from; None when it holds outcomes."""
-    from passk_cli.files.layout import Batch
-    from passk_cli.files.look import sniff
-    from passk_cli.files.roles import Roles
-
     layout = sniff(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}
     has_counts = all(_first(layout, ROLES[role].names[0]) for role in ("n", "c"))
@@ -180,8 +174,6 @@ def _refuse(request: Request) -> None:
 
 def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
     """Add a file's rates: family → task → (rate, where it stands)."""
-    from passk_cli.files.explain import first_fault, records
-
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     if wrong := first_fault(source, layout):
         raise DataError(wrong.place, wrong.problem, "a row needs every column", name="bad-rate")
