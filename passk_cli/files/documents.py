@@ -67,7 +67,9 @@ def members(
     [('a', True), ('b', None)]
     """
     text = _Text(stream, name)
-    yield from _below(text, keys, "{", _paired, {})
+    yield from _below(
+        text, keys, "{", lambda text: ((key, text.value()) for key in _keys(text)), {}
+    )
     text.end()
 
 
@@ -134,10 +136,6 @@ def _keys(text: _Text) -> Iterator[str]:
 
 def _listed(text: _Text) -> Iterator[Any]:
     return (text.value() for _ in _items(text, "[", "]"))
-
-
-def _paired(text: _Text) -> Iterator[tuple[str, Any]]:
-    return ((key, text.value()) for key in _keys(text))
 
 
 def _pass(text: _Text, depth: int = 2) -> Any:

@@ -27,6 +27,7 @@ from passk_cli.files.source import (
     of_objects,
     open_bytes,
     parsed,
+    text_kind,
 )
 from passk_cli.files.statement import Repeats, Tally
 from passk_cli.limits import MORE_MEMORY, MOST_ATTEMPTS
@@ -226,7 +227,7 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
             if fault is not None:
                 return fault
 
-    number = _is_number(example)
+    number = text_kind(example or "") == "number"
 
     def reads_as_example(value: Any) -> bool:
         # Numbers may be spelled in several ways.
@@ -472,14 +473,6 @@ def _as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-def _is_number(text: str | None) -> bool:
-    try:
-        float(text or "")
-    except ValueError:
-        return False
-    return True
 
 
 def shortened(text: str) -> str:

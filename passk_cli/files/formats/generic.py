@@ -68,16 +68,6 @@ class _Entry:
     kind: str
     columns: frozenset[str] = frozenset()
 
-    @property
-    def judged(self) -> bool:
-        """Whether its records say which attempts pass."""
-        return _judged(self.columns)
-
-    @property
-    def tasked(self) -> bool:
-        """Whether its records name their task."""
-        return _named(self.columns)
-
 
 @lru_cache(maxsize=1000)
 def _judged(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
@@ -109,16 +99,13 @@ def _entry(key: str, value: Any) -> _Entry:
         return _Entry(key, "record", frozenset(value))
     if isinstance(value, list):
         kinds = (("records", (dict,)), ("ids", (str, int)), ("flags", (bool, type(None))))
-        kind = next((kind for kind, types in kinds if _of(value, *types)), "other")
-        columns = frozenset(value[0] if kind == "records" else ())
+        types = set(map(type, value))
+        kind = next((kind for kind, allowed in kinds if types <= {*allowed}), "other")
+        columns = frozenset(value[0] if value and kind == "records" else ())
         return _Entry(key, kind if value else "empty", columns)
     if isinstance(value, bool) or value is None:
         return _Entry(key, "null" if value is None else "bool")
     return _Entry(key, "text" if isinstance(value, str) else "number")
-
-
-def _of(values: list[Any], *kinds: type) -> bool:
-    return bool(values) and all(type(value) in kinds for value in values)
 
 
 def _beginning(file: File) -> Iterator[_Entry]:
@@ -235,7 +222,7 @@ def _is_tasks(entries: Sequence[_Entry]) -> bool:
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
         return False
     # A list whose records name their tasks is no list of one task's attempts.
-    own = kinds != {"record"} and any(entry.tasked for entry in filled)
+    own = kinds != {"record"} and any(_named(entry.columns) for entry in filled)
     return not own and all(_judged(entry.columns, ("acc", "accuracy")) for entry in filled)
 
 
@@ -270,15 +257,12 @@ TASKS = Format(
 def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
     """The lists of records that may be what the document is about."""
     lists = [entry for entry in entries if entry.kind == "records"]
+    judged = [entry for entry in lists if _judged(entry.columns)]
     top = _plain_keys(entries)
     if _judged(top):
-        weak = not _judged(top, _AVERAGES)
-        return [
-            entry
-            for entry in lists
-            if entry.judged and (entry.tasked or (weak and entry.key.lower() in _LISTS))
-        ]
-    return [entry for entry in lists if entry.judged] or (lists if len(lists) == 1 else [])
+        usual = () if _judged(top, _AVERAGES) else _LISTS
+        return [e for e in judged if _named(e.columns) or e.key.lower() in usual]
+    return judged or (lists if len(lists) == 1 else [])
 
 
 def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
@@ -318,7 +302,7 @@ def _inside(file: File, keys: Sequence[str], *, later: bool = False) -> Contents
         yield from _listed(file, keys, beside)
         if later:
             others = _lists([_entry(key, value) for key, value in beside.items()])
-            if any(entry.judged and entry.tasked for entry in others):
+            if any(_judged(entry.columns) and _named(entry.columns) for entry in others):
                 _refuse_several(file, [keys[0], *(entry.key for entry in others)])
         facts.update(_facts(beside))
 
