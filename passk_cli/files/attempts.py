@@ -88,8 +88,8 @@ def with_order(
     """
     roles = [batch.roles for batch in statement.batches]
     listed = all(each.shape == "lists" for each in roles)
-    known = listed or all(each.attempt is not None for each in roles)
-    if not known or "attempt" in counts.attempts:
+    ordered = listed or all(each.attempt is not None for each in roles)
+    if not ordered or "attempt" in counts.attempts:
         return counts
     con.register("cells_", _cell_columns(counts))
     hold_the_right(con)

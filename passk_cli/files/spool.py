@@ -1,4 +1,4 @@
-"""What formats find in files → files of rows, one for each meaning of their columns.
+"""Files of rows from what formats find in files, one for each meaning of their columns.
 
 Harnesses' formats give attempts, whose columns are known.  Generic formats give records, in which
 the roles of columns are found as in a table; only columns that may play one are written: what else

@@ -14,12 +14,12 @@ _FAILURES = ("fail", "timeout", "error")
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
     for task, attempts in file.members("eval"):
-        for attempt, one in enumerate(listed(file, f"eval.{task}", attempts) or [None]):
-            status = at(one, "status")
+        for attempt, result in enumerate(listed(file, f"eval.{task}", attempts) or [None]):
+            status = at(result, "status")
             outcome = True if status == "pass" else False if status in _FAILURES else status
-            reason = "timeout" if status == "timeout" else "not attempted" if one is None else ""
+            reason = "timeout" if status == "timeout" else "not attempted" if result is None else ""
             place = f"eval.{task}[{attempt}]"
-            solution = at(one, "solution")
+            solution = at(result, "solution")
             yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
 
 

@@ -39,7 +39,7 @@ def _attempts(value: Any) -> list[tuple[object, object, object]]:
     base, plus = at(value, "base"), at(value, "plus")
     if not isinstance(base, list):
         return [] if base is None else [(base, plus, None)]
-    return [(at(one, 0), at(plus, place, 0), None) for place, one in enumerate(base)]
+    return [(at(status, 0), at(plus, place, 0), None) for place, status in enumerate(base)]
 
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:

@@ -88,9 +88,13 @@ def _seen(file: File) -> tuple[list[str], Counter[str], int]:
 def _stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
     """(name, split, mean) of each statistic that was taken."""
     return [
-        (str(at(one, "name", "name")), str(at(one, "name", "split")), at(one, "mean"))
-        for one in listed(file, "stats", at(record, "stats"))
-        if at(one, "name", "perturbation") is None
+        (
+            str(at(statistic, "name", "name")),
+            str(at(statistic, "name", "split")),
+            at(statistic, "mean"),
+        )
+        for statistic in listed(file, "stats", at(record, "stats"))
+        if at(statistic, "name", "perturbation") is None
     ]
 
 

@@ -20,9 +20,9 @@ _SERVICES = {"playwright_webarena": "playwright"}
 
 
 def _recognises(file: File) -> bool:
-    one = file.has("task_name", "model_name", "mcp", "execution_result.success")
+    alone = file.has("task_name", "model_name", "mcp", "execution_result.success")
     merged = file.has("model", "service") and any(map(_MERGED.fullmatch, file.keys))
-    return file.form == "object" and (one or merged)
+    return file.form == "object" and (alone or merged)
 
 
 def _table(file: File) -> Contents:

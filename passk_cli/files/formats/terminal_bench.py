@@ -34,9 +34,9 @@ def _recognises(file: File) -> bool:
 
 
 def _table(file: File) -> Contents:
-    one = file.has("is_resolved")
-    run = file.document_beside(f"../../{_METADATA}" if one else _METADATA)
-    numbered = _numbered(next(_trials(file, one=one), None))
+    alone = file.has("is_resolved")
+    run = file.document_beside(f"../../{_METADATA}" if alone else _METADATA)
+    numbered = _numbered(next(_trials(file, alone=alone), None))
     model = at(run, "model_name") or at(run, "agent_name")
     facts = {
         "model": model,
@@ -46,15 +46,15 @@ def _table(file: File) -> Contents:
     }
     unnamed = model is None and file.source.label is None
     messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
-    return Contents(lambda wanted: _rows(file, one), facts=facts, messages=messages)
+    return Contents(lambda wanted: _rows(file, alone), facts=facts, messages=messages)
 
 
-def _trials(file: File, *, one: bool) -> Iterator[Any]:
-    return iter([file.document()]) if one else file.records("results")
+def _trials(file: File, *, alone: bool) -> Iterator[Any]:
+    return iter([file.document()]) if alone else file.records("results")
 
 
-def _rows(file: File, one: bool) -> Iterator[Row]:
-    for trial in _trials(file, one=one):
+def _rows(file: File, alone: bool) -> Iterator[Row]:
+    for trial in _trials(file, alone=alone):
         mode, name, match = at(trial, "failure_mode"), at(trial, "trial_name"), _numbered(trial)
         failed = mode not in (None, "unset", "none")
         reason = "timeout" if "timeout" in str(mode) else "error"

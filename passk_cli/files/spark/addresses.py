@@ -221,7 +221,7 @@ def _first_lines(spark: Any, uris: Sequence[str], sources: Sequence[Source]) -> 
             for place, uri in enumerate(uris)
         ]  # fmt: skip
         of_file = "OVER (PARTITION BY file"
-        every = reduce(lambda one, other: one.unionAll(other), frames).selectExpr(
+        every = reduce(lambda frame, other: frame.unionAll(other), frames).selectExpr(
             "file", "line", f"substring(value, 1, {_LINE_BYTES}) AS value",
             f"count(*) {of_file}) AS every",
             f"sum(length(value)) {of_file} ORDER BY line) - length(value) AS before",
