@@ -47,48 +47,30 @@ class Charting:
 
     title: ClassVar[str] = "Charts"
 
-    chart: Annotated[
-        tuple[str, ...],
-        Option(
-            "--chart",
-            "FILE|terminal",
-            "Draw a chart, by suffix or in the terminal.",
-            detail=f"Suffixes: {', '.join(PICTURES)}. - is the terminal. Repeatable.",
-        ),
-    ] = ()
-    chart_theme: Annotated[
-        str,
-        Option(
-            "--chart-theme",
-            help="Colours of the picture.",
-            choices=("light", "dark"),
-            detail="A page (.html) follows its reader's theme.",
-        ),
-    ] = "light"
-    chart_width: Annotated[
-        int | None,
-        Option(
-            "--chart-width",
-            "N",
-            "Width of a panel, in pixels or columns.",
-            low=20,
-            high=10_000,
-            detail="Pixels of a picture, columns of a terminal. A page (.html) is as wide as its"
-            " window.",
-        ),
-    ] = None
-    chart_height: Annotated[
-        int | None,
-        Option(
-            "--chart-height",
-            "N",
-            "Height of a panel, in pixels or rows.",
-            low=5,
-            high=10_000,
-        ),
-    ] = None
-    no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
-    no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
+    # fmt: off
+    chart: Annotated[tuple[str, ...], Option(
+        "--chart", "FILE|terminal", "Draw a chart, by suffix or in the terminal.",
+        detail=f"Suffixes: {', '.join(PICTURES)}. - is the terminal. Repeatable.",
+    )] = ()
+    chart_theme: Annotated[str, Option(
+        "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
+        detail="A page (.html) follows its reader's theme.",
+    )] = "light"
+    chart_width: Annotated[int | None, Option(
+        "--chart-width", "N", "Width of a panel, in pixels or columns.", low=20, high=10_000,
+        detail="Pixels of a picture, columns of a terminal. A page (.html) is as wide as its"
+        " window.",
+    )] = None
+    chart_height: Annotated[int | None, Option(
+        "--chart-height", "N", "Height of a panel, in pixels or rows.", low=5, high=10_000,
+    )] = None
+    no_title: Annotated[bool, Option(
+        "--no-title", help="Draw no title and subtitle.",
+    )] = False
+    no_bands: Annotated[bool, Option(
+        "--no-bands", help="Draw lines without intervals.",
+    )] = False
+    # fmt: on
 
     @property
     def in_terminal(self) -> str | None:
@@ -142,87 +124,53 @@ class Output:
 
     title: ClassVar[str] = "Output"
 
-    form: Annotated[
-        str | None,
-        Option(
-            "-f --format",
-            "NAME",
-            "Format.",
-            choices=tuple(FORMATS),
-            detail="Default: by the output file's suffix; table on a terminal, plain in a pipe.",
-        ),
-    ] = None
-    output: Annotated[
-        tuple[str, ...],
-        Option(
-            "-o --output",
-            "FILE",
-            "Write the result here.",
-            detail="A file is written whole or not at all. Repeatable: each in the format of its"
-            " suffix, else of -f. - is stdout.",
-        ),
-    ] = ()
-    digits: Annotated[
-        int | None,
-        Option(
-            "--digits",
-            "N",
-            "Decimals of shares (default 3; of percentages 1).",
-            low=0,
-            high=15,
-        ),
-    ] = None
-    percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
-    full: Annotated[bool, Option("--full", help="Every table, and the meaning of each column.")] = (
-        False
-    )
-    verbose: Annotated[
-        bool,
-        Option(
-            "-v --verbose",
-            help="All messages, and what reproduces the numbers.",
-            detail="Prints every message on stderr, not only three, and the signature below the"
-            " tables.",
-        ),
-    ] = False
-    error: Annotated[
-        tuple[str, ...],
-        Option(
-            "--error",
-            "NAME|all",
-            "Make a message an error (exit code 3).",
-            detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
-            parse="passk_cli.commands.catalogue:parse_names_or_all",
-        ),
-    ] = ()
-    ignore: Annotated[
-        tuple[str, ...],
-        Option(
-            "--ignore",
-            "NAME",
-            "Leave a message out.",
-            detail="By its name. Repeatable. The signature lists the names.",
-            parse="passk_cli.commands.catalogue:parse_names",
-        ),
-    ] = ()
-    safe_csv: Annotated[
-        bool,
-        Option(
-            "--safe-csv",
-            help="Write csv and tsv that are safe to open in a spreadsheet.",
-            detail="An apostrophe is put before a text that begins with =, +, - or @, also at full"
-            " width or after blanks and control characters. Numbers stay as they are.",
-        ),
-    ] = False
-    methods: Annotated[
-        bool,
-        Option(
-            "--methods",
-            help="What was computed, as a paper says it, with BibTeX.",
-            detail="Below the tables; in LaTeX as text with \\cite. A key of JSON.",
-        ),
-    ] = False
-    quiet: Annotated[bool, Option("-q --quiet", help="Only warnings on stderr.")] = False
+    # fmt: off
+    form: Annotated[str | None, Option(
+        "-f --format", "NAME", "Format.", choices=tuple(FORMATS),
+        detail="Default: by the output file's suffix; table on a terminal, plain in a pipe.",
+    )] = None
+    output: Annotated[tuple[str, ...], Option(
+        "-o --output", "FILE", "Write the result here.",
+        detail="A file is written whole or not at all. Repeatable: each in the format of its"
+        " suffix, else of -f. - is stdout.",
+    )] = ()
+    digits: Annotated[int | None, Option(
+        "--digits", "N", "Decimals of shares (default 3; of percentages 1).", low=0, high=15,
+    )] = None
+    percent: Annotated[bool, Option(
+        "--percent", help="Show shares as percentages.",
+    )] = False
+    full: Annotated[bool, Option(
+        "--full", help="Every table, and the meaning of each column.",
+    )] = False
+    verbose: Annotated[bool, Option(
+        "-v --verbose", help="All messages, and what reproduces the numbers.",
+        detail="Prints every message on stderr, not only three, and the signature below the"
+        " tables.",
+    )] = False
+    error: Annotated[tuple[str, ...], Option(
+        "--error", "NAME|all", "Make a message an error (exit code 3).",
+        detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
+        parse="passk_cli.commands.catalogue:parse_names_or_all",
+    )] = ()
+    ignore: Annotated[tuple[str, ...], Option(
+        "--ignore", "NAME", "Leave a message out.",
+        detail="By its name. Repeatable. The signature lists the names.",
+        parse="passk_cli.commands.catalogue:parse_names",
+    )] = ()
+    safe_csv: Annotated[bool, Option(
+        "--safe-csv", help="Write csv and tsv that are safe to open in a spreadsheet.",
+        detail="An apostrophe is put before a text that begins with =, +, - or @, also at full"
+        " width or after blanks and control characters. Numbers stay as they are.",
+    )] = False
+    methods: Annotated[bool, Option(
+        "--methods", help="What was computed, as a paper says it, with BibTeX.",
+        detail="Below the tables; in LaTeX as text with \\cite. A key of JSON.",
+    )] = False
+    quiet: Annotated[bool, Option(
+        "-q --quiet", help="Only warnings on stderr.",
+    )] = False
+    # fmt: on
 
     def check(
         self,

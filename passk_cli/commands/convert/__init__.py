@@ -25,51 +25,36 @@ class ConvertOptions:
     Example: passk convert sample_data/agents.jsonl --counts
     """
 
-    output: Annotated[
-        str | None,
-        Option(
-            "-o --output", "FILE", "Write here: .csv, .jsonl or .parquet.", file="written",
-            detail="It is whole or not there. Default: csv to stdout.",
-        ),
-    ] = None  # fmt: skip
-    form: Annotated[
-        str | None,
-        Option(
-            "-f --format", help="Format of the table",
-            choices=("csv", "jsonl", "parquet", "every-eval-ever"),
-            detail="Default: by the output file's suffix.",
-        ),
-    ] = None  # fmt: skip
-    counts: Annotated[
-        bool,
-        Option(
-            "--counts", help="A row per model and task, with n and c.",
-            detail="n counts attempts, c passes.",
-        ),
-    ] = False  # fmt: skip
-    missing: Annotated[
-        str | None,
-        Option(
-            "--missing", help="A missing outcome.", choices=(KEEP, "error", "fail", "drop"),
-            detail="Default: keep, which leaves it empty; with --counts: error.",
-        ),
-    ] = None  # fmt: skip
-    columns: Annotated[
-        tuple[str, ...],
-        Option(
-            "--with", "NAME", "Further columns: answer, solution, any other.", parse=split,
-            detail="Any column of the data. Repeatable.",
-        ),
-    ] = ()  # fmt: skip
-    resume: Annotated[
-        bool,
-        Option(
-            "--resume", help="With --counts: read only what changed.",
-            detail="The counts of each file are kept in the folder OUTPUT.resume as soon as the"
-            " file is read, so that a run that was stopped goes on where it was. A file is read"
-            " again when its path, size, times or ends, or an option that changes counts, differs.",
-        ),
-    ] = False  # fmt: skip
+    # fmt: off
+    output: Annotated[str | None, Option(
+        "-o --output", "FILE", "Write here: .csv, .jsonl or .parquet.", file="written",
+        detail="It is whole or not there. Default: csv to stdout.",
+    )] = None
+    form: Annotated[str | None, Option(
+        "-f --format", help="Format of the table",
+        choices=("csv", "jsonl", "parquet", "every-eval-ever"),
+        detail="Default: by the output file's suffix.",
+    )] = None
+    counts: Annotated[bool, Option(
+        "--counts", help="A row per model and task, with n and c.",
+        detail="n counts attempts, c passes.",
+    )] = False
+    missing: Annotated[str | None, Option(
+        "--missing", help="A missing outcome.", choices=(KEEP, "error", "fail", "drop"),
+        detail="Default: keep, which leaves it empty; with --counts: error.",
+    )] = None
+    columns: Annotated[tuple[str, ...], Option(
+        "--with", "NAME", "Further columns: answer, solution, any other.",
+        parse=split,
+        detail="Any column of the data. Repeatable.",
+    )] = ()
+    resume: Annotated[bool, Option(
+        "--resume", help="With --counts: read only what changed.",
+        detail="The counts of each file are kept in the folder OUTPUT.resume as soon as the"
+        " file is read, so that a run that was stopped goes on where it was. A file is read"
+        " again when its path, size, times or ends, or an option that changes counts, differs.",
+    )] = False
+    # fmt: on
 
 
 # Its table is read back as the same names, which no sign may stand before.

@@ -24,16 +24,13 @@ class EstimateOptions:
     Example: passk estimate sample_data/cruxeval.jsonl.gz -k 1,5 --by temperature
     """
 
-    sort: Annotated[
-        str,
-        Option(
-            "--sort",
-            "COLUMN",
-            "Sort rows by a column (default: the first metric).",
-            detail="A column is model, a group, a metric or tasks. A minus before the name"
-            " reverses the order.",
-        ),
-    ] = ""
+    # fmt: off
+    sort: Annotated[str, Option(
+        "--sort", "COLUMN", "Sort rows by a column (default: the first metric).",
+        detail="A column is model, a group, a metric or tasks. A minus before the name"
+        " reverses the order.",
+    )] = ""
+    # fmt: on
 
 
 COMMAND = Command(

@@ -26,11 +26,15 @@ class ReportOptions:
     Example: passk report sample_data/tau_airline.csv -k 1,4 -o report.md
     """
 
+    # fmt: off
     baseline: Annotated[str | None, Option(
         "--baseline", "NAME", "Compare every model with this one only.", of_models=True,
         detail="A model in the data.",
-    )] = None  # fmt: skip
-    headline: Annotated[str, Option("--title", "TEXT", "Title of the page.")] = "Evaluation report"
+    )] = None
+    headline: Annotated[str, Option(
+        "--title", "TEXT", "Title of the page.",
+    )] = "Evaluation report"
+    # fmt: on
 
 
 COMMAND = Command(
