@@ -69,7 +69,16 @@ class Archive:
         member = self._members[name]
         if member.compress_type == _ZSTD:
             return self._zstd([member])
-        data = self._unpacked(member)
+        data = self._packed(member)
+        if member.compress_type not in (_STORED, _DEFLATED):
+            raise self._damaged(name, f"packed by method {member.compress_type}")
+        if member.compress_type == _DEFLATED:
+            try:
+                # One more than it says of itself, and no more, is enough to know.
+                unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+                data = unpacker.decompress(data, member.file_size + 1)
+            except zlib.error as error:
+                raise self._damaged(name, str(error)) from None
         if len(data) != member.file_size or zlib.crc32(data) != member.CRC:
             raise self._damaged(name, "its checksum is wrong")
         return data
@@ -102,18 +111,6 @@ class Archive:
     def _require_modest(self, place: str, size: int, packed: int) -> None:
         if size > _SURE and size > MOST_TIMES * max(packed, 1):
             raise _dubious(place, f"unpacks to {size:,} bytes from {packed:,}")
-
-    def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
-        packed, size = self._packed(member), member.file_size
-        if member.compress_type == _STORED:
-            return packed
-        if member.compress_type != _DEFLATED:
-            raise self._damaged(member.filename, f"packed by method {member.compress_type}")
-        try:
-            # One more than it says of itself, and no more, is enough to know.
-            return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, size + 1)
-        except zlib.error as error:
-            raise self._damaged(member.filename, str(error)) from None
 
     def _packed(self, member: zipfile.ZipInfo) -> bytes:
         """The bytes of a member as they lie in the file."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.database import Texts
+from passk_cli.files.explain import shortened
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ROLES
@@ -169,8 +170,6 @@ def require_as_written(batch: Batch, tally: Tally) -> None:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
                 if {*row} == names:
-                    from passk_cli.files.explain import shortened
-
                     problem = f"the header again, as a row ({shortened(','.join(row))})"
                     remedy = "give the files that were put together here, or remove the line"
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")

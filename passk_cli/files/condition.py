@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import duckdb
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.layout import Layout
-
-if TYPE_CHECKING:
-    import duckdb
 
 _QUOTES = " (text goes between single quotes)"
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"

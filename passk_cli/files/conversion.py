@@ -7,7 +7,8 @@ settings, what files and paths say of all their attempts, and columns that were 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts import VALUES, policy
@@ -19,9 +20,6 @@ from passk_cli.files.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, find
 from passk_cli.files.statement import Statement, Tally
-
-if TYPE_CHECKING:
-    import duckdb
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
 _PLAIN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+
 from passk_cli.errors import DataError, NoResults, ParameterError
 from passk_cli.files.arguments import UNNAMED, model_names
 from passk_cli.files.checks import require_no_copies, without_strays
 from passk_cli.files.condition import names_in
 from passk_cli.files.database import AS_IT_IS
+from passk_cli.files.explain import damaged_parquet, first_fault
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.memory import column_names, register
 from passk_cli.files.paths import path_columns
@@ -38,8 +41,6 @@ from passk_cli.message import WARNING, Message, Said
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:
-    import duckdb
-
     from passk_cli.files.resume import Ledger
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
@@ -352,8 +353,6 @@ def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: boo
         lines = chain(lines, _differing(con, source, lines=True))
     columns = _merge(parsed(line) for line in lines)
     if not columns:
-        from passk_cli.files.explain import first_fault
-
         fault = first_fault(source, Layout("jsonl", "", ()))
         raise fault or NoResults(source.name, "no records", "is it JSONL?")
     return Layout(
@@ -376,8 +375,6 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layo
 
     text : all of it where it is short, as of thousands; "" where DuckDB reads it.
     """
-    import duckdb
-
     layout = Layout("json", "a JSON document", (), packing=source.packing)
     whole = parsed(text)
     records: list[Any] = whole if isinstance(whole, list) else [whole]
@@ -391,8 +388,6 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layo
         if len(records) == _FIRST:
             records += map(json.loads, _differing(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
-        from passk_cli.files.explain import first_fault
-
         raise first_fault(source, layout) or DataError(
             source.name, str(error).split("\n")[0], "is it JSON?", name="bad-record"
         ) from None
@@ -439,15 +434,11 @@ def require_distinct(place: str, names: Sequence[str]) -> None:
 
 
 def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
-    import duckdb
-
     try:
         described = con.execute(
             f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
         ).fetchall()
     except duckdb.Error as error:
-        from passk_cli.files.explain import damaged_parquet
-
         raise damaged_parquet(source, str(error)) from None
     if any(_NUMBERED.search(name) for name, *_ in described):
         # As the file names them: of one that is there twice DuckDB makes x and x_1.

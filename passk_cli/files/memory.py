@@ -7,15 +7,14 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import duckdb
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import ROWS, comes_once
 from passk_cli.files.database import connect, quote_text
 from passk_cli.files.source import Source
-
-if TYPE_CHECKING:
-    import duckdb
 
 READABLE = (
     "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame or Arrow data"
@@ -115,8 +114,6 @@ def column_names(data: Any) -> list[str]:
 
 def register(con: duckdb.DuckDBPyConnection, data: Any) -> None:
     """A table of another library's as `frame`; DataError for columns that cannot be read."""
-    import duckdb
-
     if not is_table(data):
         raise ParameterError(
             f"cannot read data of type {type(data).__name__}; {READABLE}", name="wrong-data"
@@ -154,8 +151,6 @@ def _without_columns() -> DataError:
 
 def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error) -> DataError:
     """The first column of a pandas frame whose type cannot be read."""
-    import duckdb
-
     for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         try:
             con.register(f"column{place}", frame.iloc[:, [place]])

@@ -66,13 +66,13 @@ class Template:
             if most is None or least is None:
                 continue
             if most.groupdict() != least.groupdict():
-                one, other = (
+                ways = (
                     ", ".join(f"{name}={value}" for name, value in match.groupdict().items())
                     for match in (most, least)
                 )
-                raise DataError(
-                    path, f"--path {self.text} fits in two ways: {one}, or {other}",
-                    "write more of the path, so that one way is left", name="bad-path")  # fmt: skip
+                problem = f"--path {self.text} fits in two ways: {', or '.join(ways)}"
+                remedy = "write more of the path, so that one way is left"
+                raise DataError(path, problem, remedy, name="bad-path")
             return most.groupdict()
         return None
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.errors import DataError
+from passk_cli.files import explain
 from passk_cli.files.checks import copy_of_a_file, equal_models, mixed_tasks
 from passk_cli.files.layout import Batch
 from passk_cli.files.look import Spooled
@@ -124,8 +125,6 @@ def decide(
 
 def _refuse(batches: Sequence[Batch], request: Request, tally: Tally, tolerant: bool) -> None:
     """Raise for what the policies do not allow, with the place where it stands."""
-    from passk_cli.files import explain
-
     nameless = tally.cells["task"].absent
     if nameless.any() and not (request.skip_bad or tolerant):
         raise explain.no_name(batches, "task")

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from passk_cli.errors import DataError
 from passk_cli.files.arguments import ROWS
@@ -16,9 +17,6 @@ from passk_cli.files.layout import Batch
 from passk_cli.files.roles import candidates
 from passk_cli.files.statement import Statement, Tally
 from passk_cli.report.words import first_few
-
-if TYPE_CHECKING:
-    import duckdb
 
 _LOOKED_AT, _LONGEST, _MOST_VALUES, _MOST_COLUMNS = 500, 100, 1000, 8
 # Of the pairs of a task and a value, how many have the same number of rows in an even split.

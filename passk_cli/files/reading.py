@@ -1,4 +1,10 @@
-"""Files or a frame in, Counts out: find the files, understand their columns, count."""
+"""Files or a frame in, Counts out.
+
+The way of a row, each hop a function: `load` → `_read` → `_sources` (find the files) → `_counts` →
+`_recognised` (which files are of a harness, which are tables) → `_tallied`: `look` (how rows are
+laid out, what columns mean), `Statement`, `run` (one SQL statement) → `policies.decide` (what is
+missing or repeated; Counts) → `_with_attempts` (what else is to be known of attempts).
+"""
 
 from __future__ import annotations
 
@@ -10,14 +16,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import expand
 from passk_cli.files.checks import is_empty, require_as_written, require_sound
 from passk_cli.files.condition import columns_in, ordered
 from passk_cli.files.database import connect
+from passk_cli.files.explain import explain
 from passk_cli.files.look import Inputs, Spooled, look, unshared
 from passk_cli.files.memory import READABLE, file_of_rows, rows_of
+from passk_cli.files.policies import decide
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import reached
 from passk_cli.files.source import Source
@@ -26,8 +36,6 @@ from passk_cli.message import NOTE, Message, refused
 from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
-    import duckdb
-
     from passk_cli.files.resume import Ledger
     from passk_cli.files.spool import Recognised
     from passk_cli.outcomes.counts import Counts
@@ -112,10 +120,6 @@ def _counts(
 
     sources : the files; none for a table in memory.  folder : for temporary files.
     """
-    import duckdb
-
-    from passk_cli.files.policies import decide
-
     states = _states(sources)
     attempts, tables = _recognised(
         sources, request, folder, skip_empty=request.skip_bad or tolerant
@@ -149,8 +153,6 @@ def _counts(
 
             convert(con, statement, tally)
     except duckdb.Error as error:
-        from passk_cli.files.explain import explain
-
         raise explain(error, statement.batches, request) from None
     before_and_now = zip(sources, states, _states(sources), strict=True)
     changed = [s for s, before, now in before_and_now if s.shared is None and before != now]
@@ -293,8 +295,6 @@ def _tallied(
     con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request
 ) -> tuple[Statement, Tally]:
     """The statement and its answer; once more when columns that matter appear further down."""
-    import duckdb
-
     for whole in (False, True):
         batches, names = look(con, inputs, request, whole=whole)
         layouts = [batch.layout for batch in batches]
@@ -326,8 +326,6 @@ def _tallied(
         except LateColumn:
             continue
         except duckdb.Error as error:
-            from passk_cli.files.explain import explain
-
             raise explain(error, batches, request) from None
         for batch in batches:
             require_as_written(batch, tally)

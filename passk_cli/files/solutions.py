@@ -18,10 +18,10 @@ from itertools import chain, count
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
+import duckdb
 import numpy as np
 
 if TYPE_CHECKING:
-    import duckdb
     from numpy.typing import NDArray
 
 # Tokens of one shingle: long enough for their order to matter, short enough for short answers.

@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+import duckdb
 
 from passk_cli.errors import DataError
 from passk_cli.files.database import (
@@ -38,10 +40,6 @@ from passk_cli.files.roles import (
 from passk_cli.files.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.message import Said
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
 
@@ -539,8 +537,6 @@ def _tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
 ) -> tuple[Statement, dict[str, Any]]:
     """The statement that stood, and its answer; each further one reads with more care."""
-    import duckdb
-
     try:
         execute(con, f"CREATE OR REPLACE TEMP TABLE tally_ AS {statement.tally(keep)}")
         keys = ["name", *statement.groups, "task"]
