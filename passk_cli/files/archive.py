@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import struct
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError
 from passk_cli.files.source import Source, open_bytes
-
-if TYPE_CHECKING:
-    import zipfile
 
 # A member larger than this, unpacked, is refused, as is one that unpacks to a thousand times its
 # size: a summary of 10⁶ attempts is a tenth of it.
@@ -40,8 +38,6 @@ class Archive:
 
     @cached_property
     def _members(self) -> dict[str, zipfile.ZipInfo]:
-        import zipfile
-
         try:
             with zipfile.ZipFile(self._source.path) as file:
                 members = {member.filename: member for member in file.infolist()}

@@ -373,7 +373,7 @@ def _source(
         link.symlink_to(literal)
         literal = str(link)
     # What came through a pipe or from another machine is a copy, under a name that is no path.
-    here = Path(path).parent != spool and not remote.is_remote(name)
+    here = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if here else ""
     source = Source(literal, name, label, packing, place, named, origin=origin)
     if packing != "none":

@@ -39,10 +39,7 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     assert conversion is not None
     statement = statement.exact.having(carried=_carried(batches, request))
     _require_names(request, statement.carried)
-    if conversion.form == "csv":
-        _require_no_empty_names(batches, tally)
-    if conversion.form == EVERY_EVAL_EVER.name:
-        _require_verdicts(batches, request, tally)
+    _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
     keep = policy(statement, bool(tally.repeats.attempts))
@@ -153,22 +150,18 @@ def _require_names(request: Request, carried: Sequence[str]) -> None:
             )
 
 
-def _require_no_empty_names(batches: Sequence[Batch], tally: Tally) -> None:
-    """DataError for a name without a letter, which reads as none in csv."""
-    for role in ("name", "task"):
+def _require_writable(form: str, place: str, request: Request, tally: Tally) -> None:
+    """DataError for what a form cannot hold: an empty name in csv, an attempt without a verdict."""
+    for role in ("name", "task") if form == "csv" else ():
         if "" in tally.cells[role].names:
             what = "model" if role == "name" else role
             problem = f"a {what} whose name is empty, which csv cannot hold"
-            remedy = "write .jsonl or .parquet"
-            raise DataError(batches[0].sources[0].name, problem, remedy, name="missing-name")
-
-
-def _require_verdicts(batches: Sequence[Batch], request: Request, tally: Tally) -> None:
-    """DataError for an attempt that neither passes nor fails, where each has to."""
-    place, form = batches[0].sources[0].name, EVERY_EVAL_EVER.name
+            raise DataError(place, problem, "write .jsonl or .parquet", name="missing-name")
+    if form != EVERY_EVAL_EVER.name:
+        return
     if tally.cells["graded"].any():
-        raise DataError(place, f"scores that nothing judges, and {form} has verdicts",
-                        "add --threshold X", name="bad-outcome")  # fmt: skip
+        problem = f"scores that nothing judges, and {form} has verdicts"
+        raise DataError(place, problem, "add --threshold X", name="bad-outcome")
     if request.missing == "keep" and tally.cells["missing"].any():
-        raise DataError(place, f"attempts without an outcome, and {form} has none",
-                        "add --missing fail or drop", name="missing-outcome")  # fmt: skip
+        problem = f"attempts without an outcome, and {form} has none"
+        raise DataError(place, problem, "add --missing fail or drop", name="missing-outcome")

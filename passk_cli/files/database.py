@@ -156,8 +156,7 @@ class Texts:
     @property
     def absent(self) -> NDArray[np.bool_]:
         """Where there is no text."""
-        missing: NDArray[np.bool_] = self.codes < 0
-        return missing
+        return self.codes < 0
 
     @property
     def filled(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:

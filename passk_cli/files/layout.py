@@ -80,7 +80,7 @@ class Layout:
     def kinds_of(self, column: str) -> set[str]:
         """The kinds of values in a column, or in that in which a dotted path begins."""
         path = find(column, self.kinds)
-        return set() if path is None else self.kinds[path[0]]
+        return self.kinds[path[0]] if path else set()
 
     def constants_of(self, path: str) -> dict[str, str]:
         """The constant columns of one file."""

@@ -16,13 +16,11 @@ from contextlib import ExitStack
 from hashlib import blake2b
 from itertools import chain, count
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from passk_cli.arrays import Ints, NDArray, Places
 
 # Tokens of one shingle: long enough for their order to matter, short enough for short answers.
 SHINGLE = 3
@@ -75,7 +73,7 @@ def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
     con.create_function("python_key", key, ["VARCHAR"], "BIGINT")
 
 
-def unparsed(value: NDArray[np.int64], times: NDArray[np.int64]) -> int:
+def unparsed(value: Ints, times: Ints) -> int:
     """Attempts whose text was no Python, from the keys that `python_key` gave.
 
     >>> unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
@@ -161,7 +159,7 @@ def near_duplicates(
     }
 
 
-def similar(texts: Sequence[str], similarity: float) -> NDArray[np.int64]:
+def similar(texts: Sequence[str], similarity: float) -> Ints:
     """The group of each text: texts that are similar, directly or through others, share one.
 
     Similar means a Jaccard index |A ∩ B| / |A ∪ B| ≥ similarity of their sets of shingles, which
@@ -199,7 +197,7 @@ def similar(texts: Sequence[str], similarity: float) -> NDArray[np.int64]:
     return group
 
 
-def _shingles(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[NDArray[np.intp], ...]]:
+def _shingles(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Places, ...]]:
     """(ones, (text, shingle)) of every run of tokens: what a sparse matrix is made of."""
     # No token is empty: an empty one fills up texts that are too short.
     tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]
