@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
@@ -104,7 +105,13 @@ def only(names: Iterable[str], *quick: str) -> list[Any]:
     return [*quick, *long(*(name for name in names if name not in quick))]
 
 
+def records(text: str) -> list[dict[str, str]]:
+    """The rows of a csv, by the names of its columns."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
 Passk = Callable[..., Done]
+Write = Callable[[str, str | bytes], Path]
 Golden = Callable[[str, list[object]], None]
 _FULL_PRECISION = re.compile(r"-?\d+\.\d{6,}(?:e-?\d+)?")
 
@@ -139,7 +146,7 @@ def passk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+def write(tmp_path: Path) -> Write:
     """write(name, content) → the path of a new file."""
 
     def make(name: str, content: str | bytes) -> Path:

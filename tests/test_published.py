@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from fractions import Fraction
 from math import comb
@@ -11,7 +9,7 @@ from math import comb
 import pytest
 
 import passk_cli
-from tests.conftest import CRUXEVAL, SAMPLES, Passk
+from tests.conftest import CRUXEVAL, SAMPLES, Passk, records
 
 # model, published pass@1 (temperature 0.2) and pass@5 (0.8) in percent, and the exact values.
 # Source: crux-eval.github.io, leaderboard, CRUXEval-I.
@@ -27,7 +25,7 @@ TABLE = [
 
 
 def rows(text: str) -> dict[tuple[str, str], dict[str, str]]:
-    return {(r["model"], r["metric"]): r for r in csv.DictReader(io.StringIO(text))}
+    return {(r["model"], r["metric"]): r for r in records(text)}
 
 
 @pytest.mark.parametrize(

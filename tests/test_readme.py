@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shlex
@@ -19,7 +17,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.files import remote
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.spark import session
-from tests.conftest import ROOT, Passk, assert_same_text
+from tests.conftest import ROOT, Passk, assert_same_text, records
 
 README = (ROOT / "README.md").read_text()
 
@@ -74,7 +72,7 @@ def test_the_number_of_formats_is_that_of_the_registry(passk: Passk) -> None:
     read = sum(one.kind == "harness" for one in FORMATS.values())
     assert f"[{read} formats of evaluation harnesses]" in README
     assert passk("formats").out.startswith(f"{read} formats of evaluation harnesses are read")
-    rows = csv.DictReader(io.StringIO(passk("formats", "-f", "csv").out))
+    rows = records(passk("formats", "-f", "csv").out)
     assert sum(row["kind"] == "harness" for row in rows) == read
 
 

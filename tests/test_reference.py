@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import random
 import re
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from passk_cli.metrics.registry import FAMILIES
-from tests.conftest import Passk
+from tests.conftest import Passk, records
 from tests.reference import read, values
 
 Row = dict[str, object]
@@ -105,7 +104,7 @@ def test_tool_and_reference_agree(
         return
     assert done.code == 0, done.err
     expected = values(path, metrics, by, missing, short)
-    rows = list(csv.DictReader(io.StringIO(done.out)))
+    rows = records(done.out)
     assert len(rows) == len(expected)
     for row in rows:
         value = expected[(row["model"], *(row[name] for name in by)), row["metric"]]

@@ -137,7 +137,7 @@ def facts_by_task(study: Study, rate: float | None = None) -> list[Fact]:
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
     strips = strips_of(counts)
-    places = np.argsort(study.best_first)
+    places = np.argsort(study.best_first, kind="stable")
     facts: list[tuple[tuple[Any, ...], Fact]] = []
     for group in task_rates(counts):
         needed = np.zeros_like(group.n)

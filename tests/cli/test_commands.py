@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -16,7 +14,7 @@ import pandas as pd
 import pytest
 
 from passk_cli.cli import app
-from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk
+from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, records
 
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
 COLD = [CRUX, "--where", "temperature < 0.5"]
@@ -41,10 +39,6 @@ COMMANDS: dict[str, list[object]] = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
-
-
-def records(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_junit_and_github_are_for_gates(passk: Passk) -> None:

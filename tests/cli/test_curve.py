@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +11,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from tests.conftest import SAMPLES, Golden, Passk, but
+from tests.conftest import SAMPLES, Golden, Passk, but, records
 
 TAU, CRUX, COUNTS, TOYS, COINS = (
     SAMPLES / name
@@ -40,14 +39,14 @@ def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
 
 
-def records(passk: Passk, *arguments: object) -> dict[tuple[str, str], dict[str, str]]:
+def by_metric(passk: Passk, *arguments: object) -> dict[tuple[str, str], dict[str, str]]:
     done = passk("curve", *arguments, "-f", "csv")
     assert done.code == 0, done.err
-    return {(r["model"], r["metric"]): r for r in csv.DictReader(io.StringIO(done.out))}
+    return {(r["model"], r["metric"]): r for r in records(done.out)}
 
 
 def test_the_coin_game(passk: Passk) -> None:
-    found = records(passk, COINS)
+    found = by_metric(passk, COINS)
     assert float(found["fair coin", "pass^10"]["estimate"]) == 1 / 1024
     assert float(found["mixed coins", "pass^10"]["estimate"]) == 1 / 2
 
@@ -109,10 +108,10 @@ def test_rates_in_every_file_format(
         write("f.csv", "rate,task\n0.25,x\n0.75,y\n"),
         f"f={write('other.csv', frame.to_csv(index=False))}",
     ]
-    expected = records(passk, "--rates", "f=0.25,0.75", "--delta")
+    expected = by_metric(passk, "--rates", "f=0.25,0.75", "--delta")
     for file in files:
-        assert records(passk, file, "--delta") == expected, file
-    two = records(passk, files[0], f"g={files[2]}")
+        assert by_metric(passk, file, "--delta") == expected, file
+    two = by_metric(passk, files[0], f"g={files[2]}")
     assert {model for model, _ in two} == {"f", "g"}
 
 
@@ -123,7 +122,7 @@ def test_outcomes_with_a_rate_beside_them_are_outcomes(
         ("a.csv", "model,task,passed,rate\nm,1,1,0.5\nm,2,0,0.3\n"),
         ("b.csv", "model,task,n,c,rate\nm,1,1,1,0.5\nm,2,1,0,0.3\n"),
     ):
-        found = records(passk, write(name, text))
+        found = by_metric(passk, write(name, text))
         assert (found["m", "pass@1"]["estimate"], found["m", "pass@1"]["tasks"]) == ("0.5", "2")
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLES, Golden, Passk, but
+from tests.conftest import SAMPLES, Golden, Passk, Write, but, records
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 TWO = [CRUX, "--model", "codellama-7b", "--model", "gpt-4-0613", "--by", "temperature"]
@@ -24,7 +21,6 @@ COMMANDS: dict[str, list[object]] = {
     "diversity-csv": ["diversity", *TWO, "--where", "temperature > 0.5", "-k", "10", "-f", "csv"],
     "diversity-none": ["diversity", TAU],
 }  # fmt: skip
-Write = Callable[[str, str | bytes], Path]
 
 
 @pytest.mark.parametrize("name", but(COMMANDS, "diversity-similar"))
@@ -33,7 +29,7 @@ def test_golden(golden: Golden, name: str) -> None:
 
 
 def facts(out: str) -> dict[str, dict[str, str]]:
-    return {row["metric"]: row for row in csv.DictReader(io.StringIO(out))}
+    return {row["metric"]: row for row in records(out)}
 
 
 PROGRAMS = [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLES, Golden, Passk
+from tests.conftest import ROOT, SAMPLES, Golden, Passk, records
 
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
 LATITUDE = ROOT / "tests" / "data" / "latitude" / "results.jsonl.gz"
@@ -25,10 +23,6 @@ COMMANDS: dict[str, list[object]] = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_order_is_never_guessed(passk: Passk) -> None:
@@ -51,15 +45,15 @@ def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, tmp_path:
     bare.write_text("\n".join(",".join(line.split(",")[i] for i in (0, 1, 3)) for line in lines))
     assert passk("order", bare).code == 3
     found = passk("order", bare, "--order-from-lines", "-f", "csv")
-    assert rows(found.out) == rows(passk("order", TAU, "-f", "csv").out)
+    assert records(found.out) == records(passk("order", TAU, "-f", "csv").out)
     # Lines the other way round are attempts the other way round.
     turned = tmp_path / "turned.csv"
     turned.write_text("\n".join([lines[0], *reversed(lines[1:])]))
-    by_line = rows(passk("order", turned, "--order-from-lines", "-f", "csv", "-k", "1").out)
-    by_number = rows(passk("order", TAU, "-f", "csv", "-k", "1").out)
+    by_line = records(passk("order", turned, "--order-from-lines", "-f", "csv", "-k", "1").out)
+    by_number = records(passk("order", TAU, "-f", "csv", "-k", "1").out)
     assert float(by_line[0]["estimate"]) == pytest.approx(-float(by_number[0]["estimate"]))
     assert by_line[0]["p"] == by_number[0]["p"]
-    assert rows(passk("order", turned, "-f", "csv", "-k", "1").out) == by_number
+    assert records(passk("order", turned, "-f", "csv", "-k", "1").out) == by_number
 
 
 def test_latitude_by_time(passk: Passk) -> None:

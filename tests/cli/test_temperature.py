@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import subprocess
 import sys
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, but
+from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, but, records
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 CODELLAMA = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
@@ -101,7 +99,7 @@ def test_columns_found_and_named(passk: Passk, tmp_path: Path) -> None:
     assert found.out == named.out
     assert json.loads(found.out)["signature"]["temperature"] == "temp"
     by = passk("temperature", path, "--by", "kind,temperature", "-f", "csv")
-    kinds = {r["kind"] for r in csv.DictReader(io.StringIO(by.out))}
+    kinds = {r["kind"] for r in records(by.out)}
     assert kinds == {"easy", "hard"}
     piped = passk("temperature", "-", "--temperature", "temp", stdin=path.read_bytes())
     assert piped.code == 0
@@ -118,7 +116,7 @@ def test_clusters_widen_and_the_seed_is_a_seed(passk: Passk, tmp_path: Path) -> 
     base = ["temperature", path, "-k", "1", "-f", "csv"]
 
     def p(*more: str) -> float:
-        rows = list(csv.DictReader(io.StringIO(passk(*base, *more).out)))
+        rows = records(passk(*base, *more).out)
         return next(float(r["p"]) for r in rows if r["fact"] == "temperatures")
 
     assert p("--cluster", "repo") > 10 * p()

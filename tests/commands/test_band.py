@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable
 from itertools import product
 from math import sqrt
 from pathlib import Path
@@ -22,13 +19,7 @@ from passk_cli.inference.intervals import Sample
 from passk_cli.inference.ranking import possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
-from tests.conftest import Passk
-
-Write = Callable[[str, str | bytes], Path]
-
-
-def csv_rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
+from tests.conftest import Passk, Write, records
 
 
 def crossing_counts(tasks: int = 80, n: int = 40) -> dict[str, list[object]]:
@@ -140,10 +131,10 @@ def test_these_tasks_and_every_attempt_passes() -> None:
 
 def test_unequal_attempts_end_at_the_fewest_of_both(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\na,1,9,5\nb,1,4,1\na,2,7,7\nb,2,6,0\na,3,8,2\nb,3,5,1\n")
-    rows = csv_rows(passk("compare", path, "-m", "pass^1", "--band", "-f", "csv").out)
+    rows = records(passk("compare", path, "-m", "pass^1", "--band", "-f", "csv").out)
     assert [r["k"] for r in rows if r["band"]] == ["1", "2", "3", "4"]
     # Resampling needs nothing of the pointwise tests: those of one k are as without the band.
-    plain = csv_rows(passk("compare", path, "-m", "pass^1", "-f", "csv").out)
+    plain = records(passk("compare", path, "-m", "pass^1", "-f", "csv").out)
     assert [r["p"] for r in plain] == [r["p"] for r in rows if not r["band"]]
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -20,20 +17,15 @@ from passk_cli import limits
 from passk_cli.errors import ParameterError
 from passk_cli.inference.discordance import suissa_shuster, tango
 from passk_cli.inference.ranking import crossing, lead_shares, letters, rank_limits
-from tests.conftest import CRUXEVAL, SAMPLES, Passk
+from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
 
-Write = Callable[[str, str | bytes], Path]
 SEVEN = ["phi-2", "codellama-7b", "deepseek-base-6.7b", "codellama-13b", "deepseek-base-33b",
          "gpt-3.5-turbo-0613", "gpt-4-0613"]  # fmt: skip
 FILES = [f"{m}={CRUXEVAL / f'{m}_temp0.2.json.gz'}" for m in SEVEN]
 
 
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 def pairs(text: str) -> dict[tuple[str, str, str], dict[str, str]]:
-    return {(r["model"], r["against"], r["metric"]): r for r in rows(text)}
+    return {(r["model"], r["against"], r["metric"]): r for r in records(text)}
 
 
 def test_seven_cruxeval_models(passk: Passk) -> None:
@@ -73,7 +65,7 @@ def test_baseline_numbers_as_computed_elsewhere(passk: Passk) -> None:
 def test_margin_makes_equivalent(passk: Passk) -> None:
     two = [f for f in FILES if "deepseek-base-6.7b" in f or "codellama-13b" in f]
     done = passk("compare", *two, "-m", "pass@1", "--margin", "0.05", "-f", "csv")
-    assert rows(done.out)[0]["verdict"] == "equivalent"
+    assert records(done.out)[0]["verdict"] == "equivalent"
 
 
 def test_one_attempt_per_task_is_suissa_and_shuster(passk: Passk, write: Write) -> None:
@@ -82,13 +74,13 @@ def test_one_attempt_per_task_is_suissa_and_shuster(passk: Passk, write: Write) 
         for m in "ab" for t in range(20)
     )  # fmt: skip
     path = write("x.csv", text)
-    row = rows(passk("compare", path, "-f", "csv").out)[0]
+    row = records(passk("compare", path, "-f", "csv").out)[0]
     # 7 tasks only a passes, 1 only b does
     assert (row["test"], row["interval"]) == ("suissa-shuster", "tango")
     assert float(row["p"]) == suissa_shuster(20, 7, 1)
     assert (float(row["low"]), float(row["high"])) == tango(20, 7, 1)
     assert float(row["low"]) > 0
-    row = rows(passk("compare", path, "--test", "sign-flip", "-f", "csv").out)[0]
+    row = records(passk("compare", path, "--test", "sign-flip", "-f", "csv").out)[0]
     # 2 (C(8,0) + C(8,1)) / 2⁸
     assert row["test"] == "mcnemar"
     assert float(row["p"]) == pytest.approx(2 * 9 / 256, rel=1e-12)
@@ -115,7 +107,7 @@ def test_suissa_and_shuster_needs_values_of_0_and_1(passk: Passk) -> None:
     assert refused.code == 2
     assert "values of pass@1 can lie between 0 and 1 (neither n = 1 nor k = n)" in refused.err
     done = passk("compare", *FILES[:2], "-m", "pass@1,pass@10", "-f", "csv").out
-    assert [row["test"] for row in rows(done)] == ["guarded-t", "suissa-shuster"]
+    assert [row["test"] for row in records(done)] == ["guarded-t", "suissa-shuster"]
 
 
 def test_many_models_have_a_line_each_and_pairs_are_full(passk: Passk, write: Write) -> None:
@@ -143,7 +135,7 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
     text = "model,task,passed\na,1,1\na,2,0\na,3,1\nb,2,1\nb,3,0\nb,4,0\n"
     path = write("x.csv", text)
     done = passk("compare", path, "-f", "csv")
-    row = rows(done.out)[0]
+    row = records(done.out)[0]
     assert (row["tasks"], row["only_model"], row["only_against"]) == ("2", "1", "1")
     words = "tasks that only one of two models has are left out of 1 comparison (at most 2: a"
     assert words in done.err
@@ -232,10 +224,10 @@ def test_clusters_are_the_units(passk: Passk, write: Write) -> None:
     # The lump that four clusters may have missed is 2/3 of a cluster's share.
     error = ((1 / 8) ** 2 * (4 / 3) / 4 + 2 * (2 / 3) / 16) ** 0.5
     expected = 2 * stats.t.sf(5 / 8 / error, 3)
-    assert float(rows(passk(*base, "--cluster", "repo").out)[0]["p"]) == pytest.approx(expected)
-    flips = rows(passk(*base, "--cluster", "repo", "--test", "sign-flip").out)
+    assert float(records(passk(*base, "--cluster", "repo").out)[0]["p"]) == pytest.approx(expected)
+    flips = records(passk(*base, "--cluster", "repo", "--test", "sign-flip").out)
     assert float(flips[0]["p"]) == 2 / 16
-    assert float(rows(passk(*base).out)[0]["p"]) < 1e-6
+    assert float(records(passk(*base).out)[0]["p"]) < 1e-6
     done = passk(*base)
     assert "told apart" not in done.err
     gate = ["gate", path, "--baseline", "a", "--no-regression", "-m", "pass@1"]
@@ -261,7 +253,7 @@ def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> 
     done = passk("compare", unequal, "-m", "pass@10", "--crossings", "-v")
     assert " test=guarded-t " in done.out
     assert "–: attempts differ" in done.out
-    row = rows(passk("compare", unequal, "-m", "pass@10", "--crossings", "-f", "csv").out)[0]
+    row = records(passk("compare", unequal, "-m", "pass@10", "--crossings", "-f", "csv").out)[0]
     assert (row["test"], row["verdict"]) == ("guarded-t", "undecided")
     assert (row["letters"], row["letters_against"], row["leads"]) == ("a", "a", "")
     assert (row["rank_low"], row["rank_high"]) == ("1", "2")
@@ -275,7 +267,7 @@ def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> 
 
 def test_bootstrap_names_no_best_where_attempts_differ(passk: Passk, unequal: Path) -> None:
     base = ["bootstrap", unequal, "-m", "pass@10", "--resamples", "200"]
-    assert {row["leads"] for row in rows(passk(*base, "-f", "csv").out)} == {""}
+    assert {row["leads"] for row in records(passk(*base, "-f", "csv").out)} == {""}
     assert "first in resamples is empty where attempts differ" in passk(*base, "-v").err
     alone = passk(*base, "--model", "A")
     assert "best is empty" not in alone.err
@@ -302,7 +294,7 @@ def test_p_and_interval_agree(passk: Passk, write: Write) -> None:
         done = passk(
             "compare", path, "-k", "1,4", "--adjust", adjust, "--level", level, "-f", "csv"
         )
-        found = rows(done.out)
+        found = records(done.out)
         for row in found:
             apart = float(row["low"]) > 0 or float(row["high"]) < 0
             assert row["test"] in ("guarded-t", "suissa-shuster")
@@ -318,11 +310,11 @@ def test_scores_without_bounds_where_attempts_differ(passk: Passk, write: Write)
     done = passk("compare", path, "-m", "mean", "-f", "csv")
     # Six tasks of which several carry the difference, and its tail is above: t.
     expected = stats.ttest_1samp([(t / 10 + 0.5) / 2 - 0.2 for t in range(6)], 0.0)
-    (row,) = rows(done.out)
+    (row,) = records(done.out)
     assert (row["test"], row["interval"]) == ("guarded-t", "guarded-t")
     carried = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3]
     square, fourth = sum(x**2 for x in carried), sum(x**4 for x in carried)
-    (bounded,) = rows(passk("compare", path, "-m", "mean", "--bounds", "0,1", "-f", "csv").out)
+    (bounded,) = records(passk("compare", path, "-m", "mean", "--bounds", "0,1", "-f", "csv").out)
     assert float(bounded["p"]) == pytest.approx(expected.pvalue)
     # Without bounds a lump is as large as the largest difference; here it is not looked for below.
     assert float(row["p"]) == pytest.approx(expected.pvalue)
@@ -335,13 +327,13 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     drawn = [(m, t, 40, c + t) for t in range(4) for m, c in (("a", 30), ("b", 12))]
     path = write("x.csv", cells(drawn))
     these = ["compare", path, "-m", "pass@1", "--population", "these-tasks"]
-    row = rows(passk(*these, "-f", "csv").out)[0]
+    row = records(passk(*these, "-f", "csv").out)[0]
     assert (row["test"], row["verdict"]) == ("within-tasks", "better")
     assert float(row["p"]) < 1e-6
     assert "for these tasks" in passk(*these).out
     assert "test: attempts permuted within tasks" in passk(*these, "--full").out
     assert row["interval"] == "hull"
-    assert rows(passk(*these[:4], "-f", "csv").out)[0]["verdict"] == "undecided"
+    assert records(passk(*these[:4], "-f", "csv").out)[0]["verdict"] == "undecided"
     refused = passk(*these, "--test", "sign-flip")
     assert (refused.code, "it asks about new tasks" in refused.err) == (2, True)
     refused = passk(*these[:4], "--test", "within-tasks")
@@ -358,7 +350,7 @@ def test_these_tasks_permute_answers_and_scores(passk: Passk, write: Write) -> N
     these = ["compare", path, "-m", "maj@1,best@2", "--population", "these-tasks"]
     done = passk(*these, "--bounds", "-5,5", "--full")
     assert "maj@1, best@2: equal models give every answer, score equally often" in done.out
-    found = rows(passk(*these, "--bounds", "-5,5", "-f", "csv").out)
+    found = records(passk(*these, "--bounds", "-5,5", "-f", "csv").out)
     assert [(r["test"], r["metric"]) for r in found] == [
         ("within-tasks", "maj@1"), ("within-tasks", "best@2")
     ]  # fmt: skip
@@ -384,14 +376,14 @@ def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
     done = passk(*agents, "--full", "-v")
     assert "Holm over the 7 of 28 tests of pass@1 that could reject" in done.out
     assert " adjust=holm tests=7/28 family=primary " in done.out
-    found = rows(passk(*agents, "-f", "csv").out)
+    found = records(passk(*agents, "-f", "csv").out)
     weak = [r for r in found if r["against"] == "claude-fable-5" and r["metric"] == "pass@1"]
     assert {(r["p"], r["verdict"], r["family"]) for r in weak} == {
         ("0.0009765625", "better", "primary")
     }
     assert {float(r["p_adjusted"]) for r in weak} == {7 * 2**-10}
     assert {r["family"] for r in found if r["metric"] == "pass^3"} == {"secondary"}
-    together = rows(passk(*agents, "--family", "all", "-f", "csv").out)
+    together = records(passk(*agents, "--family", "all", "-f", "csv").out)
     assert {r["family"] for r in together} == {"all"}
     assert {float(r["p_adjusted"]) for r in together if r["p"] == "0.0009765625"} == {14 * 2**-10}
 
@@ -404,7 +396,7 @@ def test_shared_signs_cost_less_than_holm(passk: Passk) -> None:
     assert "max-T over 28 tests of pass@1" in done.out
     assert " adjust=max-t tests=28 family=primary " in done.out
     weak = [
-        r for r in rows(passk(*agents, "-f", "csv").out)
+        r for r in records(passk(*agents, "-f", "csv").out)
         if r["against"] == "claude-fable-5" and r["metric"] == "pass@1"
     ]  # fmt: skip
     ((p, adjusted),) = {(float(r["p"]), float(r["p_adjusted"])) for r in weak}
@@ -435,8 +427,8 @@ def test_each_metric_is_adjusted_as_its_own_models_allow(passk: Passk, write: Wr
     words = "max-T over 6 tests of pass@1 and their intervals; other metrics are secondary, each"
     assert words in done.out
     options = ["compare", file, "-m", "pass@10", "-f", "csv"]
-    alone = [r["p_adjusted"] for r in rows(passk(*options, "--exclude-model", "D").out)]
-    many = rows(passk(*options, "-m", "pass@1").out)
+    alone = [r["p_adjusted"] for r in records(passk(*options, "--exclude-model", "D").out)]
+    many = records(passk(*options, "-m", "pass@1").out)
     assert alone == [r["p_adjusted"] for r in many if r["metric"] == "pass@10" and r["p"]]
 
 
@@ -447,13 +439,13 @@ def test_pairs_with_other_tasks_and_clusters(passk: Passk, write: Write) -> None
     )  # fmt: skip
     path = write("x.csv", text)
     assert " adjust=max-t tests=3 " in passk("compare", path, "-v").out
-    for row in rows(passk("compare", path, "--cluster", "repo", "-f", "csv").out):
+    for row in records(passk("compare", path, "--cluster", "repo", "-f", "csv").out):
         assert float(row["p_adjusted"]) == pytest.approx(min(1, 3 * float(row["p"])))
     same = write("y.csv", "".join(line for line in text.splitlines(True) if line[0] != "c"))
     third = write("z.csv", same.read_text().replace("\na,", "\nd,").replace("\nb,", "\ne,"))
     done = passk("compare", same, third, "--cluster", "repo", "-f", "csv")
     assert done.code == 0
-    for row in rows(done.out):
+    for row in records(done.out):
         assert float(row["p_adjusted"]) >= float(row["p"])
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write
 from tests.words import faults
 
-Write = Callable[[str, str | bytes], Path]
 CRUXEVAL = SAMPLES / "cruxeval.jsonl.gz"
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,15 +16,10 @@ from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
 from passk_cli.metrics.registry import Change, Metric, parse_change
 from passk_cli.outcomes.attempts import Attempts
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write, records
 
-Write = Callable[[str, str | bytes], Path]
 WARM = [SAMPLES / "cruxeval.jsonl.gz", "--where", "temperature > 0.5"]
 TWO = [*WARM, "--model", "gpt-3.5-turbo-0613", "--model", "deepseek-base-6.7b"]
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def drawn(tasks: int = 60, n: tuple[int, int] = (10, 10)) -> pd.DataFrame:
@@ -76,7 +67,7 @@ def test_better_at_10_but_not_at_1(passk: Passk) -> None:
         in done.out
     )
     assert "Change from pass@1 to pass@10" in done.out
-    found = rows(passk("compare", *TWO, "--change", "pass@1:pass@10", "-f", "csv").out)
+    found = records(passk("compare", *TWO, "--change", "pass@1:pass@10", "-f", "csv").out)
     assert [(row["metric"], row["k"], row["verdict"]) for row in found] == [
         ("pass@1", "1", "better"),
         ("pass@10", "10", "undecided"),
@@ -85,7 +76,7 @@ def test_better_at_10_but_not_at_1(passk: Passk) -> None:
     first, last, change = (float(row["estimate"]) for row in found)
     assert change == pytest.approx(last - first, abs=1e-12)
     back = passk("compare", *TWO, "--change", "pass@10:pass@1", "-m", "pass@1", "-f", "csv")
-    turned = rows(back.out)[-1]
+    turned = records(back.out)[-1]
     assert (turned["metric"], turned["verdict"]) == ("pass@1 − pass@10", "higher")
     assert float(turned["low"]) == pytest.approx(-float(found[-1]["high"]), rel=1e-9)
 
@@ -93,7 +84,7 @@ def test_better_at_10_but_not_at_1(passk: Passk) -> None:
 def test_without_metrics_those_of_the_change_are_compared(passk: Passk) -> None:
     def metrics(*more: str) -> list[str]:
         done = passk("compare", *TWO, "--change", "pass^2:pass^4", "-f", "csv", *more)
-        return [row["metric"] for row in rows(done.out)]
+        return [row["metric"] for row in records(done.out)]
 
     change = "pass^4 − pass^2"
     assert metrics() == ["pass^2", "pass^4", change]
@@ -108,7 +99,7 @@ def test_a_change_has_a_family_of_its_own(passk: Passk) -> None:
             (row["model"], row["against"]): tuple(
                 float(row[name]) for name in ("p", "p_adjusted", "low", "high")
             )
-            for row in rows(done.out)
+            for row in records(done.out)
             if "−" in row["metric"]
         }
 
@@ -184,7 +175,7 @@ def test_of_many_pairs_the_first_are_listed(passk: Passk, write: Write) -> None:
 def test_these_tasks_and_other_tests(passk: Passk) -> None:
     def last(*more: str) -> dict[str, str]:
         done = passk("compare", *TWO, "--change", "pass@1:pass@4", "-f", "csv", *more)
-        return rows(done.out)[-1]
+        return records(done.out)[-1]
 
     fixed = last("--population", "these-tasks", "--margin", "0.12")
     assert (fixed["test"], fixed["interval"], fixed["verdict"]) == (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,10 +21,9 @@ from passk_cli import Counts
 from passk_cli.files.arguments import expand
 from passk_cli.files.formats import recognise
 from passk_cli.files.formats.format import look
-from tests.conftest import SAMPLES, Passk, long
+from tests.conftest import SAMPLES, Passk, Write, long
 from tests.files.formats.cells import DATA
 
-Write = Callable[[str, str | bytes], Path]
 FORMS = ("csv", "jsonl", "parquet")
 CANONICAL = ["model", "suite", "task", "run", "attempt", "outcome", "score", "reason"]
 

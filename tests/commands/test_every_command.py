@@ -30,7 +30,7 @@ from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import Declared, declared, loaded
 from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
-from tests.conftest import STEADY, Done, Passk, only
+from tests.conftest import STEADY, Done, Passk, only, records
 
 # Those that answer a question about data; passk formats needs none.
 COMMANDS = [name for name in EVERY if command_of(name).files != "none"]
@@ -321,7 +321,7 @@ def test_a_machine_that_has_little(
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_rows_have_one_schema_in_all_formats_for_programs(rendered: Rendered, name: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(rendered(name, "csv"))))
+    rows = records(rendered(name, "csv"))
     lines = rendered(name, "jsonl").splitlines()
     document = json.loads(rendered(name, "json"))
     assert list(csv.DictReader(io.StringIO(rendered(name, "tsv")), delimiter="\t")) == rows

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +20,9 @@ from passk_cli.report.model import ALWAYS, Estimate, Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.prediction import two_digits
 from passk_cli.study.study import Study
-from tests.conftest import ROOT, SAMPLES, Golden, Passk, but
+from tests.conftest import ROOT, SAMPLES, Golden, Passk, Write, but, records
 from tests.words import faults
 
-Write = Callable[[str, str | bytes], Path]
 COUNTS, TAU, CRUX = (SAMPLES / f for f in ("counts.csv", "tau_airline.csv", "cruxeval.jsonl.gz"))
 HOT = [CRUX, "--where", "temperature > 0.5"]
 FEW = ["--resamples", "100"]
@@ -161,7 +157,7 @@ def test_golden(golden: Golden, name: str) -> None:
 
 def test_tidy_rows_tell_every_model(passk: Passk) -> None:
     base = ["extrapolate", COUNTS, "--to", "20,100", "--target", "0.3", "--fit", "weighed", *FEW]
-    rows = list(csv.DictReader(io.StringIO(passk(*base, "-f", "csv").out)))
+    rows = records(passk(*base, "-f", "csv").out)
     by_fit = {(r["metric"].split(" by ")[0], r["fit"]): r for r in rows}
     assert {f for m, f in by_fit if m == "pass@100"} == {"weighed", *MODELS}
     # A k, and a metric, has one answer; the rows of single fits have names of their own.
@@ -396,9 +392,9 @@ def test_rates_spread_otherwise_widen_the_interval_and_say_so() -> None:
 
 def test_the_interval_for_any_rare_tasks_starts_where_the_attempts_end(passk: Passk) -> None:
     asked = ["estimate", COUNTS, "-m", "pass@20,pass^20", "-f", "csv"]
-    now = {r["metric"]: r for r in csv.DictReader(io.StringIO(passk(*asked).out))}
+    now = {r["metric"]: r for r in records(passk(*asked).out)}
     done = passk("extrapolate", COUNTS, "-m", "pass@k,pass^k", "--to", "100", *FEW, "-f", "csv")
-    read = csv.DictReader(io.StringIO(done.out))
+    read = records(done.out)
     rows = {r["metric"]: r for r in read if r["fit"] in ("ex-gaussian", "weighed")}
     at, hat = rows["pass@100"], rows["pass^100"]
     assert (at["rare_low"], at["rare_high"]) == (now["pass@20"]["low"], "1.0")

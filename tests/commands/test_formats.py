@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 import pytest
@@ -11,11 +9,11 @@ import pytest
 import passk_cli
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.request import TABLES
-from tests.conftest import Passk
+from tests.conftest import Passk, records
 
 
 def test_every_format_is_listed(passk: Passk) -> None:
-    rows = list(csv.DictReader(io.StringIO(passk("formats", "-f", "csv").out)))
+    rows = records(passk("formats", "-f", "csv").out)
     assert [row["format"] for row in rows] == [*FORMATS, *TABLES]
     assert json.loads(passk("formats", "-f", "json").out)["rows"] == rows
     assert all(row["passes"] and row["source"] for row in rows)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,10 +23,9 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
 from passk_cli.study.temperature_names import by_temperature, degrees, in_name
-from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk
+from tests.conftest import CRUXEVAL, ROOT, SAMPLES, Passk, Write, records
 from tests.words import faults
 
-Write = Callable[[str, str | bytes], Path]
 FEW = Confidence(resamples=2000)
 
 
@@ -60,10 +55,6 @@ def facts(report: Report, fact: str) -> list[dict[str, object]]:
 def named(report: Report) -> dict[str, dict[str, object]]:
     """Name of a message → its fields."""
     return {message.name: dict(message.fields) for message in report.messages if message.name}
-
-
-def records(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def toy_counts(heats: list[float], n: int, tasks: int, seed: int) -> Counts:

@@ -12,16 +12,14 @@ import random
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import zstandard
 
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write
 
-Write = Callable[[str, str | bytes], Path]
 GOOD = '{"task_id": "a", "passed": true}\n'
 
 

@@ -27,10 +27,9 @@ from passk_cli.files.arguments import expand
 from passk_cli.files.look import sniff
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.source import MOST_LEVELS
-from tests.conftest import ROOT, SAMPLES, Passk, long
+from tests.conftest import ROOT, SAMPLES, Passk, Write, long
 from tests.files.formats.cells import cells, cells_of
 
-Write = Callable[[str, str | bytes], Path]
 ROWS = [
     {"model": m, "task_id": t, "sample": s, "passed": (len(m) + i + s) % 3 == 0, "temperature": 0.2}
     for m in ("a", "bb")
@@ -620,7 +619,7 @@ def test_csv_files_that_were_put_together(write: Write, second: str) -> None:
 MIXED = [("a", "0.2"), ("b", "default"), ("c", "0"), ("d", None)]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["jsonl", *long("csv", "parquet")])
 def test_a_text_is_no_number(write: Write, tmp_path: Path, suffix: str) -> None:
     """For = the engine would make whole numbers of texts: "0.2" = 0."""
     path = tmp_path / f"m.{suffix}"

@@ -27,7 +27,6 @@ from passk_cli.files.source import Source
 from tests.conftest import Passk
 from tests.files.formats.cells import DATA
 
-Write = Callable[[str, str | bytes], Path]
 FILES = 8
 
 

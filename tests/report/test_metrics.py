@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from itertools import combinations
@@ -15,7 +13,7 @@ import pytest
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.metrics.registry import parse, task_values
 from passk_cli.outcomes.attempts import Attempts
-from tests.conftest import Passk
+from tests.conftest import Passk, records
 
 NAMES = ("gpass@4:0.5", "mgpass@4", "first@2", "maj@3", "best@2", "worst@2", "mean", "distinct@2")
 
@@ -43,10 +41,6 @@ def graded(tmp_path: Path) -> Path:
     return path
 
 
-def _rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_curve_of_every_metric_is_what_estimate_says(
     passk: Passk, graded: Path, name: str
@@ -57,8 +51,8 @@ def test_a_curve_of_every_metric_is_what_estimate_says(
         assert "-m mean: a curve is named as pass@k, best@k or gpass@k:0.5" in done.err
         return
     curve = re.sub(r"@\d", "@k", name)
-    rows = _rows(passk("curve", graded, *PASSED, "--bounds", "0,1", "-m", curve, "-f", "csv").out)
-    for row in _rows(
+    rows = records(passk("curve", graded, *PASSED, "--bounds", "0,1", "-m", curve, "-f", "csv").out)
+    for row in records(
         passk("estimate", graded, *PASSED, "--bounds", "0,1", "-m", name, "-f", "csv").out
     ):
         (same,) = [r for r in rows if (r["model"], r["metric"]) == (row["model"], name)]
@@ -87,9 +81,9 @@ def test_every_command_takes_every_metric(passk: Passk, graded: Path, command: l
 
 
 def test_the_same_number_in_estimate_and_gate(passk: Passk, graded: Path) -> None:
-    rows = _rows(passk("estimate", graded, *PASSED, "-m", ",".join(NAMES), "-f", "csv").out)
+    rows = records(passk("estimate", graded, *PASSED, "-m", ",".join(NAMES), "-f", "csv").out)
     rules = (f"--min={name}=0" for name in NAMES)
-    checks = _rows(passk("gate", graded, *PASSED, *rules, "-f", "csv").out)
+    checks = records(passk("gate", graded, *PASSED, *rules, "-f", "csv").out)
     numbers = [{(r["model"], r["metric"]): r["estimate"] for r in each} for each in (rows, checks)]
     assert numbers[0] == numbers[1]
     assert len(numbers[0]) == 2 * len(NAMES)
@@ -97,8 +91,8 @@ def test_the_same_number_in_estimate_and_gate(passk: Passk, graded: Path) -> Non
 
 def test_best_and_worst_of_passes_are_pass_at_and_pass_hat(passk: Passk, graded: Path) -> None:
     names = "pass@1,pass@3,pass^3"
-    counted = _rows(passk("estimate", graded, *PASSED, "-m", names, "-f", "csv").out)
-    scored = _rows(
+    counted = records(passk("estimate", graded, *PASSED, "-m", names, "-f", "csv").out)
+    scored = records(
         passk(
             "estimate", graded, "-m", "mean,best@3,worst@3", "--field", "score=passed",
             "--bounds", "0,1", "-f", "csv",
@@ -111,7 +105,7 @@ def test_best_and_worst_of_passes_are_pass_at_and_pass_hat(passk: Passk, graded:
 
 def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
     done = passk("estimate", graded, "-m", "best@2", "-f", "csv")
-    assert {row["interval"] for row in _rows(done.out)} == {"bca"}
+    assert {row["interval"] for row in records(done.out)} == {"bca"}
     assert "guard needs the lowest and highest possible score (--bounds LOW,HIGH)" in done.err
     assert "bca covers 18 to 92 %" in done.err
     done = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")
@@ -123,10 +117,10 @@ def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
 def test_several_thresholds_in_one_table(passk: Passk, graded: Path) -> None:
     done = passk("estimate", graded, "--field", "outcome=score", "--threshold", "0.2,0.8,0.5",
                  "-k", "1,2", "-f", "csv")  # fmt: skip
-    rows = _rows(done.out)
+    rows = records(done.out)
     assert len(rows) == 2 * 3 * 3
     for threshold in ("0.2", "0.5", "0.8"):
-        alone = _rows(
+        alone = records(
             passk("estimate", graded, "--field", "outcome=score", "--threshold", threshold,
                   "-k", "1,2", "-f", "csv").out
         )  # fmt: skip

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,9 +13,7 @@ from passk_cli import read
 from passk_cli.message import Said
 from passk_cli.render.style import Style, said
 from passk_cli.study.notes import reading_notes
-from tests.conftest import Passk
-
-Write = Callable[[str, str | bytes], Path]
+from tests.conftest import Passk, Write
 
 MOST = 10
 
