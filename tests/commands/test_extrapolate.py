@@ -20,8 +20,7 @@ from passk_cli.report.model import ALWAYS, Estimate, Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.prediction import two_digits
 from passk_cli.study.study import Study
-from tests.conftest import ROOT, SAMPLES, Golden, Passk, Write, but, records
-from tests.words import faults
+from tests.conftest import SAMPLES, Golden, Passk, Write, but, records
 
 COUNTS, TAU, CRUX = (SAMPLES / f for f in ("counts.csv", "tau_airline.csv", "cruxeval.jsonl.gz"))
 HOT = [CRUX, "--where", "temperature > 0.5"]
@@ -317,12 +316,6 @@ def test_a_law_that_counts_contradict_is_not_assumed_in_silence() -> None:
     assert style.answer(report, style.Style()).endswith(" by the weighed fit.")
     (warning,) = (said for said in report.warnings if said.name == "contradicted-law")
     assert warning.fields["weighed"]
-
-
-def test_no_word_that_the_list_forbids(passk: Passk) -> None:
-    texts = [passk("help", "extrapolate").out]
-    texts += [(ROOT / "tests" / "golden" / f"{name}.txt").read_text() for name in COMMANDS]
-    assert [fault for text in texts for fault in faults(text)] == []
 
 
 def test_what_qualifies_the_numbers_is_said(passk: Passk, write: Write) -> None:
