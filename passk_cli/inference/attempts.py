@@ -40,7 +40,7 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     """
     un, uc, index = unique_pairs(n, c)
     variance = remembered(jackknife_variance, metric.values, un, uc)
-    return np.where(n > metric.k, variance[index], np.nan)
+    return np.where(un > metric.k, variance, np.nan)[index]
 
 
 def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints) -> Floats:

@@ -157,8 +157,8 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: float) -> Floats:
         enough = np.abs(miss * last_miss[rows]) < 1e-12
         with np.errstate(all="ignore"):
             secant = (miss - last_miss[rows]) / (q[rows] - last_q[rows])
-            known = ~np.isnan(last_miss[rows]) & (last_miss[rows] != miss)
-            slope[rows] = np.where(known, secant, slope[rows])
+            defined = ~np.isnan(last_miss[rows]) & (last_miss[rows] != miss)
+            slope[rows] = np.where(defined, secant, slope[rows])
             step = q[rows] - miss / slope[rows]
         step = np.where((slope[rows] > 0) & np.isfinite(slope[rows]), step, np.nan)
         last_q[rows], last_miss[rows] = q[rows], miss

@@ -159,9 +159,9 @@ def extrapolate(
 
     >>> rng = np.random.default_rng(0)
     >>> n = np.full(200, 50)
-    >>> found = extrapolate(n, rng.binomial(n, rng.beta(0.3, 2, 200)), [50, 500])
-    >>> value, low, high = found.at(500)
-    >>> bool(low < value < high), found.known, found.few
+    >>> prediction = extrapolate(n, rng.binomial(n, rng.beta(0.3, 2, 200)), [50, 500])
+    >>> value, low, high = prediction.at(500)
+    >>> bool(low < value < high), prediction.known, prediction.few
     (True, 50, 8)
     """
     fit = fit or default_fit(mirrored=mirrored)

@@ -67,10 +67,10 @@ def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> Chances:
     distinct, place = np.unique(triples.reshape(-1, 3), axis=0, return_inverse=True)
     shape = triples.shape[:-1]
     laws = np.empty((len(distinct), 3))
-    for law, (n_, n_base_, passed) in zip(laws, distinct.tolist(), strict=True):
-        c, weights = _dealt(n_, n_base_, passed)
-        sign = flipped(n_, c, n_base_, passed - c)
-        moved = c * n_base_ != (passed - c) * n_
+    for law, (size, size_base, passed) in zip(laws, distinct.tolist(), strict=True):
+        c, weights = _dealt(size, size_base, passed)
+        sign = flipped(size, c, size_base, passed - c)
+        moved = c * size_base != (passed - c) * size
         law[:] = weights[moved].sum(), weights[sign != 0].sum(), weights[sign > 0].sum()
     each = laws[place.ravel()].reshape(*shape, 3)
     return Chances(each[..., 0], each[..., 1], each[..., 2])

@@ -79,8 +79,8 @@ def gains(n: Ints, c: Ints, ks: Ints, setting: Setting) -> Gains:
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 
-    >>> found = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), Setting())
-    >>> found.estimate.round(6).tolist(), found.bound.round(6).tolist()
+    >>> delta = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), Setting())
+    >>> delta.estimate.round(6).tolist(), delta.bound.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
     return gains_together(n, (c,), ks, setting)[0]

@@ -100,8 +100,8 @@ def hull(metric: Metric, n: Ints, c: Ints) -> Hull | None:
     n, c : (tasks,), every n ≥ k.  None for a metric that is no polynomial in the success rate.
 
     >>> from passk_cli.metrics.registry import parse
-    >>> found = hull(parse("pass@4"), np.full(50, 4), np.arange(50) % 5)
-    >>> [round(limit, 2) for limit in found.limits(0.025)]
+    >>> bounds = hull(parse("pass@4"), np.full(50, 4), np.arange(50) % 5)
+    >>> [round(limit, 2) for limit in bounds.limits(0.025)]
     [0.71, 0.9]
     """
     expectation = metric.expectation

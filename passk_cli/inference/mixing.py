@@ -122,8 +122,8 @@ def mixture(tasks: Histogram) -> Mixture:
 
 def _pairs(tasks: Histogram) -> Floats:
     """c (n − c) / n, what counts know of their logit."""
-    known: Floats = tasks.c * ((tasks.n - tasks.c) / tasks.n)
-    return known
+    information: Floats = tasks.c * ((tasks.n - tasks.c) / tasks.n)
+    return information
 
 
 def _coarser(tasks: Histogram) -> Histogram:

@@ -74,8 +74,8 @@ def stopping(
     The smaller of the first two is multiplied by the third.  Where tasks have several passes, the
     chance is that of `_untruncated` instead.
 
-    >>> found = stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
-    >>> found.kind, round(found.chance, 6), found.at_once, found.solved
+    >>> evidence = stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
+    >>> evidence.kind, round(evidence.chance, 6), evidence.at_once, evidence.solved
     ('first pass', 1.9e-05, 0.04, 0.2)
     >>> stopping(np.full(25, 10), np.arange(25) % 2) is None
     True

@@ -61,7 +61,7 @@ def _draw(
 
 
 @lru_cache(maxsize=1)
-def _kept(kind: str, units: int, resamples: int, seed: int, threads: int | None) -> Floats:
+def _drawn(kind: str, units: int, resamples: int, seed: int, threads: int | None) -> Floats:
     """The weights themselves: the next model of the same tasks asks for them again."""
     weights = np.empty((resamples, units))
     _draw(weights.__setitem__, kind, units, resamples, seed, threads)
@@ -104,9 +104,9 @@ def bootstrap_means(
     if resamples * len(sizes) > _KEPT_CELLS:
         _draw(average, *asked)
     else:
-        kept = _kept(*asked)
+        weights = _drawn(*asked)
         for here in blocks(resamples, len(sizes), _BLOCK_CELLS):
-            average(here, kept[here])
+            average(here, weights[here])
     # Rounding carries a mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
