@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import OWN, Command, command_of
@@ -151,15 +150,10 @@ def row(declared: Declared, full: bool) -> Row:
     if choices:
         words = (f"{choice} (default)" if choice == default else choice for choice in choices)
         text = f"{text.removesuffix('.')}: {', '.join(words)}."
-    elif declared.base is not bool and not declared.repeatable and _plain(default):
+    elif declared.base is not bool and not declared.repeatable and default not in (None, ""):
         number = f"{default:,g}" if isinstance(default, int | float) else default
         text = f"{text.removesuffix('.')} (default {number})."
     return left, f"{text} {option.detail}".rstrip() if full else text
-
-
-def _plain(default: Any) -> bool:
-    """Whether a default says something by itself."""
-    return isinstance(default, str | int | float) and default != ""
 
 
 def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:

@@ -19,7 +19,7 @@ _SIZES = {0: (420, 260), 1: (420, 260), 2: (320, 220)}
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell: its text in two parts, what it is sorted by, and what hovering adds."""
+    """A cell: its text in two parts, what it is sorted by ("" of text), and what hovering adds."""
 
     value: str
     error: str
@@ -90,7 +90,7 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
         panel.name + end,
         "" if panel.answered else answer(report, style),
         tuple(table_view(table, style) for table in every),
-        _pictures(report),
+        tuple(_pictures(report)),
         printable(panel.limits),
         printable(report.basis or report.context),
         tuple((printable(header), printable(meaning)) for header, meaning in legend.items()),
@@ -98,17 +98,14 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
     )
 
 
-def _pictures(report: Report) -> tuple[Plot, ...]:
-    """The plots that can be looked at."""
+def _pictures(report: Report) -> Iterator[Plot]:
+    """The plots that can be looked at, as large as the width of a page allows."""
     plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
-    ready = [(plot, len(distinct(plot.rows, "panel"))) for plot in prepared(plots, Look())]
-    return tuple(_sized(plot, number) for plot, number in ready if number <= _MOST_PANELS)
-
-
-def _sized(plot: Plot, panels: int) -> Plot:
-    """The plot as large as the width of a page allows."""
-    width, height = _SIZES.get(panels, (None, None))
-    return plot if plot.kind == "heat" else replace(plot, width=width, height=height)
+    for plot in prepared(plots, Look()):
+        panels = len(distinct(plot.rows, "panel"))
+        if panels <= _MOST_PANELS:
+            width, height = _SIZES.get(panels, (None, None))
+            yield plot if plot.kind == "heat" else replace(plot, width=width, height=height)
 
 
 def table_view(table: Table, style: Style) -> TableView:
@@ -125,10 +122,6 @@ def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iter
         why = cell.reason if isinstance(cell, Estimate) else ""
         marked = isinstance(cell, Estimate) and cell.marked
         verdict = cell.verdict if isinstance(cell, Estimate) else ""
-        yield CellView(value, error, _key(cell), printable(why), marked, verdict)
-
-
-def _key(cell: Cell) -> str:
-    """Sort key of a cell; "" of text, which sorts as it is read."""
-    value = cell.value if isinstance(cell, Estimate) else cell
-    return repr(float(value)) if isinstance(value, int | float) else ""
+        number = cell.value if isinstance(cell, Estimate) else cell
+        key = repr(float(number)) if isinstance(number, int | float) else ""
+        yield CellView(value, error, key, printable(why), marked, verdict)

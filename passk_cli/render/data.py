@@ -52,15 +52,14 @@ def json_text(report: Report, style: Style) -> str:
 
 def message_data(message: Said) -> dict[str, Any]:
     """A message as data: its fields as they are, its words with default rounding."""
-    fields = {name: _field(value) for name, value in message.fields.items()}
+    fields: dict[str, Any] = {}
+    for name, value in message.fields.items():
+        if isinstance(value, Estimate):
+            fields[name] = {"estimate": value.value, "low": value.low, "high": value.high}
+        else:
+            fields[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
     text = said(message.pieces(), Style())
     return {"name": message.name, "severity": message.severity, "text": text, "fields": fields}
-
-
-def _field(value: Any) -> Any:
-    if isinstance(value, Estimate):
-        return {"estimate": value.value, "low": value.low, "high": value.high}
-    return list(value) if isinstance(value, tuple | list) else _plain(value)
 
 
 def jsonl_text(report: Report, style: Style) -> str:
@@ -87,14 +86,13 @@ def guarded(cell: str | int | float | None) -> str | int | float | None:
 
 
 def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
-    shown = _guarded_plain if safe else _plain
     lines = _CsvLines()
     # Of line breaks, the writer quotes those that it ends a line with.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow([shown(column.header) for column in report.data.columns])
-    for row in report.data.rows:
+    for row in ([column.header for column in report.data.columns], *report.data.rows):
+        cells = map(_plain, row)
         # The writer leaves None empty.
-        writer.writerow(list(map(shown, row)))
+        writer.writerow(list(map(guarded, cells) if safe else cells))
     return "".join(lines)
 
 
@@ -103,10 +101,6 @@ class _CsvLines(list[str]):
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n") + "\n")
-
-
-def _guarded_plain(cell: Cell) -> str | int | float | None:
-    return guarded(_plain(cell))
 
 
 def _plain(cell: Cell) -> str | int | float | None:

@@ -91,7 +91,9 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[RichTable]:
     for look, stacked in ((looks[0], False), (looks[-1], False), (looks[-1], True)):
         columns = aligned(table, look)
         if stacked:
-            columns = _stacked(columns)
+            # The interval below its number.
+            columns = [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
+                               for value, error in cells]) for name, cells in columns]  # fmt: skip
         if _widths(columns, every) > width and not stacked:
             continue
         _narrowed(columns, table, every, width)
@@ -102,12 +104,6 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[RichTable]:
         columns = aligned(table, style)
         _narrowed(columns, table, places, width)
         yield _grid(table, columns, places)
-
-
-def _stacked(columns: Cells) -> Cells:
-    """Cells with the interval below its number."""
-    return [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
-                    for value, error in cells]) for name, cells in columns]  # fmt: skip
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
