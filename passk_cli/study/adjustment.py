@@ -68,35 +68,43 @@ class Adjustment:
     def words(self) -> str:
         """For the caption: "max-T over 28 tests of pass@1 and their intervals"."""
         (could, tests), adjust = self.tests, self.name
-        secondary = any(c.family == SECONDARY for c in self.comparisons)
+        others = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
         if adjust == UNADJUSTED:
-            order = f"; {primary} is primary, other metrics secondary" if secondary else ""
+            order = f"; {primary} is primary, other metrics secondary" if others else ""
             return f"unadjusted{order}"
-        of = f" of {primary}" if secondary else ""
+        of = f" of {primary}" if others else ""
+        words = f"{ADJUSTED[adjust]} over {plural(tests, 'test')}{of}"
         if adjust in (MAX_T, BONFERRONI) and tests < 2:
             words = f"one test{of}" if tests else "no test"
-            return words + self._secondary_words
-        words = f"{ADJUSTED[adjust]} over {plural(tests, 'test')}{of}"
-        if adjust in (MAX_T, BONFERRONI):
+        elif adjust in (MAX_T, BONFERRONI):
             words += " and their intervals"
         elif adjust == HOLM and could < tests:
             words = f"Holm over the {could} of {plural(tests, 'test')}{of} that could reject"
-        return words + self._secondary_words
-
-    @property
-    def _secondary_words(self) -> str:
-        made = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
-        if not made:
-            return ""
-        ways = " or ".join(ADJUSTED[way] for way in (MAX_T, HOLM) if way in made)
-        how = "" if made == {self.name} else f" ({ways})"
-        return f"; other metrics are secondary, each adjusted separately{how}"
+        if others:
+            ways = " or ".join(ADJUSTED[way] for way in (MAX_T, HOLM) if way in others)
+            by = "" if others == {adjust} else f" ({ways})"
+            words += f"; other metrics are secondary, each adjusted separately{by}"
+        return words
 
     @property
     def test_words(self) -> str:
         """For the caption, where tests are not the usual ones; else nothing."""
-        return "; ".join(filter(None, (self._within_words, self._binary_words)))
+        made, words = [c for c in self.comparisons if c.test], []
+        if any(c.test == WITHIN for c in made):
+            words.append("test: attempts permuted within tasks")
+            more = [c.first.metric for c in made if c.first.metric.kind.needs]
+            names = ", ".join(dict.fromkeys(metric.name for metric in more))
+            needs = ", ".join(dict.fromkeys(metric.kind.needs for metric in more))
+            if more:
+                words[0] += f" ({names}: equal models give every {needs} equally often)"
+        tests = {c.first.metric.name: c.test for c in made}
+        binary = [name for name, test in tests.items() if test == SUISSA_SHUSTER]
+        if len(binary) == len(tests) > 0:
+            words.append("values of 0 and 1: Suissa–Shuster test")
+        elif binary:
+            words.append(f"Suissa–Shuster test of {', '.join(binary)}")
+        return "; ".join(words)
 
     @property
     def decision(self) -> str:
@@ -134,33 +142,6 @@ class Adjustment:
         """(metric, method) of each interval."""
         intervals = ((c.first.metric.name, c.interval) for c in self.comparisons)
         return [(name, limits.method) for name, limits in intervals if limits is not None]
-
-    @property
-    def _binary_words(self) -> str:
-        """The metrics with Suissa and Shuster's test, where others have another one."""
-        tests = {c.first.metric.name: c.test for c in self.comparisons if c.test}
-        names = ", ".join(name for name, test in tests.items() if test == SUISSA_SHUSTER)
-        if not names:
-            return ""
-        everywhere = set(tests.values()) == {SUISSA_SHUSTER}
-        return (
-            "values of 0 and 1: Suissa–Shuster test"
-            if everywhere
-            else (f"Suissa–Shuster test of {names}")
-        )
-
-    @property
-    def _within_words(self) -> str:
-        comparisons = [c for c in self.comparisons if c.test]
-        if not any(c.test == WITHIN for c in comparisons):
-            return ""
-        words = "test: attempts permuted within tasks"
-        more = [c.first.metric for c in comparisons if c.first.metric.kind.needs]
-        names = ", ".join(dict.fromkeys(metric.name for metric in more))
-        needs = ", ".join(dict.fromkeys(metric.kind.needs for metric in more))
-        if not more:
-            return words
-        return f"{words} ({names}: equal models give every {needs} equally often)"
 
 
 def tests_shown(tests: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.report.model import Cell
 from passk_cli.report.words import span
-from passk_cli.study.comparison import Comparison, difference_interval
+from passk_cli.study.comparison import Comparison, difference_intervals
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
@@ -238,8 +238,8 @@ def _band(c: Comparison, confidence: Confidence, rules: Rules, level: float) -> 
             c, first=rates[0], second=rates[1], values=(first, second), p=np.nan, test="",
             alpha=np.nan, floor=None,
         )  # fmt: skip
-        at = replace(at, interval=difference_interval(at, alone))
-        fact = at.fact(confidence)
+        (interval,) = difference_intervals([at], alone)
+        fact = replace(at, interval=interval).fact(confidence)
         points.append(replace(fact, level=confidence.level, verdict=_verdict(fact, rules.margin)))
     return Band(c, points, level)
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.inference.attempts import attempt_floor
-from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import TANGO, Interval, Sample, equivalences, intervals
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.metrics.registry import Change
+from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Cell, Estimate, ranged
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -223,21 +223,14 @@ class Comparison:
         )  # fmt: skip
 
 
-def difference_interval(comparison: Comparison, confidence: Confidence) -> Interval:
-    """The interval of the mean difference, which lies in ±(high − low).
-
-    It is made at the level that its family leaves each test, and so holds together with the others
-    at the level asked for.  Where the difference is a range, the hull of the intervals at both
-    ends.
-    """
-    (limits,) = difference_intervals([comparison], confidence)
-    return limits
-
-
 def difference_intervals(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Interval]:
-    """`difference_interval` of each; those of one method and level in one pass."""
+    """Intervals of the mean differences, which lie in ±(high − low); many in one pass.
+
+    Each is made at the level that its family leaves the test, and so holds together with the others
+    at the level asked for.  Where a difference is a range, the hull of the intervals at both ends.
+    """
     plain = [end for c in comparisons for end in c.ends or (c,)]
     if any(c.ends for c in comparisons):
         confidence.for_differences().required_steady()
@@ -273,9 +266,12 @@ def _alike(
     plain: Sequence[Comparison], levels: Sequence[float], confidence: Confidence
 ) -> Iterator[tuple[list[int], list[Sample], str, float]]:
     """Places and samples of comparisons whose intervals have one method and level."""
-    together: dict[tuple[str, float], list[int]] = {}
+    confidence, together = confidence.for_differences(), dict[tuple[str, float], list[int]]()
+    # By default `tango` where values are 0 or 1, as their test has it.
+    by_default = confidence.by_default and confidence.population == NEW_TASKS
     for at, (comparison, level) in enumerate(zip(plain, levels, strict=True)):
-        together.setdefault((method_of_difference(comparison, confidence), level), []).append(at)
+        method = TANGO if by_default and comparison.binary else confidence.method
+        together.setdefault((method, level), []).append(at)
     for (method, level), places in together.items():
         most = max(len(plain[at].tasks) for at in places)
         size = max(1, _VALUES_TOGETHER // most)
@@ -285,17 +281,24 @@ def _alike(
             yield part, samples, method, level
 
 
-def method_of_difference(comparison: Comparison, confidence: Confidence) -> str:
-    """The method asked for; by default `tango` where values are 0 or 1, as their test has it."""
-    confidence = confidence.for_differences()
-    fixed = confidence.population != NEW_TASKS or not confidence.by_default
-    return confidence.method if fixed or not comparison.binary else TANGO
-
-
 def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:
     """Samples for their intervals and tests, where no difference is a range."""
-    floored = with_floors(comparisons, confidence)
-    return [_difference_sample(comparison, confidence) for comparison in floored]
+    samples = []
+    for c in with_floors(comparisons, confidence):
+        low, high = c.first.bounds(confidence)
+        within, mixed = None, 0
+        passes: tuple[Passes, ...] = ()
+        if confidence.population != NEW_TASKS:
+            sides = [side.on(c.tasks) for side in (c.first, c.second)]
+            within = sides[0].within + sides[1].within
+            mixed = int((sides[0].mixed | sides[1].mixed).sum())
+            passes = (*sides[0].passes, *sides[1].passes)
+        samples.append(Sample(
+            c.d, between=c.between, floor=c.floor or 0.0, low=low - high, high=high - low,
+            within=within, mixed=mixed, passes=passes if len(passes) == 2 else (),
+            clusters=c.clusters, resamples=confidence.resamples, seed=confidence.seed,
+        ))  # fmt: skip
+    return samples
 
 
 def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Comparison]:
@@ -303,64 +306,29 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
-    alike: dict[tuple[object, int, bool], list[int]] = {}
-    for at, c in enumerate(comparisons):
-        if c.floor is None and not c.first.metric.kind.needs and not c.binary:
-            key = c.first.metric, len(c.tasks), c.across is not None
+    alike: dict[tuple[Metric, int, bool], list[int]] = {}
+    for at, pair in enumerate(comparisons):
+        if pair.floor is None and not pair.first.metric.kind.needs and not pair.binary:
+            key = pair.first.metric, len(pair.tasks), pair.across is not None
             alike.setdefault(key, []).append(at)
-    for (_, tasks, _), places in alike.items():
+    for (metric, tasks, across), places in alike.items():
         size = max(1, _VALUES_TOGETHER // tasks)
         for first in range(0, len(places), size):
-            part = places[first : first + size]
-            for at, floor in zip(part, _floors([comparisons[at] for at in part]), strict=True):
+            part = [comparisons[at] for at in places[first : first + size]]
+
+            def both(sides: Iterable[tuple[Ints, Ints]], pairs: int = len(part)) -> Ints:
+                """(2 × comparisons × tasks)"""
+                arrays = list(chain.from_iterable(sides))
+                return np.concatenate(arrays).reshape(pairs, 2, -1).swapaxes(0, 1)
+
+            n, c, largest = both(each.n for each in part), both(each.c for each in part), None
+            if across:
+                others = both(each.across.c for each in part if each.across)
+                c, largest = np.minimum(c, others), np.maximum(c, others)
+            floors = attempt_floor(metric, n, c, largest).tolist()
+            for at, floor in zip(places[first : first + size], floors, strict=True):
                 floored[at] = floored[at].having(floor=floor)
     return floored
-
-
-def _floors(comparisons: Sequence[Comparison]) -> list[float]:
-    """`attempt_floor` of each; all have one metric and one number of tasks."""
-
-    def both(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
-        """(2 × comparisons × tasks)"""
-        arrays = [side[place] for place in (0, 1) for side in sides]
-        return np.concatenate(arrays).reshape(2, len(sides), -1)
-
-    n, c, most = (
-        both([each.n for each in comparisons]),
-        both([each.c for each in comparisons]),
-        None,
-    )
-    across = [each.across.c for each in comparisons if each.across]
-    if across:
-        c, most = np.minimum(c, both(across)), np.maximum(c, both(across))
-    floors: list[float] = attempt_floor(comparisons[0].first.metric, n, c, most).tolist()
-    return floors
-
-
-def _difference_sample(comparison: Comparison, confidence: Confidence) -> Sample:
-    low, high = comparison.first.bounds(confidence)
-    within, mixed_tasks = None, 0
-    passes: tuple[Passes, ...] = ()
-    if confidence.population != NEW_TASKS:
-        within, mixed = np.zeros(len(comparison.tasks)), np.zeros(len(comparison.tasks), dtype=bool)
-        for values, at in zip((comparison.first, comparison.second), comparison.at, strict=True):
-            within += values.within[at]
-            mixed |= values.mixed[at]
-            passes += values.on(comparison.tasks).passes
-        mixed_tasks = int(mixed.sum())
-    return Sample(
-        comparison.d,
-        between=comparison.between,
-        floor=comparison.floor or 0.0,
-        low=low - high,
-        high=high - low,
-        within=within,
-        mixed=mixed_tasks,
-        passes=passes if len(passes) == 2 else (),
-        clusters=comparison.clusters,
-        resamples=confidence.resamples,
-        seed=confidence.seed,
-    )
 
 
 def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:

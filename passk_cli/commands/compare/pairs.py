@@ -19,8 +19,8 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Side
+from passk_cli.study.lead import Rank
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
-from passk_cli.study.ranks import Rank
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 

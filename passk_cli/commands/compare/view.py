@@ -49,9 +49,9 @@ from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.influence import decided_by_few
+from passk_cli.study.lead import Rank, find_ranks
 from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, reading_notes
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
-from passk_cli.study.ranks import Rank, find_ranks
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
     AGAINST,
