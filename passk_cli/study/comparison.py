@@ -12,6 +12,7 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.inference.attempts import attempt_floor
+from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import TANGO, Interval, Sample, equivalences, intervals
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change, Metric

@@ -317,7 +317,7 @@ class Measurement:
         s = study.counts.series.index(first.rates.series)
         for metric in self.further:
             name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
-            facts = study.facts([replace(metric, k=k) for k in ks], [s])
+            facts = study.facts(study.values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._pointwise(fact) for fact in facts]
         for stretch in stretches if self.delta else ():
             for name, point in self._uneven(stretch):
@@ -377,7 +377,7 @@ class Measurement:
                     replace(rates, metric=Metric(family, k), values=v)
                     for k, v in zip(ks, values, strict=True)
                 ]
-                facts = self.study.facts_of(of_ks, confidence)
+                facts = self.study.facts(of_ks, confidence)
                 yield name, [self._pointwise(fact) for fact in facts]
 
     @property

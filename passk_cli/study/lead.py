@@ -13,6 +13,7 @@ from passk_cli.inference.ranking import lead_shares, letters, rank_limits
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, ranged
+from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import BETTER, WORSE
@@ -100,6 +101,11 @@ class Rank:
     leads: Cell
     low: int | None
     high: int | None
+
+    @property
+    def places(self) -> str | None:
+        """As "2", or "1–3"."""
+        return None if self.low is None or self.high is None else span(self.low, self.high)
 
 
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from passk_cli.files.request import BOUNDS
+from passk_cli.inference.adjust import holm
+from passk_cli.inference.difference import difference_law
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.outcomes.losses import Losses
+from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.text import plural
-
-if TYPE_CHECKING:
-    from passk_cli.outcomes.losses import Losses
-    from passk_cli.outcomes.provenance import ReadFacts
 
 # Level of the test of uneven losses, adjusted over all pairs of models.
 LEVEL = 0.05
@@ -128,49 +129,21 @@ def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:
 
     d_t = share of the attempts at task t that one model lost, minus that of the other, over the
     tasks that both have.  The test of a mean of 0 is that of `passk compare`, so that one task that
-    lost all its attempts is not significant.  p is Holm's over all pairs.
+    lost all its attempts is not significant.  p is Holm's over all pairs, 1 where no share differs.
     level : of the test, in (0, 1).
     """
-    import numpy as np
-
-    from passk_cli.inference.adjust import holm
-
-    tests = [_test(losses, *pair) for pair in combinations(losses.models, 2)]
+    tests, shares = [], losses.missing / losses.made
+    for pair in combinations(losses.models, 2):
+        first, second = map(losses.cells, pair)
+        _, here, there = np.intersect1d(
+            losses.unit_codes[first], losses.unit_codes[second], return_indices=True
+        )
+        d = shares[first[here]] - shares[second[there]]
+        one, other = pair if d.sum() >= 0 else pair[::-1]
+        p = float(difference_law(d, reach=1.0).p()[0]) if d.any() else 1.0
+        tests.append(Uneven(one, other, p))
     if not tests:
         return []
-    p = np.array([test.p for test in tests])
-    pairs = [
-        Uneven(test.first, test.second, float(adjusted))
-        for test, adjusted in zip(tests, holm(p), strict=True)
-        if adjusted <= level
-    ]
+    adjusted = holm(np.array([test.p for test in tests])).tolist()
+    pairs = [replace(test, p=p) for test, p in zip(tests, adjusted, strict=True) if p <= level]
     return sorted(pairs, key=lambda pair: (pair.p, pair.first, pair.second))
-
-
-@dataclass(frozen=True)
-class _Test:
-    """Two models, the one that loses more first, and the p-value of no difference."""
-
-    first: str
-    second: str
-    p: float
-
-
-def _test(losses: Losses, one: str, other: str) -> _Test:
-    """The test of a pair; p is 1 where no share differs or no task is shared."""
-    import numpy as np
-
-    from passk_cli.inference.difference import difference_law
-
-    first, second = losses.cells(one), losses.cells(other)
-    _, here, there = np.intersect1d(
-        losses.unit_codes[first], losses.unit_codes[second], return_indices=True
-    )
-    first, second = first[here], second[there]
-    shares = losses.missing / losses.made
-    d = shares[first] - shares[second]
-    if not d.any():
-        return _Test(one, other, 1.0)
-    if d.sum() < 0:
-        one, other = other, one
-    return _Test(one, other, float(difference_law(d, reach=1.0).p()[0]))

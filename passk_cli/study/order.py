@@ -291,7 +291,7 @@ def examine(study: Study) -> list[Evidence]:
     longest, best = int(study.counts.n.max()), study.best_first
     edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
     orders = in_order(study.counts, best)
-    facts = study.facts(only=best)
+    facts = study.facts(study.values(only=best))
     each = len(study.metrics)
     evidence = [
         _evidence_of(study, order, facts[i * each : (i + 1) * each], edges)

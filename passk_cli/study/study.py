@@ -83,33 +83,25 @@ class Study:
         chosen_metrics = self.metrics if metrics is None else metrics
         return values_of(self.counts, chosen_metrics, self.short_tasks, only)
 
-    def facts(
-        self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
-    ) -> list[Fact]:
-        """The mean over tasks of each series × metric, with its interval.
-
-        metrics, only : as of `values`.
-        """
-        return self.facts_of(self.values(metrics, only))
-
     def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Fact:
         """The mean of these values, with its standard error and interval.
 
         confidence : instead of the study's.
         """
-        return self.facts_of([values], confidence)[0]
+        return self.facts([values], confidence)[0]
 
-    def facts_of(
-        self, values: Sequence[TaskValues], confidence: Confidence | None = None
+    def facts(
+        self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Fact]:
-        """`fact` of each; their intervals are computed together."""
+        """`fact` of each of these values, of all when None; intervals are computed together."""
+        values = self.values() if values is None else values
         confidence = confidence or self.confidence
         ranges = [each for each in values if each.passing is not None]
         if ranges:
             steady = confidence.required_steady()
-            ends = iter(self.facts_of([end for each in ranges for end in each.ends], steady))
+            ends = iter(self.facts([end for each in ranges for end in each.ends], steady))
             others = [each for each in values if each.passing is None]
-            points = iter(self.facts_of(others, confidence))
+            points = iter(self.facts(others, confidence))
             return [
                 next(points) if each.passing is None
                 else replace(across(next(ends), next(ends)), values=each)

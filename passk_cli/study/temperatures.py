@@ -280,7 +280,7 @@ def temperatures_of(
         verdicts.append(Verdict(each, by_series, against, against[0].fact(confidence)))
     rates = any(metric.family == "pass@" for metric in study.metrics)
     laws = laws_of(values, confidence) if rates else []
-    facts = _estimates(study.facts_of(values), verdicts)
+    facts = _estimates(study.facts(values), verdicts)
     return facts, compared, verdicts, leads_of(list(every), best), laws
 
 

@@ -40,7 +40,7 @@ def variety(study: Study, place: int) -> SeriesRow:
     (distinct), their effective number and the share of duplicates, and these of correct ones.
     Errors: ParameterError for a k that no task supports, or counts read without solutions.
     """
-    metrics = study.facts(only=[place])
+    metrics = study.facts(study.values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
     gains = [fact for fact in metrics if fact.name.startswith("gain@")]
     facts = [*metrics]

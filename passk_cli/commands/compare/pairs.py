@@ -130,6 +130,11 @@ class Standing:
     ranks: dict[Metric, Rank] = field(default_factory=dict)
     ahead: Pair | None = None
 
+    @property
+    def first(self) -> Rank:
+        """The rank at the first metric, or at the first with a value."""
+        return next(iter(self.ranks.values()))
+
 
 def paired(
     compared: Sequence[Comparison],

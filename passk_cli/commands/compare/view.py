@@ -42,7 +42,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
-from passk_cli.report.words import p_text, plural, series_name, span
+from passk_cli.report.words import p_relation, plural, series_name, span
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
@@ -142,28 +142,15 @@ def _tested(pairs: Sequence[Pair]) -> list[Pair]:
 
 def _p(pair: Pair) -> str:
     """The p of the verdict: "p = 0.02", "p < 0.0001"."""
-    name, p = "p", pair.fact.p_adjusted or 0.0
     if pair.fact.verdict == EQUIVALENT:
-        name, p = "p of equivalence", pair.equivalence or 0.0
-    text = p_text(p)
-    return f"{name} < {text[1:]}" if text.startswith("<") else f"{name} = {text}"
+        return f"p of equivalence {p_relation(pair.equivalence or 0.0)}"
+    return f"p {p_relation(pair.fact.p_adjusted or 0.0)}"
 
 
 def _counted(pairs: Sequence[Pair]) -> str:
     """As "5 of 6 pairs differ significantly"."""
     differ = sum(pair.fact.verdict in _SIGNIFICANT for pair in pairs)
     return f"{differ:,} of {plural(len(pairs), 'pair')} differ significantly"
-
-
-def _place(rank: Rank | None) -> Cell:
-    if rank is None or rank.low is None or rank.high is None:
-        return None
-    return span(rank.low, rank.high)
-
-
-def _first(standing: Standing) -> Rank:
-    """The rank at the first metric, or at the first with a value."""
-    return next(iter(standing.ranks.values()))
 
 
 def _lettered(standing: Standing, metric: Metric) -> Estimate:
@@ -209,7 +196,7 @@ class Ranking(Ranked[Standing]):
     columns = (
         Column(
             "rank", meaning="Possible places at the first metric: one, or a range.",
-            cell=lambda standing: _place(_first(standing)),
+            cell=lambda standing: standing.first.places,
         ),
         MODEL,
         GROUPS,
@@ -222,13 +209,13 @@ class Ranking(Ranked[Standing]):
         ),
         Column(
             "tasks", meaning="Tasks with attempts of the model.",
-            cell=lambda standing: str(len(_first(standing).values.tasks)),
+            cell=lambda standing: str(len(standing.first.values.tasks)),
             where=lambda section: section.differ,
         ),
         replace(_LETTERED, across=lambda section: section.further),
         Column(
             "rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
-            cell=lambda standing, metric: _place(standing.ranks.get(metric)),
+            cell=lambda standing, metric: getattr(standing.ranks.get(metric), "places", None),
             across=lambda section: section.further, example=_METRIC,
         ),
         Column(
@@ -246,7 +233,7 @@ class Ranking(Ranked[Standing]):
     @property
     def differ(self) -> bool:
         """Whether models have other tasks."""
-        return len({_first(standing).values.tasks.tobytes() for standing in self.records}) > 1
+        return len({standing.first.values.tasks.tobytes() for standing in self.records}) > 1
 
     def tables(self) -> Iterator[Table]:
         """One line per model."""
@@ -641,11 +628,8 @@ class AllPairs(Compared):
 
     def details(self) -> list[str]:
         """The level, the tests, the intervals."""
-        return [self._significance, self.adjustment.test_words, self.study.confidence.words()]
-
-    @property
-    def _significance(self) -> str:
-        return f"tied: not significant at the {_level(self)} level, {self.adjustment.words}"
+        tied = f"tied: not significant at the {_level(self)} level, {self.adjustment.words}"
+        return [tied, self.adjustment.test_words, self.study.confidence.words()]
 
     def messages(self) -> Iterator[Said]:
         """Tasks left out, differences that few tasks decide, tests that cannot reject."""
@@ -839,7 +823,9 @@ class Compare(Question, CompareOptions):
 
     def report(self, study: Study) -> Report:
         """The ranking or the baseline's table, the pairs, and what was asked for besides."""
-        baseline, change = self._baseline(study), self._change
+        baseline, change = self.baseline, self._change
+        if study.baseline is not None:
+            baseline = study.baseline.series[0][0]
         kept = []
         if self.sensitivity:
             kept = list(sensitivities(study, self.sensitivity, baseline))
@@ -895,10 +881,6 @@ class Compare(Question, CompareOptions):
             return options
         metrics = (*options.metrics.metrics, change.start, change.end)
         return replace(options, metrics=replace(options.metrics, metrics=metrics))
-
-    def _baseline(self, study: Study) -> str | None:
-        """The name of the baseline's model."""
-        return self.baseline if study.baseline is None else study.baseline.series[0][0]
 
     def _whole(self, counts: Counts) -> Counts:
         """The counts not split by the groups that are left out in turn."""

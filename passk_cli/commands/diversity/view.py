@@ -149,7 +149,7 @@ class Solutions(Numbers):
         metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
         rows = [
             fact.point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
-            for fact in self.study.facts(metrics, self.study.best_first)
+            for fact in self.study.facts(self.study.values(metrics, self.study.best_first))
         ]
         chart = curves(
             rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",

@@ -285,7 +285,7 @@ class Minimum(GateRule):
         fast = self.min_by == BY_ESTIMATE and len(trials) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
         asked = [[r for r in t.candidates if r.metric in self.minimum] for t in trials]
-        facts = iter(study.facts_of([rates for each in asked for rates in each], confidence))
+        facts = iter(study.facts([rates for each in asked for rates in each], confidence))
         return [
             [self._of_number(trial, rates, next(facts)) for rates in each]
             for trial, each in zip(trials, asked, strict=True)
