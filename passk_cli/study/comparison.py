@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -317,19 +316,21 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
         for first in range(0, len(places), size):
             part = [comparisons[at] for at in places[first : first + size]]
 
-            def both(sides: Iterable[tuple[Ints, Ints]], pairs: int = len(part)) -> Ints:
-                """(2 × comparisons × tasks)"""
-                arrays = list(chain.from_iterable(sides))
-                return np.concatenate(arrays).reshape(pairs, 2, -1).swapaxes(0, 1)
-
-            n, c, largest = both(each.n for each in part), both(each.c for each in part), None
+            n, c = _both([each.n for each in part]), _both([each.c for each in part])
+            largest = None
             if across:
-                others = both(each.across.c for each in part if each.across)
+                others = _both([each.across.c for each in part if each.across])
                 c, largest = np.minimum(c, others), np.maximum(c, others)
             floors = attempt_floor(metric, n, c, largest).tolist()
             for at, floor in zip(places[first : first + size], floors, strict=True):
                 floored[at] = floored[at].having(floor=floor)
     return floored
+
+
+def _both(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
+    """Numbers of both sides at each task, (2 × comparisons × tasks)."""
+    arrays = [side[place] for place in (0, 1) for side in sides]
+    return np.concatenate(arrays).reshape(2, len(sides), -1)
 
 
 def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:

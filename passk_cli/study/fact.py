@@ -152,7 +152,7 @@ def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> 
             if isinstance(cell, Estimate) and cell.upper is not None
             for end, value in zip(("low", "high"), cell.ends, strict=True)
         }
-        mores.append({**fact.more, **ends})
+        mores.append({**fact.more, **ends} if ends else fact.more)
     absent = set() if any(fact.against for fact in facts) else {"against"}
     if not any(fact.p is not None or fact.verdict for fact in facts):
         absent |= {"p", "p_adjusted", "verdict"}

@@ -116,7 +116,10 @@ def test_pairs(
     answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
     judged: list[Comparison] = []
     for each in estimable:
-        tested = [c.having(**next(answers)._asdict()) for c in each]
+        tested = [
+            c.having(test=test, p=p, smallest=smallest)
+            for c, (test, p, smallest) in zip(each, answers, strict=False)
+        ]
         if rules.margin:
             tests = equivalence_tests(tested, confidence, rules.margin)
             tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
