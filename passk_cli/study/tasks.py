@@ -117,7 +117,8 @@ def task_rates(counts: Counts) -> list[TaskRates]:
         by_group.setdefault(series[1:], []).append(s)
     rates = []
     for group in by_group.values():
-        rows = [np.arange(len(counts.n))[counts.rows_of(s)] for s in group]
+        slices = [counts.rows_of(s) for s in group]
+        rows = [np.arange(own.start, own.stop) for own in slices]
         tasks = np.unique(counts.task_codes[np.concatenate(rows)])
         cells = np.full((len(group), len(tasks)), -1)
         for own, of_model in zip(cells, rows, strict=True):
@@ -220,7 +221,7 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
         )  # fmt: skip
         for task, *row in zip(group.tasks, *(column.tolist() for column in columns), strict=True):
             cells: Sequence[Any] = [None if cell != cell else cell for cell in (*row, level)]
-            suspects.append(SuspectTask(group.groups, len(group.models), task, *cells))
+            suspects.append(SuspectTask(group.groups, len(group.series), task, *cells))
     return sorted(
         suspects,
         key=lambda task: (

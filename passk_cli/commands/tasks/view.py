@@ -446,15 +446,16 @@ def heat_maps(study: Study) -> tuple[Plot, ...]:
         present = ~np.isnan(group.rates)
         sums = np.add.reduceat(np.where(present, group.rates, 0.0), ends[:-1], axis=1)
         numbers = np.add.reduceat(present, ends[:-1], axis=1, dtype=np.int64)
+        panel = series_name(group.groups)
+        places = [
+            {"group": panel, "from": low, "to": high,
+             "tasks": group.tasks[low] if high == low + 1 else f"{high - low} tasks"}
+            for low, high in pairwise(ends.tolist())
+        ]  # fmt: skip
         for model, *of_model in zip(group.models, sums.tolist(), numbers.tolist(), strict=True):
-            for (low, high), total, number in zip(pairwise(ends.tolist()), *of_model, strict=True):
-                words = group.tasks[low] if high == low + 1 else f"{high - low} tasks"
-                cells.append(
-                    {
-                        "model": model, "group": series_name(group.groups), "from": low,
-                        "to": high, "tasks": words, "pass rate": total / number if number else None,
-                    }
-                )  # fmt: skip
+            for place, total, number in zip(places, *of_model, strict=True):
+                rate = total / number if number else None
+                cells.append({"model": model, **place, "pass rate": rate})
     together = f"about {most / most_across:.0f} tasks share a cell" if most > most_across else ""
     return (
         heat(
