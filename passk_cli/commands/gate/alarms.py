@@ -88,7 +88,7 @@ class Catch:
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """What rehearsals showed of a rule, or of the gate as a whole.
+    """Results of the rehearsals of a rule, or of the gate as a whole.
 
     odds : at the estimated rates.  predicted : at rates as uncertain as the data leave them.
     catch : the smallest drop that it detects; None of the whole gate.

@@ -63,7 +63,7 @@ class Judgement:
     shut : whether the rule fails for some outcomes that are missing, so that it shuts the gate
         though the verdict is undecided.  failing : whether it shuts the gate.
     name : the model and its groups; of a row about several, how many.
-    rehearsed : what its rehearsal showed; None where passes and failures do not decide it.
+    rehearsed : results of its rehearsals; None where passes and failures do not decide it.
     """
 
     words: Sentence
