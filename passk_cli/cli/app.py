@@ -41,9 +41,9 @@ class DeclaredCommand(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """The text of --help."""
-        from passk_cli.cli.manual import manual
+        from passk_cli.cli.manual import manual, overview
 
-        return manual(str(self.name))
+        return overview() if self.name == HELP else manual(str(self.name))
 
 
 class DeclaredGroup(TyperGroup):
