@@ -103,7 +103,13 @@ class Designs:
         aims, outlooks = self.aims, self.outlooks
         ks = sorted({outlook.metric.k for outlook in outlooks})
         options = sorted({s for k in ks for s in splits(aims.spend, k, aims.most_tasks)})
-        errors = {o.metric.name: [_error(o, *option) for option in options] for o in outlooks}
+        errors = {}
+        for outlook in outlooks:
+            every = [math.sqrt(outlook.variances(n)[0] / tasks) for tasks, n in options]
+            # Infinite where there is none.
+            errors[outlook.metric.name] = [
+                math.inf if math.isnan(error) else max(error, 1e-300) for error in every
+            ]
         goals: dict[tuple[int, int], list[str]] = {}
         for name, split in best_splits(options, errors).items():
             goals.setdefault(split, []).append(name)
@@ -261,9 +267,3 @@ class Designs:
 def goals(split: Fact) -> list[str]:
     """The metrics that a split is best for, or "all"."""
     return str(split.more["best_for"]).split(", ")
-
-
-def _error(outlook: Outlook, tasks: int, n: int) -> float:
-    """The standard error; infinite where there is none."""
-    error = math.sqrt(outlook.variances(n)[0] / tasks)
-    return math.inf if math.isnan(error) else max(error, 1e-300)

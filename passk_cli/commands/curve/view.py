@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -55,9 +55,6 @@ from passk_cli.study.section import (
 )
 from passk_cli.study.study import Study
 from passk_cli.version import __version__
-
-if TYPE_CHECKING:
-    from passk_cli.study.study import Study
 
 # What μ^k is estimated from.
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -416,7 +416,18 @@ class Plan(Question, PlanOptions):
         """The plan without a pilot, from assumed success rates."""
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
-        _check_metrics(metrics)
+        for metric in metrics:
+            if metric.kind.needs:
+                raise ParameterError(
+                    f"{metric.name}: designs are known for metrics of passes and failures,"
+                    " as pass@10, pass^4 and gpass@8:0.5",
+                    name="unknown-metric",
+                )
+            if metric.k > MOST_PLANNED_K:  # the cost grows by k²
+                raise ParameterError(
+                    f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k",
+                    name="too-large",
+                )
         if options.data:
             if self.mean is not None or self.spread is not None:
                 raise ParameterError(
@@ -483,7 +494,7 @@ def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Re
 
 
 def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Said]:
-    """What the pilot cannot tell."""
+    """Messages on what the pilot cannot tell."""
     for reason, silent in pilot.silent.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))
@@ -493,20 +504,3 @@ def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Said]:
     if pilot.clustering is not None:
         first = pilot.outlooks[0].metric.name
         yield CLUSTERED(cluster=cluster, times=pilot.clustering, metric=first)
-
-
-def _check_metrics(metrics: Iterable[Metric]) -> None:
-    """ParameterError for metrics that need more than passes and failures, and for k's whose designs
-    would take more than seconds: the cost grows by k²."""
-    for metric in metrics:
-        if metric.kind.needs:
-            raise ParameterError(
-                f"{metric.name}: designs are known for metrics of passes and failures,"
-                " as pass@10, pass^4 and gpass@8:0.5",
-                name="unknown-metric",
-            )
-        if metric.k > MOST_PLANNED_K:
-            raise ParameterError(
-                f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k",
-                name="too-large",
-            )
