@@ -7,14 +7,15 @@ import re
 from collections.abc import Mapping
 from errno import EIO
 from pathlib import Path
-from typing import Any
-
-import duckdb
+from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import whole
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.text import decoded
+
+if TYPE_CHECKING:
+    import duckdb
 
 FORMS = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT parquet"}
 _OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
@@ -53,6 +54,8 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
     columns : name → numpy array of numbers or text.
     Errors: ParameterError for another suffix, or when it cannot be written.
     """
+    import duckdb
+
     form = export_form(path, form)
     con = duckdb.connect()
     con.register("columns_", dict(columns))
@@ -62,6 +65,8 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
 def copy(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
     """Write the rows of a query.  Errors: OSError for a disk that is full; duckdb.Error."""
+    import duckdb
+
     try:
         con.execute(f"COPY ({query}) TO {quote_text(file)} ({_OPTIONS[form]})")
     except duckdb.IOException as error:
