@@ -17,7 +17,6 @@ from passk_cli.commands.command import Command
 from passk_cli.commands.question import answer
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.arguments import is_file_argument
-from passk_cli.files.reading import load
 from passk_cli.files.remote import fetched_once, without_secrets
 from passk_cli.files.request import Request
 from passk_cli.option import declared, filled
@@ -67,6 +66,8 @@ def _run(
             named[each.option.file] += values
 
     def read(request: Request, source: Any = None) -> Counts:
+        from passk_cli.files.reading import load
+
         with working("reading"):
             chosen = files if source is None else source
             counts = load(chosen, request, tolerant=declaration.question.tolerant)
