@@ -198,7 +198,7 @@ class Evidence:
 
     @cached_property
     def verdicts(self) -> VerdictsOfTests:
-        """What each test says, or that it cannot be made.
+        """The verdict of each test, or that it cannot be made.
 
         That of the trend takes any order as likely as any other; where neighbours are correlated, a
         trend is only called one when its interval, which allows for any dependence, leaves out 0 as
