@@ -18,6 +18,7 @@ def common_denominator(values: Floats, largest: int, within: float) -> int | Non
 
     values : finite.  within : how far off a multiple a value may be.
 
+    >>> import numpy as np
     >>> common_denominator(np.array([0.5, 1 / 3]), 100, 1e-12)
     6
     """

@@ -24,6 +24,20 @@ def calls() -> Iterator[tuple[str, ast.Call]]:
                 yield node.func.id, node
 
 
+def names_of_kinds() -> Iterator[str]:
+    """The name that a class of errors in the package gives all of its own."""
+    for path in PACKAGE.rglob("*.py"):
+        for kind in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(kind, ast.ClassDef)
+                and {ast.unparse(base) for base in kind.bases} & ERRORS
+            ):
+                for line in kind.body:
+                    match line:
+                        case ast.Assign([ast.Name("name")], ast.Constant(str(name))):
+                            yield name
+
+
 def test_every_declared_message_is_in_the_catalogue() -> None:
     declared = {
         node.args[0].value
@@ -42,6 +56,7 @@ def test_every_name_of_an_error_is_declared() -> None:
         if called in ERRORS and keyword.arg == "name" and isinstance(keyword.value, ast.Constant)
     }
     names |= {error.name for error in (DataError, NoResults, ParameterError, PasskError)}
+    names |= set(names_of_kinds())
     families = {name for name, message in messages().items() if message.severity == ERROR}
     # A role is a part of the name where a column is not recognised.
     assert names | {"no-task-column", "no-outcome-column"} == families
