@@ -4,6 +4,8 @@ Sources: github.com/bigcode-project/bigcode-evaluation-harness (Apache-2.0), mai
 are lists of programs.  github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py: the second
 try sees what the tests said of the first.  github.com/ShishirPatil/gorilla (Apache-2.0),
 berkeley-function-call-leaderboard/bfcl_eval/eval_checker: a line of counts, then the failures.
+github.com/sierra-research/tau2-bench (MIT), src/tau2/scripts/leaderboard/submission.py: pass^k of
+each domain.
 """
 
 from __future__ import annotations
@@ -53,5 +55,18 @@ BFCL = Format(
     _refusal(
         "a score file of BFCL lists the failures alone: the tasks that passed have no ids",
         "take all ids from BFCL's result files and give a table of task and outcome",
+    ),
+)
+TAU2_SUBMISSION = Format(
+    "tau2-submission",
+    "refused: pass^k of each domain, without tasks",
+    "github.com/sierra-research/tau2-bench: src/tau2/scripts/leaderboard/submission.py",
+    lambda file: (
+        file.has("model_name", "results", "submission_date")
+        and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys)
+    ),
+    _refusal(
+        "a submission to the leaderboard of τ²-bench: pass^k of each domain, without its tasks",
+        "give the files of its trajectories",
     ),
 )

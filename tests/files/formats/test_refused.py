@@ -23,6 +23,7 @@ FOLDER = DATA / "refused"
         ("generations.json", "lists of generated texts, without their outcomes; give a file that"),
         (".aider.results.json", "they are not independent attempts; run the benchmark several"),
         ("BFCL_v3_simple_score.json", "the tasks that passed have no ids; take all ids from"),
+        ("submission.json", "without its tasks; give the files of its trajectories"),
     ],
 )
 def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
@@ -37,10 +38,10 @@ def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) ->
     shutil.copy(next((DATA / "bigcodebench").glob("*.json")), tmp_path / "all" / "results.json")
     counts = read(tmp_path / "all")
     assert len(counts.n) == 4
-    assert len(counts.facts.foreign) == 3
+    assert len(counts.facts.foreign) == 4
     done = passk("estimate", FOLDER)
     assert done.code == 3
-    assert "(and 2 more files that hold no results)" in done.err
+    assert "(and 3 more files that hold no results)" in done.err
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -31,6 +31,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "swe-bench-pro": ("swe_bench_pro/*/*.json",),
     "tau-bench": ("tau_bench/*.json",),
     "tau2": ("tau2/*.json", "tau2/*/results.json", "tau2/*/simulations/*.json"),
+    "tau2-submission": ("refused/submission.json",),
     "terminal-bench": ("terminal_bench/*/results.json", "terminal_bench/*/*/*/results.json"),
     "verifiers": ("verifiers/**/results.jsonl",),
     "verifiers-traces": ("verifiers/**/traces.jsonl",),
