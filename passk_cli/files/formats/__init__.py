@@ -27,6 +27,7 @@ from passk_cli.files.formats.mcpmark import MCPMARK
 from passk_cli.files.formats.multipl_e import MULTIPL_E
 from passk_cli.files.formats.nemo_skills import NEMO_SKILLS
 from passk_cli.files.formats.openai_evals import OPENAI_EVALS
+from passk_cli.files.formats.opencompass import OPENCOMPASS
 from passk_cli.files.formats.promptfoo import PROMPTFOO
 from passk_cli.files.formats.refused import AIDER, BFCL, BIGCODE, TAU2_SUBMISSION
 from passk_cli.files.formats.swe_bench import SWE_BENCH, SWE_BENCH_INSTANCE, SWE_BENCH_PRO
@@ -54,6 +55,7 @@ FORMATS: dict[str, Format] = {
         MULTIPL_E,
         NEMO_SKILLS,
         OPENAI_EVALS,
+        OPENCOMPASS,
         PROMPTFOO,
         AIDER,
         BFCL,

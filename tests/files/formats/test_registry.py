@@ -47,6 +47,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "multipl-e": ("multipl_e/**/*.json.gz",),
     "nemo-skills": ("nemo_skills/**/*.jsonl",),
     "openai-evals": ("openai_evals/*.jsonl",),
+    "opencompass": ("opencompass/*/results/*/*.json",),
     "promptfoo": ("promptfoo/out.*",),
 }
 FILES = [

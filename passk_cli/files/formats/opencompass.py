@@ -1,0 +1,75 @@
+"""OpenCompass's results: outputs/…/<time>/results/<model>/<dataset>.json, with details.
+
+Source: github.com/open-compass/opencompass (Apache-2.0), opencompass/openicl/icl_evaluator/
+icl_base_evaluator.py, evaluate, and opencompass/tasks/openicl_eval.py, format_details.  Details are
+a list of {"example_abbr", "correct": [true, …], "pred": […]} with an entry for each repeat, or, of
+older versions and of perplexities, an object {"type": "PPL", "0": {"correct": true}}.  The name of
+the outcome differs from evaluator to evaluator; the first that is there counts, as in its G-Pass@k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from passk_cli.errors import NoResults
+from passk_cli.files.formats.format import Contents, File, Format, Row, at, graded
+
+_OUTCOMES = ("correct", "is_correct", "cascade_correct")
+
+
+def _recognises(file: File) -> bool:
+    return file.form == "object" and (file.has("details[].example_abbr") or _numbered(file))
+
+
+def _numbered(file: File) -> bool:
+    return any(file.has(f"details.0.{name}") for name in (*_OUTCOMES, "origin_prediction"))
+
+
+def _table(file: File) -> Contents:
+    above, suite = file.path.parent, file.name.removesuffix(".json")
+    judged = (name in detail for _, detail in _details(file) for name in _OUTCOMES)
+    if not any(judged):
+        problem = f"details without an outcome ({', '.join(_OUTCOMES)})"
+        remedy = "its evaluator scores all answers at once: give a table of task and outcome"
+        raise NoResults(file.source.name, problem, remedy)
+    facts: dict[str, object] = {"suite": suite}
+    if above.parent.name == "results":
+        facts |= {"model": above.name, "run": above.parent.parent.name}
+    return Contents(lambda wanted: _rows(file, suite), facts=facts)
+
+
+def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(task, detail) of each."""
+    if _numbered(file):
+        numbered = file.members("details")
+        yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))
+        return
+    for place, detail in enumerate(file.records("details")):
+        yield str(at(detail, "example_abbr") or place), detail if isinstance(detail, dict) else {}
+
+
+def _rows(file: File, suite: str) -> Iterator[Row]:
+    for task, detail in _details(file):
+        said = next((detail[name] for name in _OUTCOMES if detail.get(name) is not None), None)
+        listed = isinstance(said, list)
+        outcomes: list[Any] = said if isinstance(said, list) else [said]
+        for attempt, outcome in enumerate(outcomes):
+            yield Row(
+                # The name of an example begins with that of the dataset.
+                task.removeprefix(f"{suite}_"),
+                *graded(outcome),
+                attempt,
+                answer=at(detail, "pred", attempt) if listed else detail.get("predictions"),
+                place=f"details: {task}[{attempt}]" if listed else f"details: {task}",
+            )
+
+
+OPENCOMPASS = Format(
+    "opencompass",
+    "correct, is_correct or cascade_correct is true; numbers but 0 and 1 need --threshold",
+    "github.com/open-compass/opencompass: opencompass/openicl/icl_evaluator/icl_base_evaluator.py",
+    _recognises,
+    _table,
+    ("../../predictions/**/*.json", "../../summary/*"),
+)

@@ -1,0 +1,90 @@
+"""OpenCompass: a list of repeats for each example, an object of perplexities, details alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passk_cli import DataError, read
+from tests.conftest import Passk
+from tests.files.formats.cells import DATA, cells, pass_at
+
+RUN = DATA / "opencompass" / "20260101_000000"
+REPEATS = RUN / "results" / "stub-a" / "gsm8k.json"
+PERPLEXITY = RUN / "results" / "stub-a" / "ARC-e.json"
+
+
+def test_answers_that_equal_the_reference() -> None:
+    """Counted from the predictions, which are not read: their last number is the answer."""
+    expected: dict[tuple[str, ...], tuple[int, int]] = {}
+    for path in (RUN / "predictions").glob("*/gsm8k.json"):
+        predictions = json.loads(path.read_text()).values()
+        for place, said in enumerate(predictions):
+            # The dataset stands in it four times, one after another.
+            key = (path.parent.name, f"gsm8k/test_{place % 5}")
+            n, c = expected.get(key, (0, 0))
+            answer = said["prediction"].removesuffix(".").split()[-1]
+            expected[key] = (n + 1, c + (answer == said["gold"]))
+    found = cells(RUN)
+    assert {key: cell for key, cell in found.items() if "gsm8k" in key[1]} == expected
+    assert {key[1] for key in found.keys() - expected.keys()} == {f"ARC-e/{i}" for i in range(6)}
+    facts = read(RUN).facts
+    assert facts.foreign == () == facts.messages
+
+
+def test_its_own_averages() -> None:
+    document = json.loads(REPEATS.read_text())
+    mean = pass_at(1, cells(REPEATS), "stub-a")
+    assert float(100 * mean) == pytest.approx(document["accuracy (4 runs average)"])
+    # G-Pass@k at a threshold of 0 is pass@k, and at 1 it is pass^k.
+    share = pass_at(2, cells(REPEATS), "stub-a")
+    assert float(100 * share) == pytest.approx(document["G-Pass@2_0.0"])
+    document = json.loads(PERPLEXITY.read_text())
+    mean = pass_at(1, cells(PERPLEXITY), "stub-a")
+    assert float(100 * mean) == pytest.approx(document["accuracy"])
+
+
+def changed(folder: Path, change: Any) -> Path:
+    document = json.loads(REPEATS.read_text())
+    document["details"] = [change(detail) for detail in document["details"]]
+    path = folder / "gsm8k.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def without(detail: dict[str, Any], **more: object) -> dict[str, Any]:
+    return {key: value for key, value in detail.items() if key != "correct"} | more
+
+
+def test_other_names_and_scores(tmp_path: Path) -> None:
+    expected = {(task, cell) for (_, task), cell in cells(REPEATS).items()}
+    path = changed(tmp_path, lambda d: without(d, cascade_correct=d["correct"]))
+    assert {(task, cell) for (_, task), cell in cells(path).items()} == expected
+    path = changed(tmp_path, lambda d: d | {"correct": [100.0 * each for each in d["correct"]]})
+    with pytest.raises(DataError, match="100"):
+        read(path)
+    found = cells(path, threshold=[50])
+    assert {(task, cell) for (_, task), cell in found.items()} == expected
+
+
+def test_details_without_an_outcome(tmp_path: Path, passk: Passk) -> None:
+    path = changed(tmp_path, without)
+    done = passk("estimate", path)
+    assert done.code == 3
+    assert "details without an outcome (correct, is_correct, cascade_correct)" in done.err
+    # One that lacks it among others is a missing outcome.
+    path = changed(tmp_path, lambda d: d if d["example_abbr"][-1] != "0" else without(d))
+    with pytest.raises(DataError, match="no outcome"):
+        read(path)
+
+
+@pytest.mark.parametrize("details", [[], {"0": {"verdict": True}}, [{"id": 1}], "none"])
+def test_a_file_of_the_same_name(tmp_path: Path, details: object) -> None:
+    path = tmp_path / "results" / "stub-a" / "gsm8k.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"accuracy": 50.0, "details": details}))
+    with pytest.raises(DataError):
+        read(path)
