@@ -25,6 +25,7 @@ from passk_cli.files.formats.lm_eval import LM_EVAL
 from passk_cli.files.formats.math_evaluation import MATH_EVALUATION
 from passk_cli.files.formats.mcpmark import MCPMARK
 from passk_cli.files.formats.multipl_e import MULTIPL_E
+from passk_cli.files.formats.nemo_evaluator import NEMO_EVALUATOR
 from passk_cli.files.formats.nemo_skills import NEMO_SKILLS
 from passk_cli.files.formats.openai_evals import OPENAI_EVALS
 from passk_cli.files.formats.opencompass import OPENCOMPASS
@@ -53,6 +54,7 @@ FORMATS: dict[str, Format] = {
         LM_EVAL,
         MATH_EVALUATION,
         MULTIPL_E,
+        NEMO_EVALUATOR,
         NEMO_SKILLS,
         OPENAI_EVALS,
         OPENCOMPASS,

@@ -45,6 +45,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "lm-eval": ("lm_eval/**/*.jsonl",),
     "math-evaluation": ("math_evaluation/**/*.jsonl",),
     "multipl-e": ("multipl_e/**/*.json.gz",),
+    "nemo-evaluator": ("nemo_evaluator/**/[rtv]*.jsonl", "nemo_evaluator/**/eval-*.json"),
     "nemo-skills": ("nemo_skills/**/*.jsonl",),
     "openai-evals": ("openai_evals/*.jsonl",),
     "opencompass": ("opencompass/*/results/*/*.json",),

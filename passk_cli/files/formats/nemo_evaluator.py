@@ -1,0 +1,65 @@
+"""NeMo Evaluator's results: <run>/<benchmark>/results.jsonl, a record for each repeat of a problem.
+
+Source: github.com/NVIDIA-NeMo/Evaluator (Apache-2.0), src/nemo_evaluator/engine/eval_loop.py and
+artifacts.py, docs/result-format.mdx: {problem_idx, repeat, reward, scoring_details, metadata}.  The
+bundle beside it, eval-*.json, names the model and the benchmark and holds averages.
+trajectories.jsonl and verified_log.jsonl repeat the results.  An attempt that the infrastructure
+broke off was given a reward of 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from passk_cli.errors import NoResults
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
+
+# The bundle, logs for going on with the run, statistics; a log may be empty.
+_REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
+_UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
+
+
+def _is_bundle(file: File) -> bool:
+    return file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores")
+
+
+def _table(file: File) -> Contents:
+    if _is_bundle(file):
+        problem = "a bundle of NeMo Evaluator, which holds averages"
+        raise NoResults(file.source.name, problem, "give the results.jsonl beside it")
+    bundles = file.names_beside("eval-*.json")
+    bundle = file.document_beside(bundles[0]) if len(bundles) == 1 else None
+    facts = {
+        "model": at(bundle, "config", "model"),
+        "suite": at(bundle, "benchmark", "name"),
+        "temperature": at(bundle, "config", "temperature"),
+        "run": at(bundle, "run_id"),
+    }
+    return Contents(lambda wanted: _rows(file, wanted), facts=facts)
+
+
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for line, record in file.lines(wanted):
+        category = at(record, "scoring_details", "error_category")
+        reason = _UNJUDGED.get(category)
+        yield Row(
+            record.get("problem_idx"),
+            *graded(None if reason else record.get("reward")),
+            record.get("repeat"),
+            reason or category or "",
+            settings={"category": at(record, "metadata", "category")},
+            answer=record.get("extracted_answer"),
+            solution=record.get("model_response"),
+            place=f"line {line}",
+        )
+
+
+NEMO_EVALUATOR = Format(
+    "nemo-evaluator",
+    "a reward of 1; infrastructure errors are no outcome (NeMo Evaluator: reward 0); other numbers"
+    " need --threshold",
+    "github.com/NVIDIA-NeMo/Evaluator: src/nemo_evaluator/engine/eval_loop.py, artifacts.py",
+    lambda file: file.has("problem_idx", "reward", "scoring_details") or _is_bundle(file),
+    _table,
+    lambda file: () if file.name != "results.jsonl" else _REPEATED,
+)

@@ -1,0 +1,77 @@
+"""NeMo Evaluator: repeats, what the infrastructure broke off, the bundle and logs beside."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from passk_cli import DataError, read
+from tests.files.formats.cells import DATA, Cells, cells, pass_at
+
+FOLDER = DATA / "nemo_evaluator"
+BROKEN, SOUND = (FOLDER / model / "sums" for model in ("stub-a", "stub-b"))
+
+
+def counted(*folders: Path) -> Cells:
+    """Answers that equal the expected one, of those that are answers."""
+    counts: dict[tuple[str, ...], tuple[int, int]] = {}
+    for folder in folders:
+        for record in map(json.loads, (folder / "results.jsonl").read_text().splitlines()):
+            if "endpoint is gone" not in str(record):
+                key = (folder.parent.name, f"sums/{record['problem_idx']}")
+                n, c = counts.get(key, (0, 0))
+                said = record["model_response"]
+                counts[key] = (n + 1, c + (said == record["expected_answer"]))
+    return counts
+
+
+def test_folder_counts_once() -> None:
+    assert cells(FOLDER, missing="drop") == counted(BROKEN, SOUND)
+    facts = read(FOLDER, missing="drop").facts
+    assert facts.reasons == {"stub-a": {"infrastructure": 2}}
+    assert facts.foreign == () == facts.messages
+    by_category = cells(FOLDER, missing="drop", by=["category"])
+    assert {key[1] for key in by_category} == {"even", "odd"}
+
+
+def test_its_own_pass_at_k() -> None:
+    (bundle,) = SOUND.glob("eval-*.json")
+    scores = json.loads(bundle.read_text())["benchmark"]["scores"]
+    found = cells(SOUND)
+    for k in (1, 3):
+        assert float(pass_at(k, found, "stub-b")) == pytest.approx(scores[f"pass@{k}"]["value"])
+
+
+def test_logs_of_a_run_that_was_stopped(tmp_path: Path) -> None:
+    """Without results.jsonl its log is read, whose folder names no model."""
+    shutil.copy(BROKEN / "verified_log.jsonl", tmp_path / "stub-a.jsonl")
+    expected = {key[1].removeprefix("sums/"): cell for key, cell in counted(BROKEN).items()}
+    found = cells(tmp_path / "stub-a.jsonl", missing="drop")
+    assert found == {("stub-a", task): cell for task, cell in expected.items()}
+    shutil.copytree(BROKEN, tmp_path / "run")
+    assert cells(tmp_path / "run", missing="drop") == counted(BROKEN)
+
+
+def test_scores_and_averages_are_no_outcomes(tmp_path: Path) -> None:
+    (bundle,) = BROKEN.glob("eval-*.json")
+    with pytest.raises(DataError, match=r"holds averages; give the results.jsonl beside it"):
+        read(bundle)
+    path = tmp_path / "results.jsonl"
+    text = (SOUND / "results.jsonl").read_text()
+    path.write_text(text.replace('"reward": 1.0', '"reward": 0.9'))
+    with pytest.raises(DataError, match=r"0\.9"):
+        read(path)
+    assert sum(c for _, c in cells(path, threshold=[0.9]).values()) == sum(
+        c for _, c in counted(SOUND).values()
+    )
+
+
+@pytest.mark.parametrize("key", ["problem_idx", "reward", "scoring_details"])
+def test_a_file_of_the_same_name(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text((SOUND / "results.jsonl").read_text().replace(f'"{key}"', '"other"'))
+    with pytest.raises(DataError):
+        read(path)
