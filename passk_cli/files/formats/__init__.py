@@ -30,7 +30,13 @@ from passk_cli.files.formats.nemo_skills import NEMO_SKILLS
 from passk_cli.files.formats.openai_evals import OPENAI_EVALS
 from passk_cli.files.formats.opencompass import OPENCOMPASS
 from passk_cli.files.formats.promptfoo import PROMPTFOO
-from passk_cli.files.formats.refused import AIDER, BFCL, BIGCODE, TAU2_SUBMISSION
+from passk_cli.files.formats.refused import (
+    AIDER,
+    BFCL,
+    BIGCODE,
+    LM_EVAL_RESULTS,
+    TAU2_SUBMISSION,
+)
 from passk_cli.files.formats.swe_bench import SWE_BENCH, SWE_BENCH_INSTANCE, SWE_BENCH_PRO
 from passk_cli.files.formats.tau_bench import TAU2, TAU_BENCH
 from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
@@ -63,6 +69,7 @@ FORMATS: dict[str, Format] = {
         BFCL,
         BIGCODE,
         TAU2_SUBMISSION,
+        LM_EVAL_RESULTS,
         HARBOR,
         TERMINAL_BENCH,
         TAU_BENCH,

@@ -6,6 +6,8 @@ try sees what the tests said of the first.  github.com/ShishirPatil/gorilla (Apa
 berkeley-function-call-leaderboard/bfcl_eval/eval_checker: a line of counts, then the failures.
 github.com/sierra-research/tau2-bench (MIT), src/tau2/scripts/leaderboard/submission.py: pass^k of
 each domain.
+github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/loggers/evaluation_tracker.py: averages;
+before 0.4 with one config for all benchmarks.
 """
 
 from __future__ import annotations
@@ -45,6 +47,20 @@ AIDER = Format(
         "tests_outcomes are tries that see the test results of the try before: they are not"
         " independent attempts",
         "run the benchmark several times with one try each, and give a table of task and outcome",
+    ),
+)
+LM_EVAL_RESULTS = Format(
+    "lm-eval-results",
+    "refused: averages of benchmarks, without outcomes of tasks",
+    "github.com/EleutherAI/lm-evaluation-harness: lm_eval/loggers/evaluation_tracker.py",
+    lambda file: (
+        file.form == "object"
+        and file.has("results", "versions")
+        and (file.has("configs", "n-shot") or file.has("config.model", "config.num_fewshot"))
+    ),
+    _refusal(
+        "results of lm-eval are averages of benchmarks: no task has an outcome",
+        "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
     ),
 )
 BFCL = Format(

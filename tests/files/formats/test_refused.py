@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from pathlib import Path
 
@@ -31,6 +32,25 @@ def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
     assert done.code == 3
     assert f"error[no-results]: {FOLDER / name}: " in done.err
     assert reason in done.err
+
+
+def test_averages_of_lm_eval_ask_for_samples(passk: Passk, tmp_path: Path) -> None:
+    """The harness's own results, of now and from before 0.4; an object of that name is none."""
+    own = next((DATA / "lm_eval").glob("**/results_*.json"))
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps({
+        "results": {"arc_easy": {"acc": 0.5, "acc_stderr": 0.1}}, "versions": {"arc_easy": 0},
+        "config": {"model": "hf-causal", "model_args": "pretrained=a", "num_fewshot": 0},
+    }))  # fmt: skip
+    for path in (own, old):
+        done = passk("estimate", path)
+        assert (done.code, done.out) == (3, "")
+        assert f"error[no-results]: {path}: results of lm-eval are averages" in done.err
+        assert "evaluate with --log_samples and give the folder, or its samples_*.jsonl" in done.err
+    other = tmp_path / "results_2026-11-21T12-59-05.825284.json"
+    records = [{"task": "a", "passed": True}, {"task": "b", "passed": False}]
+    other.write_text(json.dumps({"results": records, "versions": {}, "config": {"model": "m"}}))
+    assert sorted(read(other).c) == [0, 1]
 
 
 def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) -> None:

@@ -42,6 +42,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "inspect": ("inspect/**/*.eval", "inspect/*.json"),
     "human-eval": ("human_eval/*.jsonl",),
     "livecodebench": ("livecodebench/*.json",),
+    "lm-eval-results": ("lm_eval/**/results_*.json",),
     "lm-eval": ("lm_eval/**/*.jsonl",),
     "math-evaluation": ("math_evaluation/**/*.jsonl",),
     "multipl-e": ("multipl_e/**/*.json.gz",),
