@@ -15,8 +15,8 @@ from passk_cli.files.roles import ENDED_WORDS
 from passk_cli.report.model import FULL, Column, Report, Sentence
 from passk_cli.study.section import VERSION, Section
 
-# Columns of a terminal for names of formats.
-_WIDE = 84
+# Columns for names of formats, so that with their kind they fit a terminal of 80.
+_WIDE = 70
 _KINDS = (
     "harness: of an evaluation harness; general: records and tables; refused: recognised, but"
     " without the outcomes of independent attempts."
