@@ -29,6 +29,7 @@ from passk_cli.files.formats.nemo_evaluator import NEMO_EVALUATOR
 from passk_cli.files.formats.nemo_skills import NEMO_SKILLS
 from passk_cli.files.formats.openai_evals import OPENAI_EVALS
 from passk_cli.files.formats.opencompass import OPENCOMPASS
+from passk_cli.files.formats.phoenix import PHOENIX
 from passk_cli.files.formats.promptfoo import PROMPTFOO
 from passk_cli.files.formats.refused import (
     AIDER,
@@ -64,6 +65,7 @@ FORMATS: dict[str, Format] = {
         NEMO_SKILLS,
         OPENAI_EVALS,
         OPENCOMPASS,
+        PHOENIX,
         PROMPTFOO,
         AIDER,
         BFCL,

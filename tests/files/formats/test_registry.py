@@ -50,6 +50,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "nemo-skills": ("nemo_skills/**/*.jsonl",),
     "openai-evals": ("openai_evals/*.jsonl",),
     "opencompass": ("opencompass/*/results/*/*.json",),
+    "phoenix": ("phoenix/*.json",),
     "promptfoo": ("promptfoo/out.*",),
 }
 FILES = [
