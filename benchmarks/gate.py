@@ -205,7 +205,7 @@ def trial(
     gate = Gate(max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by)
     study = Study(counts, (PASS_1,), Confidence(resamples=1000), Rules())
     sides = Sides.against(counts, base, "old")
-    return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.rules[2:]))
+    return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.chosen[2:]))
 
 
 def failing(trials: list[Ruled]) -> tuple[float, float]:

@@ -29,6 +29,12 @@ _FAMILIES = {
         "The command reads result files. Name files, folders, globs or URLs, label them with"
         " label=path, or give - to read standard input.",
     ),
+    "bad-rules": (
+        "a file of rules is not as it should be",
+        "The file is TOML: options for all suites, then a [[suite]] for each, with a name, runs and"
+        " rules under the names of the options of `passk gate`. The message has the line. `passk"
+        " gate --rules FILE --check` checks the file without data.",
+    ),
     "unknown-name": (
         "no command or message has this name",
         "`passk --help` lists commands; `passk help messages` lists messages and errors.",

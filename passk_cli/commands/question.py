@@ -136,6 +136,11 @@ class Question:
         """The report where no data is needed; None where it is."""
         return None
 
+    def answered(self, options: SharedOptions, read: Read) -> Report:
+        """The report of what `read` finds, or of no data."""
+        report = self.alone(options)
+        return self.report(self.study(options, read)) if report is None else report
+
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
         """The metrics it is about, of those the data supports."""
         return options.metrics.of(counts)
@@ -203,10 +208,7 @@ def answer(
             question.refuse_ranges()
         return counts
 
-    report = question.alone(options)
-    if report is None:
-        report = question.report(question.study(options, counts_of))
-    report = judged(report)
+    report = judged(question.answered(options, counts_of))
     for path, columns in report.exports.items():
         write_columns(Path(path), columns)
     return report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -283,6 +283,34 @@ class Counts:
         if self.clusters is None:
             return merged
         return merged.with_clusters(dict(zip(self.tasks, self.clusters, strict=True)))
+
+    def without_tasks(self, names: Collection[str]) -> Counts:
+        """The counts of the other tasks.
+
+        Errors: ValueError when none stays.
+
+        >>> Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)]).without_tasks(["a"]).tasks
+        ('b',)
+        """
+        if not any(task in names for task in self.tasks):
+            return self
+        keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
+        if not keep.any():
+            raise ValueError("no task stays")
+        kept = Counts.from_codes(
+            (self.series, self.series_codes[keep]), (self.tasks, self.task_codes[keep]),
+            self.n[keep], self.c[keep], self.group_names, self.facts,
+            None if self.missing is None else self.missing[keep],
+        )  # fmt: skip
+        at, stay = np.flatnonzero(keep), set(kept.tasks)
+        numbering, clusters = self.numbering, self.clusters
+        return replace(
+            kept,
+            attempts={role: each.take(at) for role, each in self.attempts.items()},
+            numbering=numbering and Numbering(numbering.made[keep], numbering.last[keep]),
+            clusters=clusters
+            and tuple(c for t, c in zip(self.tasks, clusters, strict=True) if t in stay),
+        )
 
     @property
     def cells(self) -> list[tuple[tuple[str, ...], str]]:

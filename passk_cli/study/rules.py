@@ -23,6 +23,8 @@ FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
 # The verdicts of the rules of a gate.
 VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
+# In place of a verdict: rules without a baseline yet, and tasks in quarantine.
+NOT_JUDGED = "not judged"
 
 
 def parse_margin(value: Any) -> float:

@@ -52,7 +52,7 @@ def trial(n: Sequence[int], rates: Sequence[float], **options: Any) -> tuple[Tri
     )  # fmt: skip
     metrics = gate.needed((parse("pass@1"),))
     study = Study(counts, metrics, Confidence(resamples=200), Rules())
-    return Trial(study, Sides.against(counts, counts, "itself"), metrics, "fail"), gate.rules
+    return Trial(study, Sides.against(counts, counts, "itself"), metrics, "fail"), gate.chosen
 
 
 @pytest.mark.parametrize("min_by", ["interval", "estimate", "lower"])
@@ -106,7 +106,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     study = Study(counts, (pass_1,), Confidence(), Rules())
     one, rules = (
         Trial(study, Sides.alone(counts), (pass_1,), "fail"),
-        [r for r in gate.rules if r.named],
+        [r for r in gate.chosen if r.named],
     )
     (odds,), (predicted,) = (
         stage(one, rules, "pass", predictive=each).unchanged[0].values() for each in (False, True)

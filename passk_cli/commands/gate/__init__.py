@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from passk_cli.commands.command import Command
 from passk_cli.commands.gate.rules import (
@@ -29,15 +29,24 @@ class GateOptions(
 ):  # fmt: skip
     """Passes or fails CI by rules about a run, by exit code.
 
-    Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked. A rule that the
-    data do not decide counts as pass, unless --on-undecided fail. Rules are about the new run
-    alone, or about changes from a baseline.
-
-    Example: passk gate sample_data/tau_airline.csv --min pass@1=0.3
+    Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.
 
     Example: passk gate sample_data/agents.jsonl --baseline gpt-5.6-sol --max-drop pass@1=0.6
     """
 
+    rules: Annotated[
+        str | None,
+        Option(
+            "--rules", "FILE", "Suites with rules, in a file.", file="read",
+            detail="Without files and --rules: passk.toml, else [tool.passk] of pyproject.toml, in"
+            " the current folder. Options beside it replace those of the file.",
+        ),
+    ] = None  # fmt: skip
+    tier: Annotated[
+        str | None,
+        Option("--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules."),
+    ] = None
+    check: Annotated[bool, Option("--check", help="Check the file of rules without data.")] = False
     baseline: Annotated[
         DATA,
         Option(
@@ -67,9 +76,11 @@ class GateOptions(
             " above SHARE the exit code is 1.",
         ),
     ] = None  # fmt: skip
+    # What is asked of suites, where a file says it.
+    night: Any = None
 
 
 COMMAND = Command(
     GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),
-    judges=True, view="passk_cli.commands.gate.view:Gate",
+    files="optional", judges=True, view="passk_cli.commands.gate.view:Gate",
 )  # fmt: skip

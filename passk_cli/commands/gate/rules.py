@@ -161,6 +161,10 @@ class GateRule:
             entries[name] = "yes" if value is True else value
         return entries
 
+    def statements(self, trial: Trial) -> int:
+        """How many verdicts rest on an interval or a test that chance can mislead."""
+        return 0
+
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
         """The outcomes of each trial; trials of one shape are judged together."""
         raise NotImplementedError
@@ -279,6 +283,11 @@ class Minimum(GateRule):
         """The minimum, and what it is compared with."""
         return {**super().signature, **({"min_by": self.min_by} if self.minimum else {})}
 
+    def statements(self, trial: Trial) -> int:
+        """One per candidate's series and metric, unless estimates decide."""
+        asked = sum(rates.metric in self.minimum for rates in trial.candidates)
+        return 0 if self.min_by == BY_ESTIMATE else asked
+
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
         """One per candidate's series and metric; intervals only where they decide."""
         study = trials[0].study
@@ -320,6 +329,10 @@ class DifferenceRule(GateRule):
 
     compares = True
 
+    def statements(self, trial: Trial) -> int:
+        """One per pair and metric."""
+        return len(trial.pairs(self.asked_of(trial)))
+
     def compared(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
         """The candidates of each trial against their baselines.
 
@@ -340,6 +353,11 @@ class DifferenceRule(GateRule):
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
         """The rule in words, and its number."""
         raise NotImplementedError
+
+    @property
+    def waiting(self) -> list[Sentence]:
+        """The rules in words while there is no baseline."""
+        return [self.rule(metric)[0] for metric in self.named]
 
     def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
         """A line that has its verdict, with what the difference shows at a level."""
@@ -403,6 +421,15 @@ class NoRegression(DifferenceRule):
     def wanted(self) -> bool:
         """Whether it was asked for."""
         return self.no_regression
+
+    @property
+    def waiting(self) -> list[Sentence]:
+        """The rule in words; the data would say of which metrics."""
+        return [("no regression",)]
+
+    def statements(self, trial: Trial) -> int:
+        """One: its tests are adjusted for their number."""
+        return min(super().statements(trial), 1)
 
     def compared(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
         """The pairs tested; of several trials without intervals that decide nothing."""
@@ -611,6 +638,10 @@ class MinEach(EachRule):
     def wanted(self) -> bool:
         """Whether it was asked for."""
         return self.min_each is not None
+
+    def statements(self, trial: Trial) -> int:
+        """One per candidate's series: its tests are adjusted for the number of tasks."""
+        return len(trial.sides.series)
 
     def outcome(self, trial: Trial, rates: TaskValues) -> Outcome:
         """The tasks that reach a pass rate as observed, or are significantly below it."""

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.alarms import POWER, Catch, Rehearsed
 from passk_cli.commands.gate.judgement import OF, Counted, Judgement, at_both_ends
 from passk_cli.commands.gate.rehearsal import Stage, rehearsable, stage
-from passk_cli.commands.gate.rules import BY_INTERVAL, EveryAttempt, EveryTask, GateRule
+from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, read_rulebook
+from passk_cli.commands.gate.rules import (
+    BY_INTERVAL,
+    DifferenceRule,
+    EveryAttempt,
+    EveryTask,
+    GateRule,
+)
 from passk_cli.commands.gate.sides import Sides
+from passk_cli.commands.gate.suites import Asked, Suites, judged_suites
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_listed
@@ -31,9 +39,9 @@ from passk_cli.report.model import (
     Sentence,
     Table,
 )
-from passk_cli.report.words import first_few, plural, series_name
+from passk_cli.report.words import first_few, plural, series_name, sized
 from passk_cli.study.adjustment import tests_shown
-from passk_cli.study.baseline import Runs, only_models
+from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import Side, find_flips
@@ -47,10 +55,11 @@ from passk_cli.study.rules import (
     FAIL,
     HOLM,
     MAX_T,
+    NOT_JUDGED,
     PASS,
     UNDECIDED,
 )
-from passk_cli.study.section import Section, data_field, view
+from passk_cli.study.section import VERSION, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
 
@@ -59,7 +68,7 @@ _ROWS, _SCREEN, _LONGEST = 14, 100, 200
 # The characters that a number with its interval takes.
 _NUMBER = 23
 # The order of rows, and in which the verdict names what shuts the gate.
-_ORDER = (FAIL, UNDECIDED, ERROR, PASS)
+_ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
 WHOLE = "the whole gate"
 # The name of a baseline that is the run itself.
 ITSELF = "itself"
@@ -128,6 +137,33 @@ FEW_REHEARSALS = Message(
     "few-rehearsals", NOTE, "only {runs:rehearsal}, since intervals of this method are slow", "",
     "Every rehearsal computes the intervals of all rules anew. For methods that take long there are"
     " a fifth as many rehearsals, and the limits of false alarms are wider.",
+)  # fmt: skip
+
+QUARANTINED = Message(
+    "quarantined", WARNING,
+    "{suite}: {tasks:task} in quarantine {tasks:is|are} not judged, passed {c} of {n:attempt}:"
+    " {names}", "",
+    "A file of rules names tasks that are known to be flaky, each with a reason and a last day."
+    " They are left out of every verdict of the suite, in the new run and in its baseline, and"
+    " counted in a row of their own.",
+)  # fmt: skip
+QUARANTINE_OVER = Message(
+    "quarantine-over", WARNING,
+    "{suite}: the quarantine of {task} ended with {until} ({reason}), and it is judged again",
+    "renew it or take it out",
+    "A quarantine has a last day, in UTC. After it the task counts as any other.",
+)  # fmt: skip
+QUARANTINE_ABSENT = Message(
+    "quarantine-absent", WARNING, "{suite}: in quarantine, but not in the data: {names}",
+    "check the names",
+    "The task has another name in the data, or was not run.",
+)  # fmt: skip
+NO_BASELINE_YET = Message(
+    "no-baseline-yet", NOTE,
+    "{suite}: {rules:rule} about changes {rules:is|are} not judged, for there is no baseline yet",
+    "name this run as its baseline for the next one",
+    'A suite with baseline = "record" has its first night: what compares it with a baseline is not'
+    " judged, and does not fail. Other rules are judged.",
 )  # fmt: skip
 
 
@@ -226,6 +262,11 @@ class RuleTable(Section[Judgement]):
     def several(self) -> bool:
         """Whether there is more than one model."""
         return len({line.name for line in self.lines}) > 1
+
+    @property
+    def noun(self) -> str:
+        """What a row is about."""
+        return "group" if self.study.counts.group_names else "model"
 
     def facts(self) -> Iterator[Fact]:
         """A tidy row per rule and candidate."""
@@ -361,7 +402,7 @@ class RuleTable(Section[Judgement]):
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
         a row per rule and model."""
         every = sorted(self.records, key=_rank)
-        brief = _merged(every, _ROWS, "group" if self.study.counts.group_names else "model")
+        brief = _merged(every, _ROWS, self.noun)
         evidence = [str(line.counted) if line.counted else " " * _NUMBER for line in brief]
         texts = [evidence, [line.rule for line in brief]]
         if self.several:
@@ -547,6 +588,192 @@ class Rehearsal(RuleTable):
         return {**entries, "rehearsals": self.setting.runs, "seed": confidence.seed}
 
 
+@dataclass(frozen=True)
+class SuiteTable(RuleTable):
+    """Every rule of every suite.
+
+    suites : what was judged.  parts : the table of each suite that could be read.
+    """
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column(
+            "suite", meaning="The suite, with the model where it has several.",
+            cell=lambda line: line.name,
+        ),
+        *RuleTable.columns[1:],
+    )  # fmt: skip
+    noun = "suite"
+    several = True
+
+    suites: Suites
+    parts: Sequence[tuple[str, RuleTable]]
+
+    @property
+    def lines(self) -> Sequence[Judgement]:
+        """The judgements that count."""
+        return [line for line in self.records if line.verdict != NOT_JUDGED]
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The rows for formats of pipelines, those that are not judged as well."""
+        return tuple(line.check for line in self.records)
+
+    def facts(self) -> Iterator[Fact]:
+        """A tidy row per row."""
+        yield from (line.row for line in self.records)
+
+    def answer(self) -> Iterator[Sentence]:
+        """The verdict on all suites."""
+        if self.lines:
+            yield _verdict(self.lines, self._omitted())
+        else:
+            yield _within(("PASS: no rule is judged",), self._omitted())
+
+    def _omitted(self) -> list[str]:
+        """What is not judged, and what the numbers of each suite lack."""
+        held = sum(bool(h.n) for part in self.suites.parts for h in part.held)
+        later = sum(len(part.asked.waiting) for part in self.suites.parts)
+        others = len(self.suites.book.others)
+        words = {
+            f"{plural(held, 'task')} in quarantine": held,
+            f"{plural(later, 'rule')} not judged, no baseline yet": later,
+            f"{plural(others, 'suite')} not in tier {self.suites.book.tier}": others,
+        }
+        return [
+            *(text for text, there in words.items() if there),
+            *(f"{name}: {text}" for name, part in self.parts for text in part._omitted()),
+        ]
+
+    def context(self) -> Iterator[str]:
+        """The suites, the tasks and attempts, and the level that all verdicts share."""
+        suites = self.suites
+        yield plural(len(suites.parts), "suite")
+        counts = [trial.sides.counts for _, trial in suites.read]
+        tasks = [len({*codes.task_codes.tolist()}) for codes in counts]
+        yield sized(tasks, [int(end) for each in counts for end in (each.n.min(), each.n.max())])
+        if suites.statements > 1:
+            level, each = (f"{100 * share:.4g} %" for share in (suites.level, suites.each))
+            yield f"{level} for {suites.statements} verdicts together ({each} each)"
+        elif suites.statements:
+            yield f"{100 * suites.level:g} %"
+        if any(line.verdict == UNDECIDED for line in self.lines):
+            yield (
+                "undecided counts as pass (--on-undecided)"
+                if not any(line.failing and line.verdict == UNDECIDED for line in self.lines)
+                else "undecided counts as fail"
+            )
+        if suites.book.others:
+            yield f"tier {suites.book.tier}: {plural(len(suites.book.others), 'suite')} left out"
+
+    def details(self) -> Iterator[str]:
+        """What is left out."""
+        if self.suites.book.others:
+            yield f"left out: {', '.join(self.suites.book.others)}"
+
+    def messages(self) -> Iterator[Said]:
+        """Messages about suites, then those of each."""
+        for part in self.suites.parts:
+            suite = part.asked.entry.suite
+            for each in suite.quarantine:
+                if not each.active:
+                    yield QUARANTINE_OVER(
+                        suite=suite.name, task=each.task, until=str(each.until), reason=each.reason
+                    )
+            if there := [held for held in part.held if held.n]:
+                yield QUARANTINED(
+                    suite=suite.name, tasks=len(there), names=[h.task.task for h in there],
+                    c=sum(h.c for h in there), n=sum(h.n for h in there),
+                )  # fmt: skip
+            if absent := [held.task.task for held in part.held if not held.n and part.trial]:
+                yield QUARANTINE_ABSENT(suite=suite.name, names=absent)
+            if part.asked.later:
+                yield NO_BASELINE_YET(suite=suite.name, rules=len(part.asked.waiting))
+        for name, table in self.parts:
+            yield from (said.about(name) for said in table.messages())
+
+    def decided(self) -> dict[str, object]:
+        """Entries of the signature: the file says the rest."""
+        suites = self.suites
+        return {
+            "rules": suites.book.name,
+            "rules_sha256": suites.book.digest,
+            "suites": ",".join(part.name for part in suites.parts),
+            "tier": suites.book.tier or None,
+            "level": suites.level,
+            "verdicts": suites.statements,
+            "tasks": sum(len({*t.sides.counts.task_codes.tolist()}) for _, t in suites.read),
+        }
+
+    def flips(self) -> tuple[str, ...]:
+        """The tasks that flipped in each suite."""
+        return tuple(f"{name}: {line}" for name, table in self.parts for line in table.flips())
+
+
+@dataclass(frozen=True)
+class SuiteList(Section[Asked]):
+    """The suites of a file of rules, as they would be run."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("suite", meaning="The suite.", cell=lambda asked: asked.name),
+        Column("rules", meaning="Its rules, as options.", cell=lambda asked: _rules_of(asked)),
+        Column("runs", meaning="The files of the new run.",
+               cell=lambda asked: ", ".join(map(str, asked.options.files))),
+        Column("baseline", meaning="What it is compared with; record: nothing yet.",
+               cell=lambda asked: _baseline_of(asked)),
+        Column("quarantine", meaning="Tasks in quarantine today.",
+               cell=lambda asked: ", ".join(each.task for each in asked.entry.suite.out)),
+    )  # fmt: skip
+
+
+def _rules_of(asked: Asked) -> str:
+    rules = [rule for rule in (*asked.gate.chosen, *asked.later) if not isinstance(rule, EveryTask)]
+    entries = {name: value for rule in rules for name, value in rule.signature.items()}
+    return " ".join(f"{name.replace('_', '-')}={value}" for name, value in entries.items())
+
+
+def _baseline_of(asked: Asked) -> str:
+    baseline = getattr(asked.gate, "baseline", None)
+    return RECORD if asked.later else label_of(baseline) if baseline else ""
+
+
+def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:
+    """The report of a file of rules that nothing is wrong with; no data is read."""
+    (table,) = SuiteList(None, asked).tables()  # type: ignore[arg-type]
+    over = [
+        QUARANTINE_OVER(
+            suite=each.name, task=task.task, until=str(task.until), reason=task.reason
+        )
+        for each in asked for task in each.entry.suite.quarantine if not task.active
+    ]  # fmt: skip
+    left = f"; {plural(len(book.others), 'suite')} not in tier {book.tier}" if book.others else ""
+    answer = f"{book.name} is valid: {plural(len(asked), 'suite')}{left}. No data was read."
+    fields = tuple(Column(column.header) for column in table.columns)
+    return Report(
+        (table,), replace(table, columns=fields), VERSION, messages=tuple(over), answer=((answer,),)
+    )
+
+
+def suites_report(suites: Suites) -> Report:
+    """The report of suites that were judged."""
+    tables = [
+        (part.name, RuleTable(
+            trial.study, part.lines, trial, part.asked.gate.chosen, part.asked.gate.on_undecided
+        ))
+        for part, trial in suites.read
+    ]  # fmt: skip
+    rows = [row for part in suites.parts for row in part.rows]
+    (_, trial), *_ = suites.read
+    section = SuiteTable(suites.study, rows, trial, (), PASS, suites, tables)
+    report = view(replace(section.study, decided=section.decided()), [section])
+    return replace(report, checks=section.checks, listed=section.flips())
+
+
+def _is_given(value: Any) -> bool:
+    """Whether an option was given: not None, False or empty."""
+    empty = isinstance(value, str | Sequence | Mapping) and not len(value)
+    return value is not None and value is not False and not empty
+
+
 def rehearsed(
     trial: Trial,
     rules: Sequence[GateRule],
@@ -650,6 +877,10 @@ def _one_row(passing: Sequence[Judgement], noun: str, *, whole: bool) -> Judgeme
     name = f"{number} other {noun}s"
     if whole:
         name = "both" if number == 2 else f"all {number} {noun}s"
+    if noun == "suite":
+        # Not every suite has every rule.
+        names = [line.name for line in passing]
+        name = ", ".join(names) if number < 4 else f"{number} suites"
     row = replace(passing[0], name=name, reason="", details=())
     counts = [line.counted for line in passing if line.counted is not None]
     if not counts:
@@ -733,10 +964,63 @@ def _within(
 class Gate(Question, GateOptions):
     """The question of `passk gate`."""
 
-    sections = (RuleTable, Rehearsal)
+    sections = (RuleTable, Rehearsal, SuiteTable, SuiteList)
+
+    @classmethod
+    def ask(
+        cls, given: Mapping[str, Any], source: Any, *, needed: bool
+    ) -> tuple[Self, SharedOptions]:
+        """The question of a run, or of each suite of a file of rules.
+
+        Errors: ParameterError where there are neither files nor rules, or both.
+        """
+        question, options = super().ask(given, source, needed=False)
+        for option, there in {
+            "--rules": question.rules, "--tier": question.tier, "--check": question.check
+        }.items():  # fmt: skip
+            if source is not None and there:
+                raise ParameterError(
+                    f"{option} is about files that a file of rules names; leave the others out",
+                    name="contradicting-options",
+                )
+        if source is not None:
+            question.require_rules()
+            return question, options
+        if question.rehearse:
+            raise ParameterError(
+                "--rehearse is about one run; name its files", name="contradicting-options"
+            )
+        book = read_rulebook(question.rules, question.tier)
+        if book is None:
+            raise ParameterError(
+                f"no files given, and no {FILE}; name files, or rules with --rules FILE",
+                name="no-files",
+            )
+        over = {field: value for field, value in given.items() if _is_given(value)}
+        asked = []
+        for entry in book.entries:
+            with entry.placed():
+                own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
+                gate, shared = super().ask(own, entry.given["runs"], needed=True)
+                gate.require_rules(first=entry.first, averaged=book.average is not None)
+                later = []
+                if entry.first and gate.baseline is None:
+                    later = [rule for rule in gate.chosen if isinstance(rule, DifferenceRule)]
+                    gate = replace(gate, max_drop={}, no_regression=False)
+                asked.append(Asked(entry, gate, shared, later))
+        return replace(question, night=(book, tuple(asked))), options
+
+    def answered(self, options: SharedOptions, read: Read) -> Report:
+        """The report of a run, or of the suites."""
+        if self.night is None:
+            return super().answered(options, read)
+        book, asked = self.night
+        if self.check:
+            return checked_rules(book, asked)
+        return suites_report(judged_suites(book, asked, read, lambda parts: 0))
 
     @property
-    def rules(self) -> list[GateRule]:
+    def chosen(self) -> list[GateRule]:
         """The rules that are asked for."""
         kinds = [kind for kind in GateOptions.__bases__ if issubclass(kind, GateRule)]
         every = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
@@ -746,7 +1030,7 @@ class Gate(Question, GateOptions):
         """The columns to read of the new run, with what its metrics need of attempts."""
         general = options.metrics.metrics
         metrics = self.needed(general)
-        standard = any(rule.general for rule in self.rules) and not general
+        standard = any(rule.general for rule in self.chosen) and not general
         return replace(
             super().request(options),
             attempts=needs(metrics),
@@ -759,13 +1043,12 @@ class Gate(Question, GateOptions):
         general : those that rules without metrics of their own are about.
         """
         # The metrics of rules about differences first.
-        named = [metric for rule in reversed(self.rules) for metric in rule.named]
-        more = general if any(rule.general for rule in self.rules) else ()
+        named = [metric for rule in reversed(self.chosen) for metric in rule.named]
+        more = general if any(rule.general for rule in self.chosen) else ()
         return tuple(dict.fromkeys((*named, *more)))
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The new run, and the baseline where that is another file."""
-        self._check()
         confidence = options.confidence.required()
         runs = Runs.apart(options.files, self.baseline)
         request = self.request(options)
@@ -810,46 +1093,64 @@ class Gate(Question, GateOptions):
         A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
         Errors: ParameterError when nothing can be judged.
         """
-        metrics, rules = self.needed(study.metrics), self.rules
-        whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
-        if whole.bounded:
-            whole.confidence.required_steady()
-            require_monotone(metrics)
-        if self.rehearse and self.baseline is None and any(rule.compares for rule in rules):
-            sides = Sides.against(study.counts, study.counts, ITSELF)
-        else:
-            sides = Sides.of(study, self.baseline)
-        trial = Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
-        lines = []
-        for place, rule in enumerate(rules):
-            for first, *others in zip(*(rule.judge(case) for case in trial.cases), strict=True):
-                line = at_both_ends(first, *others) if others else first
-                lines.append((place, line.counting(self.on_undecided)))
+        trial, rules = self.trial(study), self.chosen
+        lines = self.lines_of(trial)
         if not lines:
             raise ParameterError(
                 "no rule was checked: the new run and the baseline share no group; see --by",
                 name="nothing-to-compare",
             )
-        records = [line for _, line in lines]
-        section = RuleTable(whole, records, trial, rules, self.on_undecided)
+        section = RuleTable(
+            trial.study, [line for _, line in lines], trial, rules, self.on_undecided
+        )
         if self.rehearse:
             most = self.max_false_alarms
             records, setting = rehearsed(trial, rules, lines, self.on_undecided, most)
-            section = Rehearsal(whole, records, trial, rules, self.on_undecided, setting, most)
-        report = view(replace(whole, decided=section.decided()), [section])
+            section = Rehearsal(
+                trial.study, records, trial, rules, self.on_undecided, setting, most
+            )
+        report = view(replace(trial.study, decided=section.decided()), [section])
         listed = () if self.rehearse else section.flips()
         return replace(report, checks=section.checks, listed=listed, rehearsal=self.rehearse)
 
-    def _check(self) -> None:
+    def trial(self, study: Study) -> Trial:
+        """The run beside its baseline, with every metric a rule needs."""
+        metrics = self.needed(study.metrics)
+        whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
+        if whole.bounded:
+            whole.confidence.required_steady()
+            require_monotone(metrics)
+        if self.rehearse and self.baseline is None and any(rule.compares for rule in self.chosen):
+            sides = Sides.against(study.counts, study.counts, ITSELF)
+        else:
+            sides = Sides.of(study, self.baseline)
+        return Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
+
+    def lines_of(self, trial: Trial) -> list[tuple[int, Judgement]]:
+        """Every candidate by every rule, with the place of the rule."""
+        lines = []
+        for place, rule in enumerate(self.chosen):
+            for first, *others in zip(*(rule.judge(case) for case in trial.cases), strict=True):
+                line = at_both_ends(first, *others) if others else first
+                lines.append((place, line.counting(self.on_undecided)))
+        return lines
+
+    def require_rules(self, *, first: bool | None = None, averaged: bool = False) -> None:
+        """ParameterError for no rule, and for options that need another one.
+
+        first : whether the baseline is yet to come; None of a run without a file of rules.
+        averaged : whether the run is judged as part of an average.
+        """
         declared = self.attempts is not None and self.unpaired != "drop"
         automatic = EveryTask, EveryAttempt
-        if not declared and all(isinstance(rule, automatic) for rule in self.rules):
+        ruled = declared or not all(isinstance(rule, automatic) for rule in self.chosen)
+        if not ruled and not averaged:
             raise ParameterError(
                 "no rule to check; give --max-drop pass@1=0.02, --min pass@10=0.80"
                 " or --no-regression",
                 name="no-rule",
             )
-        compares = any(rule.compares for rule in self.rules)
+        compares = any(rule.compares for rule in self.chosen)
         contradictions = {
             "--min-by says how --min is judged; there is no --min": self.min_by != BY_INTERVAL
             and not self.minimum,
@@ -857,8 +1158,9 @@ class Gate(Question, GateOptions):
             is not None and not self.rehearse,
             "--must-pass-rate is about --must-pass; name its tasks": self.must_pass_rate != 1.0
             and not self.must_pass,
-            "--max-drop and --no-regression need a --baseline FILE or NAME": compares
-            and self.baseline is None and not self.rehearse,
+            "--max-drop and --no-regression need a --baseline FILE or NAME"
+            + (f' (or "{RECORD}" on a first night)' if first is not None else ""): compares
+            and self.baseline is None and not self.rehearse and not first,
         }  # fmt: skip
         for words, there in contradictions.items():
             if there:

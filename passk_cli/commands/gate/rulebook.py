@@ -1,0 +1,380 @@
+"""Rulebook: a gate's suites in a file, each with its runs, baseline and rules.
+
+The keys of the file are the options of the command line and those of `Suite` and `Averages`, so
+what it may hold, its checks, its JSON Schema and its documentation come from declarations.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from passk_cli.commands.gate import COMMAND
+from passk_cli.commands.gate.rules import MaxDrop, Minimum
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.arguments import is_file_argument, is_result, split_label
+from passk_cli.option import Declared, Option, checked, declared, filled
+
+# Where rules are looked for when neither files nor rules are named.
+FILE, PROJECT = "passk.toml", "pyproject.toml"
+# The baseline of a first night, which has none.
+RECORD = "record"
+MACRO, MICRO = "macro", "micro"
+SUITE, AVERAGE = "suite", "average"
+# Options that are about all suites, and those that a file does not hold.
+SHARED = ("level", "population")
+_ELSEWHERE = ("rules", "tier", "check", "rehearse", "max_false_alarms")
+
+
+class Quarantined(NamedTuple):
+    """A task that is known to be flaky: left out of every verdict until a day, and counted."""
+
+    task: str
+    until: datetime.date
+    reason: str
+
+    @property
+    def active(self) -> bool:
+        """Whether today is not after its last day, in UTC."""
+        return datetime.datetime.now(datetime.UTC).date() <= self.until
+
+
+def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
+    """Tasks from tables of task, until and reason; each once.
+
+    >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky endpoint"}])
+    (Quarantined(task='t17', until=datetime.date(2026, 12, 31), reason='flaky endpoint'),)
+    """
+    tasks: dict[str, Quarantined] = {}
+    form = '{task = "t17", until = 2026-12-31, reason = "flaky endpoint"}'
+    for entry in value:
+        given = entry if isinstance(entry, Mapping) else {}
+        if set(given) != set(Quarantined._fields):
+            raise ParameterError(f"quarantine: write {form}, all three")
+        task, until, reason = (given[name] for name in Quarantined._fields)
+        try:
+            until = datetime.date.fromisoformat(str(until)[:10])
+        except ValueError:
+            raise ParameterError(
+                f"quarantine {task}: until {until} is no date; write {form}"
+            ) from None
+        if not isinstance(reason, str) or not reason.strip() or not str(task).strip():
+            raise ParameterError(f"quarantine {task}: a task and a reason are texts; write {form}")
+        if str(task) in tasks:
+            raise ParameterError(f"quarantine {task}: this task is given twice")
+        tasks[str(task)] = Quarantined(str(task), until, reason)
+    return tuple(tasks.values())
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite: its runs and what is asked of them."""
+
+    name: Annotated[str, Option("name", "NAME", "The name of the suite, unique.")] = ""
+    runs: Annotated[
+        tuple[str, ...],
+        Option("runs", "FILE", "Files, folders, globs or URLs of the new run.",
+               detail="Relative to the folder of the rules, as are baselines."),
+    ] = ()  # fmt: skip
+    weight: Annotated[
+        float, Option("weight", "X", "Weight in a macro average.", low=0.0)
+    ] = 1.0  # fmt: skip
+    tier: Annotated[
+        tuple[str, ...], Option("tier", "NAME", "Tiers that the suite belongs to, for --tier.")
+    ] = ()
+    quarantine: Annotated[
+        tuple[Any, ...],
+        Option("quarantine", "TABLE", "Flaky tasks: task, until and reason of each.",
+               parse=parse_quarantine,
+               detail="They are left out of the verdict, counted and reported. After its day a task"
+               " is judged again, with a warning."),
+    ] = ()  # fmt: skip
+
+    @property
+    def out(self) -> list[Quarantined]:
+        """The tasks in quarantine today."""
+        return [each for each in self.quarantine if each.active]
+
+
+@dataclass(frozen=True)
+class Averages(Minimum, MaxDrop):
+    """Rules about the average over the suites."""
+
+    kind: Annotated[
+        str,
+        Option("kind", help="Averages over suites", choices=(MACRO, MICRO),
+               detail="macro: suites count by their weights; micro: every task counts the same."),
+    ] = MACRO  # fmt: skip
+
+
+# Keys of the average that are not options of its own.
+AVERAGED = ("kind", "minimum", "max_drop", "min_by")
+
+
+@dataclass(frozen=True)
+class SuiteEntry:
+    """A suite as the file has it: what it is, and the options of its gate.
+
+    given : field → value, of the top of the file and of the suite; `runs` are paths.
+    first : whether it has no baseline yet.
+    """
+
+    suite: Suite
+    given: Mapping[str, Any]
+    first: bool
+    refused: Callable[[ParameterError], ParameterError] = field(repr=False)
+
+    @contextmanager
+    def placed(self) -> Iterator[None]:
+        """Errors of the block say which suite of which file they are about."""
+        try:
+            yield
+        except DataError:
+            raise
+        except ParameterError as error:
+            raise self.refused(error) from None
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    """What a file of rules asks for.
+
+    name : the file.  entries : the suites that are run.  average : rules about all; None for none.
+    others : names of suites left out by the tier.  tier : the tier, "" for all suites.
+    digest : the beginning of the SHA-256 of the file.
+    """
+
+    name: str
+    entries: tuple[SuiteEntry, ...]
+    average: Averages | None = None
+    others: tuple[str, ...] = ()
+    tier: str = ""
+    digest: str = ""
+
+
+def options() -> dict[str, Declared]:
+    """Key → option, of those of the command that a file may have."""
+    every = [each for each in COMMAND.options() if each.field not in _ELSEWHERE]
+    return {flag.lstrip("-"): each for each in every for flag in each.option.flags.split()}
+
+
+def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:
+    """The rules in a file; without a path those of passk.toml, else of [tool.passk] in
+    pyproject.toml, in the current folder; None where there are none.
+
+    Errors: ParameterError, with the line, for what is not TOML, unknown keys and wrong values.
+    """
+    if path is None:
+        project = os.path.isfile(PROJECT) and "[tool.passk" in Path(PROJECT).read_text("utf-8")
+        path = FILE if os.path.isfile(FILE) else PROJECT if project else None
+    return None if path is None else _RuleFile.read(path).rulebook(tier)
+
+
+@dataclass(frozen=True)
+class _RuleFile:
+    """A file of rules.  name : its path.  prefix : of its tables, "tool.passk." in a project."""
+
+    name: str
+    text: str
+    tables: Mapping[str, Any]
+    prefix: str = ""
+
+    @classmethod
+    def read(cls, path: str) -> _RuleFile:
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+            tables = tomllib.loads(text)
+        except OSError as error:
+            raise ParameterError(
+                f"{path}: cannot be read ({error.strerror}); name a file of rules, as passk.toml",
+                name="bad-rules",
+            ) from None
+        except UnicodeDecodeError:
+            raise ParameterError(f"{path}: this is no text in UTF-8", name="bad-rules") from None
+        except tomllib.TOMLDecodeError as error:
+            words = re.fullmatch(r"(.*) \(at line (\d+), column \d+\)", str(error))
+            place, problem = (f"{path}:{words[2]}", words[1]) if words else (path, str(error))
+            problem = problem[:1].lower() + problem[1:]
+            raise ParameterError(
+                f"{place}: this is not TOML: {problem}", name="bad-rules"
+            ) from None
+        if os.path.basename(path) != PROJECT:
+            return cls(path, text, tables)
+        tool = tables.get("tool", {})
+        if "passk" not in tool:
+            raise ParameterError(f"{path}: it has no [tool.passk]", name="bad-rules")
+        return cls(path, text, tool["passk"], "tool.passk.")
+
+    def refusal(self, problem: str, key: str = "", table: str = "", at: int = 0) -> ParameterError:
+        """An error about a key of a table, of suites the one at a place, with its line."""
+        line = self._line(key, table, at)
+        place = f"{self.name}:{line}" if line else self.name
+        return ParameterError(f"{place}: {problem}", name="bad-rules")
+
+    def _line(self, key: str, table: str, at: int) -> int:
+        """The line of a key, else of its table; 0 for none."""
+        count, inside, head = -1, table == "", 0
+        for number, line in enumerate(self.text.splitlines(), 1):
+            header = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line)
+            if header:
+                name = header[1].removeprefix(self.prefix)
+                count += name == SUITE
+                own = name == table or name.startswith(f"{table}.")
+                inside = (
+                    own and (table != SUITE or count == at) if table else name + "." == self.prefix
+                )
+                head = head or number * inside
+                if inside and key and name == f"{table}.{key}".lstrip("."):
+                    return number
+            elif inside and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[.=]", line):
+                return number
+        return head
+
+    def rulebook(self, tier: str | None) -> Rulebook:
+        """What the file asks for."""
+        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, AVERAGE)}
+        top = self._given(shared, options(), "", 0, (SUITE, AVERAGE))
+        suites = self.tables.get(SUITE, [])
+        if (
+            not isinstance(suites, list)
+            or not suites
+            or not all(isinstance(s, dict) for s in suites)
+        ):
+            raise self.refusal("no suite; write [[suite]] with a name and runs")
+        entries = [self._entry(at, table, top) for at, table in enumerate(suites)]
+        names = [entry.suite.name for entry in entries]
+        twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
+        if twice is not None:
+            raise self.refusal(f"two suites are named {names[twice]}", "name", SUITE, twice)
+        tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
+        if tier is not None and tier not in tiers:
+            there = f"there are {', '.join(tiers)}" if tiers else "no suite has a tier"
+            raise ParameterError(f"--tier {tier}: no suite of {self.name} has it; {there}")
+        run = [entry for entry in entries if tier is None or tier in entry.suite.tier]
+        digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
+        others = tuple(entry.suite.name for entry in entries if entry not in run)
+        return Rulebook(self.name, tuple(run), self._average(run), others, tier or "", digest)
+
+    def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
+        own = {each.option.name: each for each in declared(Suite).values()}
+        refused = partial(self._refused, table=SUITE, at=at)
+        mine = {key: value for key, value in table.items() if key in own}
+        suite = filled(
+            Suite, self._checked(mine, own, SUITE, at, f"{SUITE}.{table.get('name', at)}.")
+        )
+        if not suite.name or not suite.runs:
+            raise self.refusal(f"a suite needs a {'runs' if suite.name else 'name'}", "", SUITE, at)
+        rest = {key: value for key, value in table.items() if key not in own}
+        given = {**top, **self._given(rest, options(), SUITE, at, tuple(own), suite.name)}
+        first = given.get("baseline") == RECORD
+        given["runs"] = [self._path(run) for run in suite.runs]
+        if first:
+            given.pop("baseline")
+        elif baseline := given.get("baseline"):
+            several = baseline if isinstance(baseline, list) else [baseline]
+            paths = [self._path(each, of_models=True) for each in several]
+            given["baseline"] = paths if len(paths) > 1 else paths[0]
+        if "must_pass" in given:
+            texts = (
+                given["must_pass"] if isinstance(given["must_pass"], list) else [given["must_pass"]]
+            )
+            given["must_pass"] = [
+                path if os.path.isfile(path := self._beside(str(text))) else str(text)
+                for text in texts
+            ]
+        return SuiteEntry(suite, given, first, lambda error: refused(error, suite.name))
+
+    def _refused(self, error: ParameterError, name: str, table: str, at: int) -> ParameterError:
+        """An error of a suite's question, with keys instead of options."""
+        text = re.sub(r"(?<![\w-])--([a-z])", r"\1", str(error.args[0]))
+        key = re.match(r"[a-z-]+", text)
+        words = f"{table} {name}: {text}"
+        return ParameterError(
+            str(self.refusal(words, key[0] if key else "", table, at).args[0]), name=error.name
+        )
+
+    def _average(self, run: Sequence[SuiteEntry]) -> Averages | None:
+        table = self.tables.get(AVERAGE)
+        if table is None:
+            return None
+        own = {each.option.name.lstrip("-"): each for each in declared(Averages).values()
+               if each.field in AVERAGED}  # fmt: skip
+        given = self._given(table, own, AVERAGE, 0, ()) if isinstance(table, dict) else {}
+        average = filled(Averages, given)
+        if not average.minimum and not average.max_drop:
+            raise self.refusal("no rule about the average; give min or max-drop", "", AVERAGE)
+        weighted = [entry.suite.name for entry in run if entry.suite.weight != 1.0]
+        if average.kind == MICRO and weighted:
+            problem = (
+                f"{weighted[0]} has a weight, and in a micro average every task counts the same"
+            )
+            raise self.refusal(f'{problem}; take kind = "macro"', "kind", AVERAGE)
+        if not any(entry.suite.weight for entry in run):
+            raise self.refusal("every suite has weight 0", "", AVERAGE)
+        return average
+
+    def _given(
+        self, table: Mapping[str, Any], fields: Mapping[str, Declared], where: str, at: int,
+        others: Sequence[str], suite: str = "",
+    ) -> dict[str, Any]:  # fmt: skip
+        """Field → value, of the keys of a table, which are options; hyphens may be underscores."""
+        known: dict[str, Any] = {}
+        path = f"{where}.{suite}." if suite else f"{where}." if where else ""
+        for key, value in table.items():
+            name = key if key in fields else key.replace("_", "-")
+            if name not in fields:
+                near = get_close_matches(name, [*fields, *others], 1, cutoff=0.6)
+                meant = f"did you mean {near[0]}?" if near else "`passk help gate` lists them"
+                raise self.refusal(f"{path}{key}: there is no such key; {meant}", key, where, at)
+            if where and fields[name].field in SHARED:
+                problem = (
+                    f"{path}{key}: it is one for all suites; write it above the first [[suite]]"
+                )
+                raise self.refusal(problem, key, where, at)
+            if fields[name].field in known:
+                raise self.refusal(f"{path}{key}: this is given twice", key, where, at)
+            known[fields[name].field] = value
+            self._checked({key: value}, {key: fields[name]}, where, at, path)
+        return known
+
+    def _checked(
+        self, table: Mapping[str, Any], fields: Mapping[str, Declared], where: str, at: int,
+        path: str = "",
+    ) -> dict[str, Any]:  # fmt: skip
+        """The table itself, whose values its options take; an error has the line of its key."""
+        for key, value in table.items():
+            each = fields[key]
+            try:
+                if isinstance(value, dict) and each.base is not Mapping:
+                    raise ParameterError(f"{key}: write {each.option.takes or 'a value'}, no table")
+                if value not in ([], {}, ""):
+                    checked(each, value)
+            except ParameterError as error:
+                text = re.sub(r"(?<![\w-])--([a-z])", r"\1", str(error.args[0]))
+                shown = text if path == "" or text.startswith(path) else f"{path}{text}"
+                raise self.refusal(shown, key, where, at) from None
+        return dict(table)
+
+    def _beside(self, path: str) -> str:
+        return os.path.join(os.path.dirname(self.name), path)
+
+    def _path(self, argument: str, *, of_models: bool = False) -> str:
+        """A path of the file, relative to its folder; a name that can only be a model's stays."""
+        label, path = split_label(argument)
+        if "://" in path or os.path.isabs(path) or path == "-":
+            return argument
+        moved = self._beside(path)
+        is_path = is_file_argument(moved) or os.sep in path or is_result(path) or ":last" in path
+        if of_models and not is_path:
+            return argument
+        return moved if label is None else f"{label}={moved}"

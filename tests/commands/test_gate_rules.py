@@ -1,0 +1,248 @@
+"""A gate's rules in a file: suites, one level, quarantine, tiers, first nights; refusals."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passk_cli
+from tests.conftest import Passk, records
+
+TODAY = date.today()
+LATER, PAST = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
+
+
+def write_run(path: Path, passes: list[int], n: int = 5, names: str = "t") -> None:
+    """A run of one model: so many passes of n at every task."""
+    rows = (
+        {"model": "agent", "task": f"{names}{t}", "attempt": a, "passed": a < c}
+        for t, c in enumerate(passes)
+        for a in range(n)
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def nightly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two suites and their baselines; b lost half of its passes."""
+    steady = [5, 4, 3, 5, 2, 1, 5, 0, 4, 5] * 3
+    for name, passes in {
+        "a": steady, "b": [c // 2 for c in steady], "a-old": steady, "b-old": steady
+    }.items():  # fmt: skip
+        write_run(tmp_path / f"{name}.jsonl", passes)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def rules(folder: Path, text: str, name: str = "passk.toml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+TWO = """
+[[suite]]
+name = "a"
+runs = "a.jsonl"
+baseline = "a-old.jsonl"
+max-drop = {"pass@1" = 0.05}
+tier = "smoke"
+
+[[suite]]
+name = "b"
+runs = "b.jsonl"
+baseline = "b-old.jsonl"
+max-drop = {"pass@1" = 0.05, "pass^5" = 0.4}
+min = {"pass@1" = 0.2}
+"""
+
+
+def test_suites_share_one_level(nightly: Path, passk: Passk) -> None:
+    """Four verdicts at 95 % together are the intervals of the command line at 98.75 %."""
+    done = passk("gate", "--rules", rules(nightly, TWO), "-f", "csv", "--seed", "3")
+    assert done.code == 1
+    own = [row for row in records(done.out) if row["suite"] == "b" and row["low"]]
+    alone = passk(
+        "gate", "b.jsonl", "--baseline", "b-old.jsonl", "--max-drop", "pass@1=0.05",
+        "--max-drop", "pass^5=0.4", "--min", "pass@1=0.2", "--level", "0.9875", "--seed", "3",
+        "-f", "csv",
+    )  # fmt: skip
+    numbers = ["metric", "low", "high", "verdict"]
+    expected = [[row[name] for name in numbers] for row in records(alone.out) if row["low"]]
+    assert [[row[name] for name in numbers] for row in own] == expected
+    assert {row["level"] for row in own} == {"0.9875"}
+    screen = passk("gate", "--rules", "passk.toml", "-q")
+    assert screen.out.startswith("FAIL: b: agent lost ")
+    assert "95 % for 4 verdicts together (98.75 % each)" in screen.out
+    assert max(map(len, screen.out.splitlines()[1:])) <= 140
+
+
+def test_rules_are_looked_for_in_the_folder(nightly: Path, passk: Passk) -> None:
+    assert "and no passk.toml" in passk("gate").err
+    text = TWO.replace("[[suite]]", "[[tool.passk.suite]]")
+    rules(nightly, "[project]\nname = 'x'\n[tool.passk]\nseed = 1\n" + text, "pyproject.toml")
+    assert passk("gate").code == 1
+    rules(nightly, TWO.partition("\n\n[[")[0])
+    assert passk("gate").code == 0
+    found = passk_cli.gate(rules="passk.toml")
+    assert found.passed
+    assert str(passk_cli.gate()) == str(found)
+
+
+def test_paths_are_relative_to_the_file(
+    nightly: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules(nightly, TWO)
+    other = nightly / "elsewhere"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert passk("gate", "--rules", "../passk.toml").out.startswith("FAIL: b: ")
+
+
+def test_tier_runs_its_suites_and_says_how_many_it_left_out(nightly: Path, passk: Passk) -> None:
+    done = passk("gate", "--rules", rules(nightly, TWO), "--tier", "smoke", "-q")
+    assert done.code == 0
+    assert "1 suite not in tier smoke" in done.out.splitlines()[0]
+    assert "tier smoke: 1 suite left out" in done.out.splitlines()[-1]
+    assert "there are smoke" in passk("gate", "--tier", "smoek").err
+
+
+def test_command_line_replaces_options_of_the_file(nightly: Path, passk: Passk) -> None:
+    rules(nightly, TWO.replace("tier", 'on-undecided = "pass"\ntier'))
+    done = passk("gate", "--on-undecided", "fail", "-f", "csv")
+    verdicts = {(row["suite"], row["verdict"]): row["fails"] for row in records(done.out)}
+    assert verdicts["a", "undecided"] == "True"
+
+
+QUARANTINE = f"""
+[[suite]]
+name = "a"
+runs = "a.jsonl"
+baseline = "a-old.jsonl"
+must-pass = ["t0"]
+quarantine = [
+  {{task = "t1", until = {LATER}, reason = "flaky endpoint"}},
+  {{task = "t9", until = {PAST}, reason = "slow"}},
+  {{task = "gone", until = {LATER}, reason = "renamed"}},
+]
+"""
+
+
+def test_quarantine_is_left_out_counted_and_reported_everywhere(
+    nightly: Path, passk: Passk
+) -> None:
+    rules(nightly, QUARANTINE)
+    files = ["g.json", "g.xml", "g.md", "g.csv"]
+    done = passk("gate", *(word for name in files for word in ("-o", name)))
+    assert done.code == 0
+    for name in files:
+        text = (nightly / name).read_text()
+        assert "1 task in quarantine" in text, name
+        assert re.search(r"flaky endpoint|passed 4 of 5", text), name
+    assert "29 of 29" in (nightly / "g.csv").read_text()
+    assert "t9 ended with" in done.err
+    assert "not in the data: gone" in done.err
+    assert "1 task in quarantine" in passk("gate", "-q").out.splitlines()[0]
+    assert passk("gate", "--error", "quarantine-over").code == 3
+    # A failing task shuts the gate until it is in quarantine.
+    write_run(nightly / "a.jsonl", [5, 0, *[5] * 28])
+    strict = QUARANTINE.replace('"t0"', '"t0", "t2"')
+    assert passk("gate", "--rules", rules(nightly, strict)).code == 0
+    expired = strict.replace('"t2"', '"t1"').replace(
+        f'{LATER}, reason = "fl', f'{PAST}, reason = "fl'
+    )
+    assert passk("gate", "--rules", rules(nightly, expired)).code == 1
+
+
+def test_first_night_judges_what_needs_no_baseline(nightly: Path, passk: Passk) -> None:
+    text = TWO.replace("b-old.jsonl", "record")
+    done = passk("gate", "--rules", rules(nightly, text))
+    assert done.code == 0
+    assert done.out.count("not judged (no baseline yet)") == 2
+    assert "note[no-baseline-yet]: b: 2 rules" in done.err
+    only = text[text.index("[[suite]]", 20) :].replace('min = {"pass@1" = 0.2}', "")
+    done = passk("gate", "--rules", rules(nightly, only))
+    assert done.code == 0
+    assert done.out.startswith("PASS: no rule is judged; 2 rules not judged, no baseline yet")
+
+
+def test_a_suite_that_cannot_be_read_leaves_the_others_judged(nightly: Path, passk: Passk) -> None:
+    rules(nightly, TWO)
+    (nightly / "a.jsonl").write_text("")
+    done = passk("gate", "-q")
+    assert done.code == 1
+    assert done.out.startswith("FAIL: b: ")
+    assert re.search(r"a +its data can be read +– +error", done.out)
+    (nightly / "b.jsonl").write_text("{")
+    assert passk("gate", "-q").code == 3
+
+
+def test_check_needs_no_data(nightly: Path, passk: Passk) -> None:
+    rules(nightly, TWO.replace('runs = "a', 'runs = "nowhere/*'))
+    done = passk("gate", "--check")
+    assert done.code == 0
+    assert done.out.startswith("passk.toml is valid: 2 suites.")
+
+
+REFUSED: list[tuple[str, str, str]] = [
+    ('baseline = "a-old', 'baselin = "a-old', "passk.toml:5: suite.a.baselin: there is no such"
+     " key; did you mean baseline?"),
+    ("max-drop = {\"pass@1\" = 0.05}", "max_dorp = 1", "passk.toml:6: suite.a.max_dorp: there is"
+     " no such key; did you mean max-drop?"),
+    ("0.05}", "7}", "passk.toml:6: suite.a.max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
+    ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite.a.level: it is one for all suites;"
+     " write it above the first [[suite]]"),
+    ('tier = "smoke"', "weight = -1", "passk.toml:7: suite.a.weight -1: it must be at least 0"),
+    ('tier = "smoke"', "max-drop = 1", "passk.toml:7: this is not TOML: "),
+    ('name = "a"', 'name = "b"', "passk.toml:10: two suites are named b"),
+    ('runs = "a.jsonl"', "", "passk.toml:2: a suite needs a runs"),
+    ('baseline = "a-old.jsonl"', "", "passk.toml:6: suite a: max-drop and no-regression need a"
+     " baseline"),
+    ('tier = "smoke"', 'quarantine = [{task = "t1", until = "soon", reason = "x"}]',
+     "passk.toml:7: suite.a.quarantine t1: until soon is no date"),
+    ('tier = "smoke"', 'quarantine = ["t1"]', "passk.toml:7: suite.a.quarantine: write {task"),
+    ('tier = "smoke"', 'adjust = "x"', "passk.toml:7: suite.a.adjust x: choose one of"),
+    ('baseline = "a-old.jsonl"', 'baseline = "nobody"', "suite a: baseline nobody: no such file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "problem"), REFUSED, ids=[r[1] or r[0] for r in REFUSED]
+)
+def test_what_is_wrong_is_named_with_its_line(
+    nightly: Path, passk: Passk, there: str, instead: str, problem: str
+) -> None:
+    assert there in TWO
+    rules(nightly, TWO.replace(there, instead, 1))
+    done = passk("gate")
+    assert problem in done.err
+    assert done.code == 2
+    assert not done.out
+    with pytest.raises(passk_cli.ParameterError) as error:
+        passk_cli.gate(rules="passk.toml")
+    assert re.sub(r"\W+", " ", problem.partition(": suite")[0]) in re.sub(
+        r"\W+", " ", str(error.value)
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["a.jsonl", "--rules", "passk.toml"], "--rules is about files that a file of rules names"),
+        (["a.jsonl", "--check"], "--check is about files"),
+        (["--rehearse"], "--rehearse is about one run"),
+        (["--rules", "nowhere.toml"], "nowhere.toml: cannot be read"),
+    ],
+)
+def test_options_that_exclude_rules(
+    nightly: Path, passk: Passk, arguments: list[Any], problem: str
+) -> None:
+    rules(nightly, TWO)
+    done = passk("gate", *arguments)
+    assert problem in done.err
+    assert done.code == 2
