@@ -31,6 +31,7 @@ from passk_cli.files.formats.openai_evals import OPENAI_EVALS
 from passk_cli.files.formats.opencompass import OPENCOMPASS
 from passk_cli.files.formats.phoenix import PHOENIX
 from passk_cli.files.formats.promptfoo import PROMPTFOO
+from passk_cli.files.formats.pytest_report import PYTEST_REPORT
 from passk_cli.files.formats.refused import (
     AIDER,
     BFCL,
@@ -67,6 +68,7 @@ FORMATS: dict[str, Format] = {
         OPENCOMPASS,
         PHOENIX,
         PROMPTFOO,
+        PYTEST_REPORT,
         AIDER,
         BFCL,
         BIGCODE,

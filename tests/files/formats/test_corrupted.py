@@ -78,6 +78,7 @@ CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
     ("swe_bench/logs/**/*-4/report.json", swap('"resolved": false', '"resolved": 0.5'), {},
      r'x: attempt 1: "outcome" is 0.5'),
     ("swe_bench_pro/c*/*.json", swap("false", '"failing?"'), {}, r'"outcome" is "failing\?"'),
+    ("pytest_report/.report.json", cut, {"missing": "drop"}, r"x:\d+: not JSON"),
     ("tau_bench/*.json", swap('"reward": 1.0', '"reward": {"total": 1}'), {},
      r'x: attempt \d+: "outcome" is'),
     ("tau_bench/*.json", cut, {}, r"x:\d+: not JSON"),

@@ -51,6 +51,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "openai-evals": ("openai_evals/*.jsonl",),
     "opencompass": ("opencompass/*/results/*/*.json",),
     "phoenix": ("phoenix/*.json",),
+    "pytest-json-report": ("pytest_report/.report.json",),
     "promptfoo": ("promptfoo/out.*",),
 }
 FILES = [

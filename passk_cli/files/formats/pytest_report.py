@@ -1,0 +1,132 @@
+"""pytest-json-report's .report.json: a record per test, whose repeats only its name numbers.
+
+Source: github.com/numirias/pytest-json-report (MIT), pytest_jsonreport/plugin.py and serialize.py;
+github.com/pytest-dev/pytest-repeat (MPL-2.0), pytest_repeat.py: a test that runs 5 times has names
+that end in [1-5] to [5-5], or [a-1-5] where it has parameters.  A test that passed when it was run
+again, because it failed, has the outcome "rerun".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from passk_cli.errors import NoResults
+from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, File, Format, Row, at
+from passk_cli.message import NOTE, Message
+
+REPEATED_TESTS = Message(
+    "repeated-tests", NOTE,
+    "{tests:test} {tests:is|are} repeated: in {example} the last two numbers are the attempt and"
+    " how many there are",
+    "",
+    "pytest-repeat numbers the attempts at a test in its name, [1-5] to [5-5]. Names are taken so"
+    " where all of a function's tests have the same last number and no number before it is"
+    " missing. Where they are parameters instead, --records tests --field task=nodeid reads each"
+    " name as a task.",
+)  # fmt: skip
+
+_STEP = re.compile(r"(.*?(?:\[|\[.*-))([1-9]\d*)-([1-9]\d*)\]", re.DOTALL)
+_OUTCOMES: dict[Any, tuple[bool | None, str]] = {
+    "passed": (True, ""),
+    "xpassed": (True, ""),
+    "failed": (False, ""),
+    "xfailed": (False, "expected"),
+    "rerun": (False, "passed when run again"),
+    "error": (None, "error"),
+    "skipped": (None, "skipped"),
+}
+_REPORT = ("created", "duration", "exitcode", "root", "summary")
+
+
+def _recognises(file: File) -> bool:
+    tests = file.has("summary", "tests[].nodeid", "tests[].outcome")
+    return file.form == "object" and (tests or file.has(*_REPORT))
+
+
+def _table(file: File) -> Contents:
+    report = file.document("tests", "collectors", "warnings")
+    if not file.has("tests[].nodeid"):
+        problem = "a report without tests"
+        remedy = "run pytest with --json-report, and without --json-report-summary"
+        raise NoResults(file.source.name, problem, remedy)
+    summary, plugins = report.get("summary"), at(report, "environment", "Plugins")
+    without = isinstance(plugins, dict) and "repeat" not in plugins
+    repeated = {} if without else _repeated(file)
+    messages = []
+    if repeated:
+        example = next(iter(repeated))
+        messages.append(REPEATED_TESTS(tests=len(set(repeated.values())), example=example))
+    held = at(summary, "total")
+    listed = (at(summary, "collected") or 0) - (at(summary, "deselected") or 0)
+    if isinstance(held, int) and held < listed:
+        messages.append(INCOMPLETE_RUN(listed=listed, held=held))
+    facts = {"run": report.get("created")}
+    return Contents(lambda wanted: _rows(file, repeated), facts=facts, messages=messages)
+
+
+def _repeated(file: File) -> dict[str, str]:
+    """Name of each attempt that pytest-repeat made → name of its test."""
+    functions: dict[str, list[tuple[str, str, int, int]]] = {}
+    parameters: dict[str, bool] = {}
+    others: set[str] = set()
+    for test in file.records("tests"):
+        name, keywords = str(at(test, "nodeid")), at(test, "keywords")
+        function = name.partition("[")[0]
+        step = _STEP.fullmatch(name)
+        if step is None:
+            others.add(function)
+            continue
+        functions.setdefault(function, []).append((name, step[1], int(step[2]), int(step[3])))
+        parameters[function] = not isinstance(keywords, list) or "parametrize" in keywords
+    repeated: dict[str, str] = {}
+    for function, tests in functions.items():
+        counts = {count for *_, count in tests}
+        steps: dict[str, set[int]] = {}
+        for _, stem, number, _ in tests:
+            steps.setdefault(stem, set()).add(number)
+        (count, *more) = counts
+        whole = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
+        if (
+            function not in others
+            and not more
+            and count > 1
+            and (whole or not parameters[function])
+        ):
+            repeated |= {name: _without(stem) for name, stem, *_ in tests}
+    return repeated
+
+
+def _without(stem: str) -> str:
+    """The name of a test without its attempt: "a[" → "a", "a[b-" → "a[b]"."""
+    return stem[:-1] + ("]" if stem.endswith("-") else "")
+
+
+def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
+    for place, test in enumerate(file.records("tests")):
+        name, outcome = at(test, "nodeid"), at(test, "outcome")
+        # What its last part that is no pass was, where a test has parts.
+        if isinstance(outcome, str) and outcome.startswith("subtests "):
+            outcome = at(test, "call", "outcome")
+        passed, reason = _OUTCOMES.get(outcome, (outcome, ""))
+        step = _STEP.fullmatch(name) if name in repeated else None
+        yield Row(
+            repeated.get(name, name),
+            passed,
+            None,
+            int(step[2]) if step else 0,
+            reason,
+            place=f"tests[{place}]",
+        )
+
+
+PYTEST_REPORT = Format(
+    "pytest-json-report",
+    "passed and xpassed; failed, xfailed, and what passed only when run again, fail; errors and"
+    " what was skipped are no outcome",
+    "github.com/numirias/pytest-json-report: pytest_jsonreport/plugin.py;"
+    " github.com/pytest-dev/pytest-repeat: pytest_repeat.py",
+    _recognises,
+    _table,
+)

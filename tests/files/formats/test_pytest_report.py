@@ -1,0 +1,108 @@
+"""pytest-json-report: outcomes of pytest, and names that pytest-repeat numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passk_cli import DataError, read
+from tests.conftest import Passk
+from tests.files.formats.cells import DATA, Cells, cells
+
+PATH = DATA / "pytest_report" / ".report.json"
+
+
+def report(path: Path, outcomes: dict[str, str], **others: Any) -> Path:
+    """A report with these outcomes by name."""
+    records = [{"nodeid": name, "lineno": 1, "outcome": each} for name, each in outcomes.items()]
+    document = {"created": 1.5, "exitcode": 1, "root": "/", "summary": {"total": len(outcomes)}}
+    path.write_text(json.dumps(document | {"tests": records} | others))
+    return path
+
+
+def test_repeats_are_attempts_of_one_test() -> None:
+    document = json.loads(PATH.read_text())
+    expected: dict[str, list[int]] = {}
+    for test in document["tests"]:
+        name = test["nodeid"]
+        assert name.endswith("-5]")
+        # a[1-5] is an attempt of a, a[sum-1-5] of a[sum].
+        task = name[:-5] if name[-5] == "[" else name[:-5] + "]"
+        cell = expected.setdefault(task, [0, 0])
+        # A plain reading of pytest's own summary line: what it calls passed, and what has a result.
+        cell[0] += test["outcome"] in ("passed", "failed", "xfailed", "xpassed")
+        cell[1] += test["outcome"] in ("passed", "xpassed")
+    summary = document["summary"]
+    assert sum(c for _, c in expected.values()) == summary["passed"] + summary["xpassed"]
+    found = cells(PATH, missing="drop")
+    assert {task: cell for (_, task), cell in found.items()} == {
+        task: (n, c) for task, (n, c) in expected.items() if n
+    }
+    facts = read(PATH, missing="drop").facts
+    (reasons,) = facts.reasons.values()
+    assert reasons == {"error": summary["error"], "skipped": summary["skipped"]}
+    assert [each.name for each in facts.messages] == ["repeated-tests"]
+    assert facts.messages[0].text.endswith(
+        "9 tests are repeated: in test_agent.py::test_answer[sum-1-5] the last two numbers are the"
+        " attempt and how many there are"
+    )
+
+
+def test_parameters_that_look_like_repeats_are_tasks(tmp_path: Path) -> None:
+    names = ["t.py::add[1-2]", "t.py::add[2-2]", "t.py::add[1-3]", "t.py::date[2024-1-5]"]
+    path = report(tmp_path / "x.json", dict.fromkeys(names, "passed"))
+    assert cells(path) == {("x", name): (1, 1) for name in names}
+    # All numbers are there: a repeat, unless the report says that its plugin was not.
+    both = dict.fromkeys(names[:2], "passed")
+    assert cells(report(path, both)) == {("x", "t.py::add"): (2, 2)}
+    plugins = {"Plugins": {"json-report": "1.5.0"}}
+    alone: Cells = {("x", name): (1, 1) for name in names[:2]}
+    assert cells(report(path, both, environment=plugins)) == alone
+
+
+def test_repeats_of_a_stopped_run(tmp_path: Path) -> None:
+    """Without parameters a number is a repeat's, though those after it are missing."""
+    keywords = ["t.py", "add[1-5]", ""]
+    tests = [{"nodeid": f"t.py::add[{i}-5]", "outcome": "failed", "keywords": keywords}
+             for i in (1, 2)]  # fmt: skip
+    summary = {"total": 2, "collected": 6, "deselected": 1}
+    path = report(tmp_path / "x.json", {}, tests=tests, summary=summary)
+    assert cells(path) == {("x", "t.py::add"): (2, 0)}
+    texts = [each.text for each in read(path).facts.messages]
+    assert texts[1].endswith("the run lists 5 attempts, the file holds 2")
+
+
+def test_a_second_report_is_a_second_attempt_and_a_copy_is_a_repeat(tmp_path: Path) -> None:
+    for folder, created, outcome in (("a", 1.0, "passed"), ("b", 2.0, "rerun")):
+        (tmp_path / folder).mkdir()
+        report(tmp_path / folder / ".report.json", {"t.py::one": outcome}, created=created)
+    assert cells(f"m={tmp_path}") == {("m", "t.py::one"): (2, 1)}
+    report(tmp_path / "b" / ".report.json", {"t.py::one": "rerun"}, created=1.0)
+    with pytest.raises(DataError, match="is duplicated"):
+        read(f"m={tmp_path}")
+
+
+def test_the_outcome_of_a_test_with_parts(tmp_path: Path) -> None:
+    """`pytest` calls a test "subtests passed" whose last part passed, whatever it was itself."""
+    tests = [
+        {"nodeid": each, "outcome": "subtests passed", "call": {"outcome": each}}
+        for each in ("passed", "failed")
+    ]
+    path = report(tmp_path / "x.json", {}, tests=tests)
+    assert cells(path) == {("x", "passed"): (1, 1), ("x", "failed"): (1, 0)}
+
+
+def test_what_is_no_report_of_tests(passk: Passk, tmp_path: Path) -> None:
+    """The summary alone is refused; the name without the shape ends in a question."""
+    path = tmp_path / ".report.json"
+    report(path, {}, duration=0.1)
+    assert "error[no-results]" in passk("estimate", path).err
+    report(path, {"t.py::one": "maybe"})
+    assert '"outcome" is "maybe"' in passk("estimate", path).err
+    path.write_text(json.dumps({"summary": {"passed": 3, "failed": 1}, "tests": ["a", "b"]}))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("error[no-task-column]")
