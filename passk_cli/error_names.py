@@ -252,6 +252,13 @@ _FAMILIES = {
         "Model, task and attempt number occur twice. Counting both would make the intervals too"
         " narrow. Choose: --duplicates first, last, or keep where they are attempts of their own.",
     ),
+    "nested-outcome": (
+        "the outcome lies deeper in the file",
+        "The records, or their outcomes, stand below keys of a JSON document: in a list, in a"
+        " mapping by task or model, or in a record inside each record. passk does not choose such a"
+        " place. The message names the options that read one, and each was tried: --records KEY,"
+        " --from task-records, --field outcome=a.b. X of --threshold X is the score that passes.",
+    ),
     "duplicate-files": (
         "two files hold the same results",
         "Counting both would count every attempt twice. Name one of them; if both are runs of their"

@@ -241,6 +241,27 @@ def parsed_once(text: str) -> Any:
         return None
 
 
+def closed(text: str) -> Any:
+    """As much of a document as its beginning holds, without what is cut off; None for what is none.
+
+    >>> closed('{"a": [{"b": 1}, {"b": 2}, {"b"')
+    {'a': [{'b': 1}, {'b': 2}]}
+    """
+    around: list[str] = []
+    cut, ends = 0, ""
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token in "{[":
+            if len(around) == MOST_LEVELS:
+                return None
+            around.append("}" if token == "{" else "]")
+        elif token in "}]" and around:
+            around.pop()
+        elif token == ",":
+            cut, ends = match.start(), "".join(reversed(around))
+    return parsed(text) or parsed(text[:cut] + ends)
+
+
 def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str]:
     """The keys of a record and of the records in it, dotted.
 

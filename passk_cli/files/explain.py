@@ -15,7 +15,7 @@ from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.export import os_error
 from passk_cli.files.layout import Batch, Layout, in_order
 from passk_cli.files.request import Request
-from passk_cli.files.roles import ENDED_WORDS, SETTINGS, find, judge
+from passk_cli.files.roles import EACH, ENDED_WORDS, SETTINGS, find, judge
 from passk_cli.files.source import (
     OBJECTS,
     Source,
@@ -45,6 +45,8 @@ REPEAT_REMEDY = (
     " keep"
 )
 _OF_TWO_FILES = "; for files of different models, label=path"
+# Records in which a field is looked for.
+_LOOKED_AT = 1000
 _MARK = b"\xef\xbb\xbf"
 # What DuckDB says first when an expression, not a file, is wrong.
 _OF_EXPRESSIONS = tuple(
@@ -284,6 +286,38 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     return DataError(place, problem, remedy, name="missing-outcome")
 
 
+def absent_field(batches: Sequence[Batch]) -> DataError | None:
+    """Error for an outcome inside a column that no record has: it is not missing, it is not there.
+
+    Among the first records, which is all that is looked at.
+    """
+
+    def there(value: Any, keys: Sequence[str]) -> bool:
+        if isinstance(value, list):
+            rest = [key for key in keys if key != EACH]
+            return any(there(entry, rest) for entry in value)
+        return not keys or (
+            isinstance(value, dict) and keys[0] in value and there(value[keys[0]], keys[1:])
+        )
+
+    for batch in batches:
+        path = find(batch.roles.outcome or "", batch.layout.kinds)
+        if path is None or not path[1]:
+            continue
+        base, keys = path
+        values = [record.get(base) for _, record in islice(records(batch), _LOOKED_AT)]
+        if any(there(value, keys) for value in values):
+            continue
+        names: dict[str, None] = {}
+        for value in values:
+            for entry in value if isinstance(value, list) else [value]:
+                names |= dict.fromkeys(entry if isinstance(entry, dict) else ())
+        problem = f"--field outcome={batch.roles.outcome}: no record has it"
+        remedy = f"{base} holds {', '.join(islice(names, 12)) or 'no fields'}"
+        return DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
+    return None
+
+
 def no_name(batches: Sequence[Batch], role: str) -> DataError:
     """Where the first record stands that has no task, or no model."""
 
@@ -454,8 +488,19 @@ def _get(record: Record, column: str | None) -> Any:
     if path is None:
         return None
     name, keys = path
-    value: Any = record[name]
-    for key in keys:
+    return inside(record[name], keys)
+
+
+def inside(value: Any, keys: Sequence[str]) -> Any:
+    """Value below these keys; of a list in the way, that of each entry.
+
+    >>> inside({"a": [{"b": 1}, {}]}, ["a", "b"]), inside({"a": 1}, ["a", "b"])
+    ([1, None], None)
+    """
+    for place, key in enumerate(keys):
+        if isinstance(value, list):
+            rest = [name for name in keys[place:] if name != EACH]
+            return [inside(entry, rest) for entry in value]
         value = value.get(key) if isinstance(value, dict) else None
     return value
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, quote_name, quote_text
-from passk_cli.files.roles import Roles, find
+from passk_cli.files.roles import EACH, Roles, find
 from passk_cli.files.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
 # A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
@@ -169,14 +169,26 @@ class Layout:
         if column is None:
             return "NULL::VARCHAR"
         name, keys = find(column, self.kinds) or (column, [])
+        if sql_type != "VARCHAR" and EACH in keys:
+            return self._entries(name, keys)
         if self.typed:
             return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
         if name not in nested:
             return quote_name(name)
-        path = quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
+        path = _json_path(keys)
         if sql_type == "VARCHAR":
             return f"({quote_name(name)} ->> {path})"
         return f"CAST(json_extract({quote_name(name)}, {path}) AS {sql_type})"
+
+    def _entries(self, name: str, keys: Sequence[str]) -> str:
+        """SQL for what a path finds in each entry of a list, NULL where it finds nothing."""
+        cut = keys.index(EACH)
+        if self.typed:
+            values = ".".join(map(quote_name, (name, *keys[:cut])))
+            inside = ".".join(("entry", *map(quote_name, keys[cut + 1 :])))
+            return f"CAST([{inside} FOR entry IN {values}] AS VARCHAR[])"
+        values = f"CAST(json_extract({quote_name(name)}, {_json_path(keys[:cut])}) AS JSON[])"
+        return f"[entry ->> {_json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
     def compared(self, column: str, nested: set[str], numbers: str = NUMBERS[0]) -> str:
         """SQL for a column as an expression compares it: numbers as numbers, truth as truth.
@@ -188,6 +200,11 @@ class Layout:
         if self.typed or column in nested or kinds not in ({"number"}, {"bool"}):
             return name
         return f"CAST({name} AS BOOLEAN)" if kinds == {"bool"} else numbers.format(name=name)
+
+
+def _json_path(keys: Sequence[str]) -> str:
+    """Keys as DuckDB's path into JSON."""
+    return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
 def struct_sql(columns: Mapping[str, str]) -> str:

@@ -41,6 +41,12 @@ def decide(
         _require_one_model(batches, tally.every)
     cells = dict(tally.cells)
     nameless = cells["task"].absent
+    judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
+    if cells["missing"].any() and not judged.all():
+        # A path that leads nowhere is no outcome that failed.
+        absent = explain.absent_field(batches)
+        if absent is not None:
+            raise absent
     wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
     if wrong or cells["missing"].any() or tally.repeats.attempts:
         _refuse(batches, request, tally, tolerant)

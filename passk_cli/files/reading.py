@@ -92,12 +92,27 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
 
         require_files(sources, request)
         keeping = ledger_of(request.resume, folder)
+
+    def again(other: Request) -> Counts:
+        return _counts(data, sources, other, folder, None, tolerant=False)
+
     with keeping as ledger:
         try:
             counts = _counts(data, sources, request, folder, ledger, tolerant)
-        except DataError:
+            losses = counts.facts.losses
+            rows = map(losses.of, losses.models) if losses and sources else ()
+            if losses and sources and (tolerant or any(lost == made for lost, made in rows)):
+                from passk_cli.files.nested import proposed
+
+                missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
+                error = DataError(sources[0].name, missing, name="missing-outcome")
+                deeper = proposed(error, sources, request, again)
+                counts = counts if deeper is error else counts.saying(refused(deeper))
+        except DataError as error:
             if not any(source.partial for source in sources):
-                raise
+                from passk_cli.files.nested import proposed
+
+                raise proposed(error, sources, request, again) from None
             from passk_cli.files.spark.addresses import whole
 
             copies = whole(sources, request.spark_master)

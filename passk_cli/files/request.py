@@ -121,7 +121,8 @@ class Request:
         "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
         parse=parse_fields,
         detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
-        " names a nested field: a.b. Repeatable.",
+        " names a nested field: a.b, of a list in every entry; a.b[].c says that b is a list."
+        " Repeatable.",
     )] = field(default_factory=dict)
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,
@@ -162,8 +163,9 @@ class Request:
         choices="passk_cli.files.formats:NAMES",
     )] = None
     records: Annotated[str | None, Option(
-        "--records", "KEY", "Key of a JSON document that holds its records.",
-        detail="A dot names a nested key: a.b.",
+        "--records", "KEY", "Key of a JSON document or line that holds its records.",
+        detail="A dot names a nested key: a.b. Below it is a list, or a mapping whose keys are"
+        " tasks. A name in braces stands for every key, as a column: results.{model}.",
     )] = None
     path: Annotated[str | None, Option(
         "--path", "TEMPLATE", "Columns from paths, e.g. '{model}/{task}.json'.",

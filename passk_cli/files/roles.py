@@ -94,6 +94,8 @@ SLACK = 1e-9
 OF_REPORTS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "holds counts"
+# A step into every entry of a list, in the path of a nested field.
+EACH = "[]"
 _PLURALS = {"attempt": "attempt numbers", "line": "attempts in the order of lines"}
 
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
@@ -160,7 +162,8 @@ def assign(
             remedy = f"choose one with --field {role}={names[0]}"
             raise DataError(place, problem, remedy, name="ambiguous-column")
     by_role = {role: names[0] for role, names in choices.items() if names}
-    lists = "list" in columns.get(by_role.get("outcome", ""), set())
+    outcome = by_role.get("outcome", "")
+    lists = "list" in columns.get(outcome, set()) or EACH in (find(outcome, columns) or ((), ()))[1]
     shape = "counts" if counts else "lists" if lists else "attempts"
     if lists:
         by_role.pop("attempt", None)
@@ -257,13 +260,22 @@ def _require(
 
 
 def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
-    """A column, or a dotted path into a nested one → (column, keys below it); None if absent."""
+    """A column, or a dotted path into a nested one → (column, keys below it); None if absent.
+
+    The key EACH stands for every entry of a list: written as "a.b[].c", and left out of "a.b" where
+    a is a list by its kind.
+
+    >>> find("a.b[].c", {"a": {"record"}}), find("a.b", {"a": {"list"}}), find("b", {})
+    (('a', ['b', '[]', 'c']), ('a', ['[]', 'b']), None)
+    """
     if column in columns:
         return column, []
-    parts = column.split(".")
+    parts = column.replace(EACH, f".{EACH}").split(".")
     for cut in range(len(parts) - 1, 0, -1):
-        if ".".join(parts[:cut]) in columns:
-            return ".".join(parts[:cut]), parts[cut:]
+        base, keys = ".".join(parts[:cut]), parts[cut:]
+        if base in columns:
+            listed = "list" in columns[base] and EACH not in keys
+            return base, [EACH, *keys] if listed else keys
     return None
 
 

@@ -41,7 +41,16 @@ from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.look import Spooled, roles_of
 from passk_cli.files.paths import from_folders, path_columns, template_columns
 from passk_cli.files.request import Request
-from passk_cli.files.roles import OF_ATTEMPTS, ROLES, SETTINGS, Roles, assign, candidates, find
+from passk_cli.files.roles import (
+    EACH,
+    OF_ATTEMPTS,
+    ROLES,
+    SETTINGS,
+    Roles,
+    assign,
+    candidates,
+    find,
+)
 from passk_cli.files.source import Source, kind_of, kind_of_type, line_of
 
 # Attempts of a model's runs go on: the first number of the next run.
@@ -463,13 +472,14 @@ def _parts(request: Request) -> Callable[[str], bool]:
     roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in request.attempts]
     columns = [*request.fields.values(), *request.by, *request.carried]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
+    columns = [column.replace(EACH, "") for column in columns]
 
     @cache
     def plays(name: str) -> bool:
         return (
             name in SETTINGS
             or name in request.where
-            or any(column == name or column.startswith(f"{name}.") for column in columns)
+            or any(f"{column}.".startswith(f"{name}.") for column in columns)
             or any(candidates(role, {name: set()}) for role in roles)
         )
 

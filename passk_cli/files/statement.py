@@ -30,6 +30,7 @@ from passk_cli.files.database import (
 from passk_cli.files.layout import NUMBERS, Batch, in_order
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
+    EACH,
     ENDED_WORDS,
     ROLES,
     SETTINGS,
@@ -378,8 +379,7 @@ rows AS (SELECT row.* FROM picked)"""
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.shape == "lists"
-            and "list" in layout.kinds[(find(column, layout.kinds) or (column, []))[0]]
+            if roles.shape == "lists" and _is_listed(column, layout.kinds)
         }
         roles_sql |= {
             role: unnested.get(role) or text(column) for role, column in attempt_columns.items()
@@ -501,6 +501,12 @@ rows AS (SELECT row.* FROM picked)"""
         whole = f"{n} = floor({n}) AND {c} = floor({c})"
         whole += f" AND {n} BETWEEN 1 AND {MOST_ATTEMPTS} AND {c} BETWEEN 0 AND {n}"
         return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {of_attempt} END"
+
+
+def _is_listed(column: str, kinds: Mapping[str, set[str]]) -> bool:
+    """Whether a column, or what a path finds in it, is a list with a value for each attempt."""
+    base, keys = find(column, kinds) or (column, [])
+    return "list" in kinds[base] or EACH in keys
 
 
 def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:

@@ -94,7 +94,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     ("no task column", "a.csv", "foo,passed\n1,1\n", [], "no task column; name it with --field"),
     (
-        "no outcome column", "a.jsonl", '{"task": "a", "evaluation": {"ok": true}}\n', [],
+        "no outcome column", "a.jsonl", '{"task": "a", "evaluation": {"log": "x"}}\n', [],
         "no outcome column; name it with --field outcome=…; the columns are task, evaluation;"
         " write evaluation.KEY for a field inside evaluation",
     ),

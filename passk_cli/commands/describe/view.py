@@ -191,7 +191,8 @@ def _problems(counts: Counts) -> str:
     facts = counts.facts
     problems = []
     if facts.missing:
-        choose = " (choose: --missing)" if facts.missing_policy == "error" else ""
+        nested = any(said.name == "nested-outcome" for said in facts.messages)
+        choose = " (choose: --missing)" * (facts.missing_policy == "error" and not nested)
         verb = "has" if facts.missing == 1 else "have"
         problems.append(f"{plural(facts.missing, 'attempt')} {verb} no outcome{choose}")
     if facts.not_understood:

@@ -121,7 +121,7 @@ def asked(file: File, records: str | None, columns: Collection[str]) -> Format |
     records : the key of a document that holds its records.  columns : those that roles are given.
     """
     if records is not None:
-        return generic.inside(records)
+        return generic.inside(records, columns)
     if generic.LINE in columns and file.form in ("lines", "object", "array"):
         return generic.ALIGNED
     return None

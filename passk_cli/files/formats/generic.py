@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from json import JSONDecodeError, JSONDecoder, dumps
 from typing import Any
 
@@ -51,6 +51,8 @@ _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|
 LINE = "@line"
 # The document itself, for --records.
 ITSELF = "."
+# A key of a document that names a column: {task}.
+_NAMED = re.compile(r"\{(\w+)\}")
 _decode = JSONDecoder().raw_decode
 _SPACE = re.compile(r"\s*")
 _NO_LIST = "no list of records"
@@ -401,20 +403,37 @@ FORMATS = (RECORDS, OUTCOMES, TASKS, LISTED, ID_LISTS, RECORD)
 # --- what an option asks for ---
 
 
-def inside(key: str) -> Format:
-    """Records below a key of a document, as `--records` asks: a list, a map or one record."""
+def inside(key: str, columns: Collection[str] = ()) -> Format:
+    """Records below a key, as `--records` asks: a list, a mapping by task or one record.
+
+    key : dotted; {name} in it stands for every key there, which is the records' column of that
+        name.  Of lines and arrays each record is looked into.
+    columns : those that roles are given.
+    """
 
     def table(file: File) -> Contents:
         if key == ITSELF:
             return RECORD.table(file)
         keys = _way(file, key)
+        fixed = len(list(takewhile(lambda name: not _NAMED.fullmatch(name), keys)))
+        if file.form != "object":
+            return Contents(lambda wanted: _of_each(file, keys, wanted))
+        if fixed < len(keys):
+            # At the first name the document is walked member by member.
+            name, rest = keys[fixed][1:-1], keys[fixed + 1 :]
+            return Contents(lambda wanted: (
+                row
+                for member, value in file.members(*keys[:fixed])
+                for row in _below(value, rest, {name: member}, f"{file.source.name}: {member}")
+            ))  # fmt: skip
         if next(file.records(*keys), None) is not None:
             return _inside(file, keys)
         members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
         if _is_flags(entries):
             return Contents(lambda wanted: _flags(file, *keys))
-        if _is_tasks(entries):
+        asked = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
+        if _is_tasks(entries) or (_of_tables(entries) and not asked):
             return Contents(lambda wanted: _tasks(file, *keys))
         if members:
             return Contents(lambda wanted: [dict(file.members(*keys))])
@@ -422,13 +441,69 @@ def inside(key: str) -> Format:
         remedy = f"there are {there}" if there else ""
         raise NoResults(file.source.name, f"no records in {quoted(key)!r}", remedy)
 
-    return Format("records-inside", f"the records in {quoted(key)}", "", bool, table, generic=True)
+    rule = f"the records in {quoted(key)}; where they are by key, the key is their task"
+    return Format("records-inside", rule, "", bool, table, generic=True)
+
+
+def _of_tables(entries: Sequence[_Entry]) -> bool:
+    """Whether every value is a record or a list of records, if any."""
+    kinds = {entry.kind for entry in entries}
+    return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
+
+
+def _of_each(file: File, keys: Sequence[str], wanted: Wanted) -> Iterator[Record]:
+    """The records below these keys of each line, or of each record of an array."""
+    numbered = file.lines(wanted) if file.form == "lines" else enumerate(file.records(), 1)
+    for number, record in numbered:
+        place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
+        yield from _below(record, keys, _facts(_record(place, record)), place)
+
+
+def _below(
+    value: Any, keys: Sequence[str], columns: Mapping[str, object], place: str
+) -> Iterator[Record]:
+    """The records below these keys of a value, each with the columns that were named on the way."""
+    if keys and isinstance(value, dict):
+        named = _NAMED.fullmatch(keys[0])
+        if named is None and keys[0] not in value:
+            raise BadRecord(place, f"no {quoted(keys[0])!r} in it", "expected as in the others")
+        members = value.items() if named else [(keys[0], value[keys[0]])]
+        for key, inner in members:
+            more = {named[1]: key} if named else {}
+            yield from _below(inner, keys[1:], {**columns, **more}, place)
+    elif isinstance(value, dict | list) and not keys:
+        yield from _rows(value, columns, place)
+    elif "task" in columns and (value is None or not keys):
+        yield {**columns, "outcome": value}
+    else:
+        _record(place, value)
+
+
+def _rows(
+    value: dict[str, Any] | list[Any], columns: Mapping[str, object], place: str
+) -> Iterator[Record]:
+    """The records of a list, of a mapping by task where nothing names one, or the record itself."""
+    entry = _entry("", value)
+    if entry.kind in ("flags", "empty") and "task" in columns:
+        yield {**columns, "outcomes": value}
+    elif isinstance(value, list):
+        for number, record in enumerate(value):
+            own = _record(place, record)
+            counted = "task" in columns and not candidates("attempt", {n: set() for n in own})
+            yield {**({"attempt": number} if counted else {}), **own, **columns}
+    else:
+        entries = [_entry(name, inner) for name, inner in value.items()]
+        if "task" in columns or not (_is_flags(entries) or _of_tables(entries)):
+            yield {**value, **columns}
+        else:
+            for name, inner in value.items():
+                yield from _below(inner, (), {**columns, "task": name}, place)
 
 
 def _way(file: File, key: str) -> tuple[str, ...]:
     """The keys that a dotted name means: itself where there is such a key."""
-    if file.form not in ("object", "array"):
-        problem = f"--records {key} looks inside a JSON document"
+    if file.form not in ("object", "array", "lines"):
+        problem = f"--records {key} looks inside JSON"
         raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
     whole = key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
     return (key,) if whole else tuple(key.split("."))

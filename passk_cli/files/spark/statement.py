@@ -278,7 +278,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
         base, keys = find(column, batch.layout.kinds) or (column, [])
         if any(sign in key for key in keys for sign in "'[]\\"):
-            raise NotOnSpark(batch.sources[0].name, f"Spark finds no {column!r}", "rename the key")
+            remedy = "rename the key, or leave --engine spark out"
+            raise NotOnSpark(batch.sources[0].name, f"Spark finds no {column!r}", remedy)
         return base, tuple(keys)
 
     def _kept(self, table: str, groups: Any, read: Rows) -> Layout:

@@ -1,0 +1,336 @@
+"""Outcomes that lie deeper than a reading looks: where they are, and the options that read them.
+
+Only on failure: the beginning of the file is surveyed for lists of records, mappings to records and
+fields that hold verdicts.  What is proposed was tried: `reading` reads with these options first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from shlex import quote
+from typing import Any
+
+from passk_cli.errors import DataError, PasskError
+from passk_cli.files import documents, formats
+from passk_cli.files.formats.format import look
+from passk_cli.files.request import Request
+from passk_cli.files.roles import (
+    EACH,
+    FAIL_WORDS,
+    MISSING_WORDS,
+    PASS_WORDS,
+    SETTINGS,
+    candidates,
+    judge,
+)
+from passk_cli.files.source import Source, parsed
+
+# Errors after which outcomes are looked for.
+_ASKED = (
+    *("no-task-column", "no-outcome-column", "no-such-column", "no-results", "unknown-format"),
+    *("missing-outcome", "bad-outcome"),
+)
+# How much of a file is surveyed; what of it is looked at; how deep; how much is tried and shown.
+_BYTES, _ROWS, _LEVELS, _TRIED, _SHOWN = 1 << 22, 1000, 4, 8, 3
+# As many attempts as a task may have where there are fewer tasks.
+_FEW = 16
+# What the name of a task's column ends in, and how long its values are.
+_ID, _LONG = re.compile(r"(id|name|key|task|index)$", re.I), 200
+# Keys of attempts in a mapping of each task's: 0, 1, 2; run_1, run_2.
+_ATTEMPT = re.compile(
+    r"((attempt|run|trial|sample|epoch|rep|repeat|seed|try|iter(ation)?|rollout)[ _-]?)?\d+", re.I
+)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A field of records, or of records in them, and its values in the order of the records.
+
+    path : as --field takes it.  values : of a list in the way those of every entry.
+    """
+
+    path: str
+    values: tuple[Any, ...]
+
+    @property
+    def name(self) -> str:
+        """The last key of the path."""
+        return self.path.removesuffix(EACH).rpartition(".")[2]
+
+    def plays(self, role: str) -> bool:
+        """Whether the last key is a usual name of a role."""
+        return bool(candidates(role, {self.name: set()}))
+
+    @property
+    def verdicts(self) -> list[Any]:
+        """The values that are there: truth values, numbers and words of verdicts; else none."""
+        values = [v for v in self.values if str(v).strip().lower() not in (*MISSING_WORDS, "none")]
+        words = {str(value).strip().lower() for value in values if isinstance(value, str)}
+        if words - {*PASS_WORDS, *FAIL_WORDS} or any(isinstance(v, dict | list) for v in values):
+            return []
+        return values
+
+    def names(self, rows: int) -> bool:
+        """Whether its values name that many records: short texts or whole numbers, all others."""
+        kinds = {type(value) for value in self.values}
+        distinct = {str(value) for value in self.values}
+        return kinds <= {str, int} and len(distinct) == rows and max(map(len, distinct)) <= _LONG
+
+    @property
+    def is_outcome(self) -> bool:
+        """Whether it is an outcome by its name and values, or by its values: true and false, 0
+        and 1, under a name of no other role."""
+        if not self.verdicts:
+            return False
+        other = any(self.plays(role) for role in ("task", "attempt", "model", "n", "c"))
+        return self.plays("outcome") or (
+            not other
+            and self.name not in SETTINGS
+            and len(self.verdicts) == len(self.values)
+            and all(value in (0, 1) for value in self.verdicts)
+        )
+
+
+@dataclass(frozen=True)
+class NestedRecords:
+    """Records at a place of a document.
+
+    keys : the way to them, "{}" for any key.  members : of each "{}" the keys there are.
+    plain : whether they are made of values that are no records, each an outcome.
+    """
+
+    keys: tuple[str, ...]
+    members: tuple[frozenset[str], ...]
+    rows: Sequence[Mapping[str, Any]]
+    plain: bool = False
+    listed: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that "{}" are, outermost first: a model, a task, an attempt."""
+        if len(self.members) < 2:
+            named = self.listed and any(candidates("task", {n: set() for n in self.rows[0]}))
+            return (("model" if named else "task"),) * len(self.members)
+        outer, inner = self.members
+        if all(map(_ATTEMPT.fullmatch, inner)) and len(inner) <= max(len(outer), _FEW):
+            return "task", "attempt"
+        return ("task", "model") if len(inner) < len(outer) else ("model", "task")
+
+    @property
+    def options(self) -> dict[str, str]:
+        """--records and --from; that the last key is the task goes without saying."""
+        if not self.keys:
+            return {}
+        *keys, last = self.keys
+        if self.names == ("task",) and last == "{}" and not self.plain:
+            return {"records": ".".join(keys)} if keys else {"format": "task-records"}
+        names = iter(self.names)
+        shown = (f"{{{next(names)}}}" if key == "{}" else key for key in self.keys)
+        return {"records": ".".join(shown)}
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Where outcomes lie.
+
+    options : --records and --from, as fields of a request.  fields : role → column.
+    usual : whether the names of outcome and task are, and whether there are several records.
+    rows : how many records.
+    """
+
+    options: Mapping[str, str]
+    fields: Mapping[str, str]
+    usual: tuple[bool, ...]
+    rows: int
+
+    @property
+    def text(self) -> str:
+        """The options as they are typed."""
+        names = {"records": "--records", "format": "--from"}
+        pairs = [(names[name], value) for name, value in self.options.items()]
+        pairs += [("--field", f"{role}={column}") for role, column in self.fields.items()]
+        return " ".join(f"{name} {quote(value)}" for name, value in pairs)
+
+    def of(self, request: Request) -> Request:
+        """The request with these options."""
+        return replace(
+            request,
+            records=self.options.get("records", request.records),
+            format=self.options.get("format"),
+            fields={**request.fields, **self.fields},
+            outcome=None,
+            conversion=None,
+            resume=None,
+        )
+
+
+def proposed(
+    error: DataError, sources: Sequence[Source], request: Request, read: Callable[[Request], object]
+) -> DataError:
+    """The error, or one that names the options by which its file's outcomes are read.
+
+    read : reads with a request, so that options are named that work.
+    """
+    places = [source for source in sources if error.place.startswith(source.name)]
+    if error.name not in _ASKED or not places or request.engine != "duckdb":
+        return error
+    texts: list[str] = []
+    for place in _places(max(places, key=lambda source: len(source.name)), error, request)[:_TRIED]:
+        try:
+            read(place.of(request))
+        except PasskError as other:
+            if other.name == "bad-outcome" and not request.threshold:
+                texts.append(f"{place.text} --threshold X")
+        else:
+            texts.append(place.text)
+    if not texts:
+        return error
+    *others, last = texts[:_SHOWN]
+    several = f"{', '.join(others)} or {last}" if others else last
+    remedy = f"an outcome lies deeper: read it with {several}"
+    return DataError(error.place, error.problem, remedy, name="nested-outcome")
+
+
+def _places(source: Source, error: DataError, request: Request) -> list[Proposal]:
+    """Where outcomes may lie deeper than at the top of records, the likeliest first."""
+    places = []
+    for table in _tables(_beginning(source)):
+        leaves = list(_leaves(table.rows))
+        top: dict[str, set[str]] = {leaf.path: set() for leaf in leaves if "." not in leaf.path}
+        tasks = [leaf for leaf in leaves if leaf.plays("task")]
+        fields = {}
+        if "task" not in table.names and len(candidates("task", top)) != 1:
+            ids = sorted(tasks or leaves, key=lambda leaf: not _ID.search(leaf.name))
+            ids = [leaf for leaf in ids if leaf.names(len(table.rows))]
+            fields = {"task": request.fields.get("task", ids[0].path if ids else "")}
+        if "" in fields.values():
+            continue
+        for leaf in leaves:
+            own = {} if candidates("outcome", top) == [leaf.path] else {"outcome": leaf.path}
+            deeper = table.keys or "." in "".join((*fields.values(), *own.values()))
+            if deeper and leaf.is_outcome and _suits(leaf, table, error, request):
+                usual = leaf.plays("outcome"), bool(tasks or table.members), len(table.rows) > 1
+                places.append(Proposal(table.options, {**fields, **own}, usual, len(table.rows)))
+    best = max((place.usual for place in places), default=())
+    places = [place for place in places if place.usual == best]
+    return sorted(places, key=lambda place: -place.rows)
+
+
+def _suits(leaf: Leaf, table: NestedRecords, error: DataError, request: Request) -> bool:
+    """Whether a field can be what an outcome lacks: it has to agree with those that are there."""
+    if error.name not in ("missing-outcome", "bad-outcome"):
+        return True
+    rows = table.rows
+    column = request.fields.get("outcome", request.outcome or "")
+    columns = [column] if column else candidates("outcome", {name: set() for name in rows[0]})
+    if error.name == "bad-outcome":
+        return any(leaf.path.startswith(f"{name}.") for name in columns)
+    if not leaf.plays("outcome") or len(leaf.values) != len(rows):
+        return not columns or leaf.path.startswith(f"{columns[0]}.")
+    own = [judge(row.get(columns[0]), request.bar) if columns else None for row in rows]
+    pairs = zip(own, (judge(value, request.bar) for value in leaf.values), strict=True)
+    return all(before is None or before == now for before, now in pairs)
+
+
+def _beginning(source: Source) -> Any:
+    """The first lines of a file, or as much of a document as its beginning holds.
+
+    None of a harness's file, whose format says where outcomes are.
+    """
+    file = look(source, size=_BYTES)
+    recognised = formats.recognise(file)
+    if recognised is not None and not recognised[1].generic:
+        return None
+    if file.form == "lines":
+        return [parsed(line) for line in islice(file.text.split("\n"), _ROWS)]
+    if file.form not in ("object", "array"):
+        return None
+    return documents.closed(file.text) if file.whole is None else file.whole
+
+
+def _tables(value: Any) -> Iterator[NestedRecords]:
+    """Records in a document: of lists, of mappings, and those that stand alone."""
+    if isinstance(value, list):
+        rows = [row for row in value[:_ROWS] if isinstance(row, dict)]
+        if rows:
+            yield NestedRecords((), (), rows)
+            yield from _inside(rows, (), ())
+    elif isinstance(value, dict):
+        yield from _inside([value], (), ())
+
+
+def _inside(
+    values: Sequence[Any], keys: tuple[str, ...], members: tuple[frozenset[str], ...]
+) -> Iterator[NestedRecords]:
+    """Records at the places below these values, which are those of several records."""
+    dicts = [value for value in values if isinstance(value, dict) and value]
+    if len(keys) > _LEVELS or len(members) > 2 or not dicts:
+        return
+    every = dict.fromkeys(name for each in dicts for name in each)
+    inner = [value for each in dicts for value in each.values()][:_ROWS]
+    # A key with a dot has to be any key: --records takes dots apart.
+    # Records in a list have the same keys, which name no tasks unless there are many.
+    mapped = len(every) > 2 or not keys or bool(members) or len(values) == 1
+    if (mapped and _alike(inner, every)) or any("." in name for name in every):
+        below = [((*keys, "{}"), (*members, frozenset(every)), inner)]
+    else:
+        below = [
+            ((*keys, name), members, [each[name] for each in dicts if name in each])
+            for name in every
+        ]
+    for way, known, those in below:
+        rows = [row for each in those if isinstance(each, list) for row in each]
+        rows = [row for row in rows if isinstance(row, dict)]
+        if rows:
+            yield NestedRecords(way, known, rows, listed=True)
+        elif way[-1] == "{}":
+            own = [each for each in those if isinstance(each, dict)]
+            flags = [{"outcome": each} for each in those if not isinstance(each, dict)]
+            yield NestedRecords(way, known, own or flags, plain=not own)
+        yield from _inside(those, way, known)
+    if not members and len(dicts) == 1:
+        yield NestedRecords(keys, members, dicts)
+
+
+def _alike(values: Sequence[Any], names: Collection[str]) -> bool:
+    """Whether the values of keys are of one kind, so that the keys are names of tasks, say."""
+    if len(names) < 2 or any(candidates("outcome", {name: set()}) for name in names):
+        return False
+    if all(isinstance(value, dict) for value in values):
+        shared = set(values[0]).intersection(*values[1:])
+        return bool(shared) or all(isinstance(v, dict) for each in values for v in each.values())
+    if all(isinstance(value, list) for value in values):
+        return all(isinstance(entry, dict | bool) for each in values for entry in each)
+    return len(values) > 2 and all(
+        value in (0, 1) for value in values if not isinstance(value, str)
+    )
+
+
+def _leaves(
+    values: Sequence[Any], path: str = "", *, listed: bool = False, level: int = 0
+) -> Iterator[Leaf]:
+    """The fields of records, and of the records in them; of one list in the way every entry."""
+    dicts = [value for value in values if isinstance(value, dict)]
+    lists = [value for value in values if isinstance(value, list)]
+    if lists and not listed:
+        # At the top of a record a list is known as one; deeper it has to be said.
+        entries = [entry for each in lists for entry in each]
+        flat = level == 1 and any(isinstance(entry, dict) for entry in entries)
+        where = path if level == 1 and (flat or entries) else f"{path}{EACH}"
+        yield from _leaves(entries, where, listed=True, level=level)
+    elif dicts and level <= _LEVELS:
+        names = dict.fromkeys(name for each in dicts for name in each)
+        inner = [value for each in dicts for value in each.values()]
+        if len(names) > 2 and _alike(inner, names):
+            return
+        for name in names:
+            if path and "." in name:
+                continue
+            inner = [each.get(name) for each in dicts]
+            way = f"{path}.{name}" if path else name
+            yield from _leaves(inner, way, listed=listed, level=level + 1)
+    elif values:
+        yield Leaf(path, tuple(values))

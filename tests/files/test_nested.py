@@ -1,0 +1,274 @@
+"""Outcomes below keys of documents and records: what is proposed is run, and gives the number."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passk_cli import DataError, read
+from tests.conftest import Passk
+
+Document = Any
+
+
+def lines(*records: Document) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def rate(path: Path, **options: Any) -> Fraction:
+    """Passes of the first model among its attempts."""
+    counts = read(path, **options)
+    rows = counts.rows_of(0)
+    return Fraction(int(counts.c[rows].sum()), int(counts.n[rows].sum()))
+
+
+# Name → document, what is proposed, and the pass rate of the first model in all.
+CASES: dict[str, tuple[Document, list[str], Fraction]] = {
+    # As verifiers writes them: a published 0.040 read as 0.000 with --missing fail.
+    "a record in a list": (
+        lines(*({"example_id": i, "infos": [{"r": int(i < 2), "steps": 5}]} for i in range(50))),
+        ["--field outcome=infos.r"],
+        Fraction(1, 25),
+    ),
+    "attempts in a list": (
+        lines(*({"task": i, "tries": [{"ok": i % 4 == j} for j in range(4)]} for i in range(8))),
+        ["--field outcome=tries.ok"],
+        Fraction(1, 4),
+    ),
+    "a list inside a record": (
+        lines(*({"task": i, "e": {"s": [{"ok": True}, {"ok": i > 2}]}} for i in range(4))),
+        ["--field 'outcome=e.s[].ok'"],
+        Fraction(5, 8),
+    ),
+    "flags inside a record": (
+        lines(*({"task": i, "e": {"flags": [True, i > 2]}} for i in range(4))),
+        ["--field 'outcome=e.flags[]'"],
+        Fraction(5, 8),
+    ),
+    "a record in a record": (
+        lines(*({"task": i, "eval": {"grade": {"correct": i == 1}}} for i in range(4))),
+        ["--field outcome=eval.grade.correct"],
+        Fraction(1, 4),
+    ),
+    "an outcome that is a record": (
+        lines(*({"task": i, "result": {"passed": i == 1, "log": "x"}} for i in range(4))),
+        ["--field outcome=result.passed"],
+        Fraction(1, 4),
+    ),
+    "an empty outcome beside the real one": (
+        lines(*({"task": i, "score": None, "eval": {"passed": i == 1}} for i in range(4))),
+        ["--field outcome=eval.passed"],
+        Fraction(1, 4),
+    ),
+    "an outcome that is missing where another is not": (
+        lines(*({"task": i, "passed": True if i else None, "eval": {"passed": i > 0}}
+                for i in range(4))),
+        ["--field outcome=eval.passed"],
+        Fraction(3, 4),
+    ),
+    "task and outcome in records": (
+        lines(*({"doc": {"id": f"q{i}"}, "res": {"ok": i == 1}} for i in range(4))),
+        ["--field task=doc.id --field outcome=res.ok"],
+        Fraction(1, 4),
+    ),
+    "a list in each line": (
+        lines(*({"model": m, "results": [{"task": i, "passed": i == 1} for i in range(4)]}
+                for m in "ab")),
+        ["--records results"],
+        Fraction(1, 4),
+    ),
+    "a mapping in each line": (
+        lines(*({"model": m, "tasks": {f"t{i}": {"ok": i == 1} for i in range(4)}} for m in "ab")),
+        ["--records tasks --field outcome=ok"],
+        Fraction(1, 4),
+    ),
+    "a list below keys": (
+        {"config": {"model": "m"}, "data": {"runs": [{"id": i, "ok": i == 1} for i in range(4)]}},
+        ["--records data.runs --field task=id --field outcome=ok",
+         "--records data.runs --field outcome=ok"],
+        Fraction(1, 4),
+    ),
+    "tasks to lists": (
+        {"meta": {"of": "m"}, "by_task": {f"t{i}": [{"passed": i == j} for j in range(3)]
+                                          for i in range(4)}},
+        ["--records by_task"],
+        Fraction(1, 4),
+    ),
+    "tasks to records": (
+        {f"t{i}": {"ok": i == 1, "seconds": 2} for i in range(4)},
+        ["--from task-records --field outcome=ok"],
+        Fraction(1, 4),
+    ),
+    "tasks to records in records": (
+        {f"t{i}": {"report": {"resolved": i == 1}, "seconds": 2} for i in range(4)},
+        ["--from task-records --field outcome=report.resolved"],
+        Fraction(1, 4),
+    ),
+    "tasks to numbers": (
+        {"scores": {f"t{i}": int(i == 1) for i in range(4)}, "tasks": 4},
+        ["--records 'scores.{task}'"],
+        Fraction(1, 4),
+    ),
+    "tasks to attempts": (
+        {f"t{i}": {"0": True, "1": i == 1} for i in range(4)},
+        ["--records '{task}.{attempt}'"],
+        Fraction(5, 8),
+    ),
+    "models to tasks": (
+        {"results": {m: {f"t{i}": {"passed": i == 1} for i in range(4)} for m in ("x", "y")}},
+        ["--records 'results.{model}.{task}'"],
+        Fraction(1, 4),
+    ),
+    "a model with a dot in its name": (
+        {"results": {"x-4.1": {f"t{i}": {"passed": i == 1} for i in range(4)}}},
+        ["--records 'results.{model}.{task}'"],
+        Fraction(1, 4),
+    ),
+    "models to lists": (
+        {"runs": {m: [{"task_id": i, "correct": i == 1} for i in range(4)] for m in ("x", "y")}},
+        ["--records 'runs.{model}'"],
+        Fraction(1, 4),
+    ),
+    "records with attempts in a list": (
+        {"all": {"tasks": [{"name": f"t{i}", "trials": [{"reward": 1}, {"reward": int(i == 1)}]}
+                           for i in range(4)]}},
+        ["--records all.tasks --field outcome=trials.reward"],
+        Fraction(5, 8),
+    ),
+    "a column of ids under a name of its own": (
+        {"summary": {"accuracy": 0.25}, "details": [
+            {"qid": f"q{i}", "verdict": {"is_correct": i == 1}} for i in range(4)]},
+        ["--records details --field task=qid --field outcome=verdict.is_correct"],
+        Fraction(1, 4),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_options_that_are_proposed_read_it(passk: Passk, tmp_path: Path, case: str) -> None:
+    document, expected, passed = CASES[case]
+    path = tmp_path / ("m.jsonl" if isinstance(document, str) else "m.json")
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("error[nested-outcome]: ")
+    assert "--missing" not in done.err
+    proposed = done.err.strip().rpartition(" read it with ")[2].split(" or ")[0]
+    assert proposed in expected
+    out = passk("estimate", path, *shlex.split(proposed), "-k", "1", "-f", "json", "-q").out
+    assert json.loads(out)["rows"][0]["estimate"] == pytest.approx(float(passed))
+
+
+def test_a_score_needs_its_threshold_as_well(passk: Passk, write: Any) -> None:
+    path = write("m.jsonl", lines(*({"task": i, "e": {"score": i / 4}} for i in range(5))))
+    assert "with --field outcome=e.score --threshold X\n" in passk("estimate", path).err
+    assert rate(path, fields={"outcome": "e.score"}, threshold=0.5) == Fraction(3, 5)
+    assert "--field outcome=e.score\n" in passk("estimate", path, "--threshold", "0.5").err
+
+
+def test_a_path_that_leads_nowhere_is_no_missing_outcome(passk: Passk, write: Any) -> None:
+    """With --missing fail it would be a pass rate of 0."""
+    path = write("m.jsonl", CASES["a record in a list"][0])
+    for wrong in ("infos.x", "infos.0.r", "infos[].x"):
+        done = passk("estimate", path, "--field", f"outcome={wrong}", "--missing", "fail")
+        assert (done.code, done.out) == (3, "")
+        assert f"outcome={wrong}: no record has it; an outcome lies deeper" in done.err
+    log = write("n.jsonl", '{"task": 1, "e": {"log": "x", "n": "y"}}\n')
+    with pytest.raises(DataError, match=r"no record has it; e holds log, n"):
+        read(log, fields={"outcome": "e.ok"}, missing="fail")
+
+
+def test_an_entry_without_the_field_has_no_outcome(write: Any) -> None:
+    entries = [{"ok": True}, {"log": "x"}, {"ok": None}]
+    path = write("m.jsonl", lines({"task": 1, "a": entries}, {"task": 2}))
+    assert rate(path, fields={"outcome": "a.ok"}, missing="fail") == Fraction(1, 4)
+    assert rate(path, fields={"outcome": "a.ok"}, missing="drop") == 1
+    with pytest.raises(DataError, match=r'm.jsonl:1: "a.ok" has no value \(3 attempts'):
+        read(path, fields={"outcome": "a.ok"})
+
+
+def test_a_model_without_outcomes_is_warned_of_though_failures_are_asked_for(
+    passk: Passk, write: Any
+) -> None:
+    path = write("m.jsonl", CASES["an empty outcome beside the real one"][0])
+    done = passk("estimate", path, "--missing", "fail")
+    assert done.code == 0
+    assert "warning[nested-outcome]: " in done.err
+    assert "read it with --field outcome=eval.passed" in done.err
+
+
+def test_describe_names_the_nested_outcome_and_no_policy(passk: Passk, write: Any) -> None:
+    path = write("m.jsonl", CASES["an outcome that is missing where another is not"][0])
+    done = passk("describe", path)
+    assert "--missing" not in done.out
+    assert "read it with --field outcome=eval.passed" in done.err
+
+
+def test_a_status_of_something_else_is_no_outcome(passk: Passk, write: Any) -> None:
+    """It contradicts the outcomes that are there, so that the missing ones are missing."""
+    rows = ({"task": i, "passed": None if i < 3 else i % 2 == 0, "http": {"status": "success"}}
+            for i in range(20))  # fmt: skip
+    assert "--missing fail" in passk("estimate", write("m.jsonl", lines(*rows))).err
+
+
+def test_a_document_longer_than_what_is_surveyed(passk: Passk, write: Any) -> None:
+    tasks = {f"t{i}": {"verdict": {"ok": i % 4 == 1}, "log": "x" * 1000} for i in range(6000)}
+    path = write("m.json", json.dumps({"tasks": tasks}))
+    done = passk("estimate", path)
+    assert done.err.endswith("read it with --records tasks --field outcome=verdict.ok\n")
+    assert rate(path, records="tasks", fields={"outcome": "verdict.ok"}) == Fraction(1, 4)
+
+
+def test_keys_in_braces_are_columns(write: Any) -> None:
+    document = {"runs": {m: {s: [{"task_id": i, "ok": s == "b"} for i in range(3)] for s in "ab"}
+                         for m in ("x", "y")}}  # fmt: skip
+    path = write("m.json", json.dumps(document))
+    counts = read(path, records="runs.{model}.{split}", fields={"outcome": "ok"}, by=["split"])
+    assert counts.series == (("x", "a"), ("x", "b"), ("y", "a"), ("y", "b"))
+    assert counts.c.reshape(4, 3).sum(axis=1).tolist() == [0, 3, 0, 3]
+
+
+@pytest.mark.parametrize(("document", "records", "problem"), [
+    ({"a": {"x": {"t": {"ok": 1}}, "date": "May"}}, "a.{model}.{task}", r'm.json: date: not a rec'),
+    ({"a": {"x": {"b": [{"task": 1, "passed": 1}]}, "y": {}}}, "a.{model}.b", r"y: no 'b' in it"),
+    ([{"a": [{"task": 1, "passed": 1}]}, {}], "a", r"m.json: record 2: no 'a' in it"),
+])  # fmt: skip
+def test_what_is_no_record_on_the_way_is_refused(
+    write: Any, document: Document, records: str, problem: str
+) -> None:
+    with pytest.raises(DataError, match=problem):
+        read(write("m.json", json.dumps(document)), records=records)
+
+
+def test_parquet_has_lists_of_records_too(tmp_path: Path, write: Any) -> None:
+    import duckdb
+
+    path, table = write("m.jsonl", CASES["attempts in a list"][0]), tmp_path / "m.parquet"
+    duckdb.sql(f"COPY (FROM read_json('{path}')) TO '{table}'")
+    for column in ("tries.ok", "tries[].ok"):
+        assert rate(table, fields={"outcome": column}) == Fraction(1, 4)
+
+
+def test_a_file_of_a_harness_is_not_surveyed() -> None:
+    """Its format knows where outcomes are; what they lack is asked for."""
+    from passk_cli.files.nested import proposed
+    from passk_cli.files.request import Request
+    from passk_cli.files.source import Source
+
+    path = next(Path("tests/data/promptfoo").glob("*.json"))
+    error = DataError(str(path), "no outcome", name="missing-outcome")
+    source = Source(str(path.absolute()), str(path), None, "none")
+    assert proposed(error, [source], Request(), lambda request: None) is error
+
+
+def test_the_remedy_is_spelled_as_python_spells_it(write: Any) -> None:
+    path = write("m.json", json.dumps(CASES["tasks to records"][0]))
+    with pytest.raises(DataError, match=re.escape("format=")) as error:
+        read(path)
+    assert error.value.name == "nested-outcome"
