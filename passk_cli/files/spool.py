@@ -185,7 +185,8 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
         if table.outcomes is None:
             continue
         if request.outcome is None or request.outcome in table.outcomes or each.source.named:
-            chosen[each.source.path] = one_of(each.source.name, request.outcome, table.outcomes)
+            asked = request.outcome or table.verdict
+            chosen[each.source.path] = one_of(each.source.name, asked, table.outcomes)
         else:
             result.over.append(each.source.name)
     if judged and not chosen:

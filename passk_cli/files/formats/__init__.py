@@ -11,6 +11,7 @@ from collections.abc import Collection
 from passk_cli.files.formats import generic
 from passk_cli.files.formats.bigcodebench import BIGCODEBENCH
 from passk_cli.files.formats.cruxeval import CRUXEVAL
+from passk_cli.files.formats.deepeval import DEEPEVAL
 from passk_cli.files.formats.evalplus import EVALPLUS
 from passk_cli.files.formats.evalscope import EVALSCOPE
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER
@@ -53,6 +54,7 @@ FORMATS: dict[str, Format] = {
         INSPECT,
         CRUXEVAL,
         BIGCODEBENCH,
+        DEEPEVAL,
         EVALPLUS,
         EVALSCOPE,
         EVERY_EVAL_EVER,

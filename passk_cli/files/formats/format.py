@@ -280,12 +280,14 @@ class Contents:
         A suite is named where its task ids mean nothing without it.  Of a generic format: columns
         for records that have none of that name; looked at after the rows.
     messages : about the file; what a reader of its numbers must know.
+    verdict : the outcome that the harness itself calls passing, read where none is asked for.
     """
 
     rows: Callable[[Wanted], Iterable[Row] | Iterable[Record]]
     outcomes: tuple[str, ...] | None = ("outcome",)
     facts: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Said] = ()
+    verdict: str | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "bigcode-generations": ("refused/generations.json",),
     "bigcodebench": ("bigcodebench/*.json",),
     "cruxeval": ("cruxeval/*.json.gz",),
+    "deepeval": ("deepeval/.latest_*.json",),
     "evalplus": ("evalplus/*.json",),
     "hal": ("hal/*.json",),
     "harbor": ("harbor/**/result.json",),

@@ -1,0 +1,122 @@
+"""DeepEval's test runs: .deepeval/.latest_test_run.json, and test_run_<time>.json.
+
+Source: github.com/confident-ai/deepeval (Apache-2.0), deepeval/test_run/test_run.py and api.py.  A
+run has testCases and conversationalTestCases, in the first file below testRunData.  The name of a
+test case counts cases, so the task is what the case asks.  A test case passes where its metrics
+do; one whose flag `flaky` is set decides nothing.  An error of a metric is written as a failure and
+says nothing of the answer: the outcome is missing, unless another metric failed.  Where the
+harness sends results to its service, the first file has a link and no results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+from passk_cli.errors import NoResults
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed, number
+
+_LISTS = ("testCases", "conversationalTestCases")
+_SUCCESS = "success"
+_LINK = frozenset(("testRunLink",))
+
+
+def _recognises(file: File) -> bool:
+    inside = {f"testRunData.{key}" for key in (*_LISTS, "metricsScores")}
+    run = file.has(*inside) or file.has(*_LISTS, "metricsScores")
+    return file.form == "object" and (run or file.keys == _LINK)
+
+
+def _run(file: File) -> dict[str, Any]:
+    document = file.document()
+    run = document.get("testRunData")
+    return run if isinstance(run, dict) else document
+
+
+def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(place, test case) of each."""
+    run = _run(file)
+    for name in _LISTS:
+        for place, case in enumerate(listed(file, name, run.get(name))):
+            yield f"{name}[{place}]", case
+
+
+def _table(file: File) -> Contents:
+    if file.keys == _LINK:
+        problem = "a link to results, and none of them"
+        remedy = "give .latest_run_full.json beside it, or evaluate with DEEPEVAL_RESULTS_FOLDER=…"
+        raise NoResults(file.source.name, problem, remedy)
+    names = {str(at(each, "name")): None for _, case in _cases(file) for each in _metrics(case)}
+    run = _run(file)
+    model = at(run, "hyperparameters", "model")
+    facts = {
+        "model": model if isinstance(model, str) else None,
+        "temperature": at(run, "hyperparameters", "temperature"),
+        "run": run.get("identifier"),
+    }
+    outcomes = (_SUCCESS, *names) if len(names) > 1 else (_SUCCESS,)
+    return Contents(lambda wanted: _rows(file, wanted), outcomes, facts, verdict=_SUCCESS)
+
+
+def _metrics(case: Any) -> list[Any]:
+    metrics = at(case, "metricsData")
+    return metrics if isinstance(metrics, list) else []
+
+
+def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    tests: dict[str, set[str]] = {}
+    for _, case in _cases(file):
+        tests.setdefault(_asked(case), set()).add(_test(case))
+    for place, case in _cases(file):
+        task, answer = _asked(case), at(case, "actualOutput")
+        if len(tests[task]) > 1:
+            task += f" #{_test(case)}"
+        if wanted.outcome == _SUCCESS:
+            metrics = [each for each in _metrics(case) if at(each, "flaky") is not True]
+            success, score = at(case, "success"), None
+        else:
+            metrics = [each for each in _metrics(case) if at(each, "name") == wanted.outcome]
+            success = next((at(each, "success") for each in metrics), None)
+            score = number(at(metrics, 0, "score"))
+        outcome, reason = _judged(metrics, success)
+        yield Row(task, outcome, score, None, reason, answer=answer, solution=answer, place=place)
+
+
+def _judged(metrics: list[Any], success: Any) -> tuple[Any, str]:
+    """Outcome and reason of an attempt; an error of a metric only matters where none failed."""
+    judged = [each for each in metrics if at(each, "error") is None]
+    if len(judged) == len(metrics):
+        return success, ""
+    failed = any(at(each, "success") is False for each in judged)
+    return (False, "") if failed else (None, "error")
+
+
+def _asked(case: Any) -> str:
+    """What a test case asks: its input, or the scenario of a conversation."""
+    asked = at(case, "input") or at(case, "scenario") or at(case, "name")
+    return asked if isinstance(asked, str) else json.dumps(asked, sort_keys=True)
+
+
+def _test(case: Any) -> str:
+    """Key that separates two test cases that ask the same: what they expect."""
+    expected = {key: at(case, key) for key in ("expectedOutput", "expectedOutcome", "context")}
+    return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
+
+
+def _covered(file: File) -> tuple[str, ...]:
+    """The same run in full, where this one is not just a link, and the cache of metrics."""
+    cache = (".deepeval-cache.json",)
+    return cache if file.keys == _LINK else (*cache, ".latest_run_full.json")
+
+
+DEEPEVAL = Format(
+    "deepeval",
+    "success: no metric fails, flaky ones aside; an error of a metric is no outcome. Or one metric"
+    " by --outcome",
+    "github.com/confident-ai/deepeval: deepeval/test_run/test_run.py, api.py",
+    _recognises,
+    _table,
+    _covered,
+)

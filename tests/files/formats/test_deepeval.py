@@ -1,0 +1,108 @@
+"""DeepEval: the harness's own verdict, its metrics, and errors that it counts as failures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from passk_cli import read
+from tests.conftest import Passk
+from tests.files.formats.cells import DATA, cells
+
+ROOT = DATA / "deepeval"
+PATH = ROOT / ".latest_test_run.json"
+
+
+def run(path: Path, *cases: Mapping[str, Any], **others: Any) -> Path:
+    """A test run with these cases."""
+    document = {"testCases": cases, "conversationalTestCases": [], "metricsScores": []}
+    path.write_text(json.dumps({"testRunData": document | others}))
+    return path
+
+
+def metric(name: str, success: bool, **others: Any) -> dict[str, Any]:
+    return {"name": name, "success": success, **others}
+
+
+def test_verdict_of_each_task() -> None:
+    data = json.loads(PATH.read_text())["testRunData"]
+    expected: dict[tuple[str, str], list[int]] = {}
+    for case in data["testCases"]:
+        cell = expected.setdefault(("stub-1", case["input"]), [0, 0])
+        exact, short = case["metricsData"]
+        # The second metric alone errs: a case that is exact and has its error was not judged.
+        cell[0] += not ("error" in short and exact["success"])
+        cell[1] += case["success"]
+    found = cells(PATH, missing="drop")
+    assert found == {task: tuple(cell) for task, cell in expected.items()}
+    assert sum(c for _, c in found.values()) == data["testPassed"] == 7
+    # The harness counts errors as failures.
+    counted = cells(PATH, missing="fail")
+    assert sum(n - c for n, c in counted.values()) == data["testFailed"] == 5
+    assert read(PATH, missing="drop").facts.reasons == {"stub-1": {"error": 3}}
+
+
+def test_a_metric_by_its_name() -> None:
+    data = json.loads(PATH.read_text())["testRunData"]
+    for scores in data["metricsScores"]:
+        found = cells(PATH, outcome=scores["metric"], missing="drop")
+        passed = sum(c for _, c in found.values())
+        assert (passed, sum(n for n, _ in found.values())) == (
+            scores["passes"],
+            scores["passes"] + scores["fails"],
+        )
+    strict = cells(PATH, outcome="Short", threshold=0.6, missing="drop")
+    assert sum(c for _, c in strict.values()) == sum(
+        score >= 0.6 for score in data["metricsScores"][1]["scores"]
+    )
+
+
+def test_the_folder_counts_its_run_once(passk: Passk) -> None:
+    assert cells(ROOT, missing="drop") == cells(PATH, missing="drop")
+    full = ROOT / ".latest_run_full.json"
+    assert cells(full, missing="drop") == cells(PATH, missing="drop")
+    done = passk("estimate", PATH, "--outcome", "Long")
+    assert "there are success, Exact Match, Short" in done.err
+
+
+def test_flaky_metrics_decide_nothing(tmp_path: Path) -> None:
+    flaky = metric("a", False, error="late", flaky=True)
+    case = {"input": "x", "success": True, "metricsData": [flaky, metric("b", True)]}
+    assert cells(run(tmp_path / "r.json", case)) == {("r", "x"): (1, 1)}
+
+
+def test_an_error_beside_a_failure_is_a_failure(tmp_path: Path) -> None:
+    metrics = [metric("a", False, error="late"), metric("b", False)]
+    case = {"input": "x", "success": False, "metricsData": metrics}
+    path = run(tmp_path / "r.json", case)
+    assert cells(path) == {("r", "x"): (1, 0)}
+    assert read(path, outcome="a", missing="fail").facts.reasons == {"r": {"error": 1}}
+
+
+def test_the_same_input_with_other_expectations_is_another_task(tmp_path: Path) -> None:
+    cases = [
+        {"name": f"test_case_{place}", "input": "x", "expectedOutput": expected, "success": True}
+        for place, expected in enumerate(("1", "1", "2"))
+    ]
+    talks = [{"name": "t", "scenario": "refund", "success": False, "turns": []}]
+    found = cells(run(tmp_path / "r.json", *cases, conversationalTestCases=talks))
+    assert sorted(found.values()) == [(1, 0), (1, 1), (2, 2)]
+    assert found["r", "refund"] == (1, 0)
+
+
+def test_a_link_and_a_look_alike(tmp_path: Path, passk: Passk) -> None:
+    """A link holds no results; the name without the shape ends in a question."""
+    path = tmp_path / ".latest_test_run.json"
+    path.write_text(json.dumps({"testRunLink": "https://example.com/run/1"}))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert "error[no-results]" in done.err
+    assert "a link to results, and none of them; give .latest_run_full.json" in done.err
+    path.write_text(json.dumps({"testRunData": {"testCases": {"a": True}, "testPassed": 1}}))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("error[no-task-column]")
+    run(path, testCases={"a": True})
+    assert 'testCases is {"a": true}; expected a list' in passk("estimate", path).err
