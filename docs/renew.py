@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs import man, reference, schema, sessions
+from docs import man, reference, rulebook, schema, sessions
 
 
 def renew(page: Path) -> bool:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
         from docs.figures import draw
 
         draw()
-    for made in () if named else (man, schema):
+    for made in () if named else (man, schema, rulebook):
         if made.PAGE.read_text() != made.page():
             made.PAGE.write_text(made.page())
             print(made.PAGE.relative_to(sessions.ROOT))

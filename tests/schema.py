@@ -11,7 +11,7 @@ _TYPES: dict[str, Any] = {
 }  # fmt: skip
 KNOWN = {
     "$schema", "$defs", "$ref", "title", "description", "type", "enum", "const", "properties",
-    "required", "additionalProperties", "items", "anyOf",
+    "required", "additionalProperties", "items", "anyOf", "minimum", "maximum", "minItems",
 }  # fmt: skip
 
 
@@ -36,12 +36,20 @@ def errors(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> It
     if "anyOf" in schema:
         every = [list(errors(value, each, root)) for each in schema["anyOf"]]
         yield from [] if [] in every else min(every, key=len)
+    if isinstance(value, int | float) and not (
+        schema.get("minimum", value) <= value <= schema.get("maximum", value)
+    ):
+        yield f"{value!r} is out of range"
+    if isinstance(value, list) and len(value) < schema.get("minItems", 0):
+        yield "it is empty"
     properties = schema.get("properties", {})
     for name, content in value.items() if isinstance(value, dict) else ():
         if name in properties:
             yield from (f"{name}: {error}" for error in errors(content, properties[name], root))
-        elif schema.get("additionalProperties", True) is False:
+        elif (others := schema.get("additionalProperties", True)) is False:
             yield f"{name} is not declared"
+        elif isinstance(others, dict):
+            yield from (f"{name}: {error}" for error in errors(content, others, root))
     yield from (f"{name} is absent" for name in schema.get("required", ()) if name not in value)
     if isinstance(value, list) and "items" in schema:
         for each in value:

@@ -22,6 +22,8 @@ from passk_cli.files.arguments import read_paths
 from passk_cli.message import NOTE, Said
 from passk_cli.option import Declared, Option, declared, loaded, sections_of
 from passk_cli.render import (
+    ANNOTATIONS,
+    CODE_QUALITY,
     FAILURES,
     FORMATS,
     OF_VERDICTS,
@@ -238,6 +240,8 @@ class Output:
         """The format of one output: as asked, or of several as the suffix says."""
         suffixes = {**SUFFIXES, **SUFFIXES_OF_VERDICTS, **(pages.SUFFIXES if paged else {})}
         own = suffixes.get(Path(target or "").suffix.lower())
+        if own == "json" and Path(target or "").name.startswith(CODE_QUALITY):
+            own = "gitlab"
         asked = (own or self.form) if len(self.output) > 1 else (self.form or own)
         return asked or ("table" if target is None and sys.stdout.isatty() else "plain")
 
@@ -304,12 +308,22 @@ class Output:
             if report.checks and not opens:
                 line = cut(answer(report, self._style(False, False)))
                 print(f"passk: {line}", file=sys.stderr)
+            if report.checks and self._annotates:
+                text = loaded(ANNOTATIONS)(report, Style(self.digits, self.percent))
+                print(text, end="", file=sys.stderr)
 
     @property
     def _summary(self) -> str:
         """The file of GitHub's step summary, where annotations are written; else ""."""
-        annotated = "github" in map(self._format, self._targets)
+        annotated = "github" in map(self._format, self._targets) or self._annotates
         return os.environ.get("GITHUB_STEP_SUMMARY", "") if annotated else ""
+
+    @property
+    def _annotates(self) -> bool:
+        """Whether a gate annotates on stderr without being asked: in GitHub Actions, unless
+        PASSK_CI is "off", and not beside -f github."""
+        runner = os.environ.get("GITHUB_ACTIONS") == "true" and os.environ.get("PASSK_CI") != "off"
+        return runner and "github" not in map(self._format, self._targets)
 
     def write_messages(self, report: Report) -> None:
         """The first three messages to stderr, warnings first, and the names of the others."""
@@ -360,6 +374,8 @@ class Output:
             if file:
                 with written(contents):
                     pass
+            if self._annotates:
+                print(loaded(FAILURES["github"])(problem), end="", file=sys.stderr)
             if self._summary:
                 _append(self._summary, loaded(FAILURES["markdown"])(problem))
 

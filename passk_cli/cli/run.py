@@ -83,6 +83,10 @@ def _run(
         question, options = declaration.question.ask(
             given, files or None, needed=declaration.files == "needed"
         )
+        if question.inputs:
+            writable = False
+            output.check([*inputs, *question.inputs], named["written"], charting, declaration)
+            writable = True
         with working("computing"):
             report = answer(question, options, read, output.judged)
     except PasskError as error:

@@ -132,6 +132,11 @@ class Question:
             options.request, cluster=options.confidence.cluster, **options.metrics.reading
         )
 
+    @property
+    def inputs(self) -> list[str]:
+        """Files that it reads besides those that its caller names."""
+        return []
+
     def alone(self, options: SharedOptions) -> Report | None:
         """The report where no data is needed; None where it is."""
         return None

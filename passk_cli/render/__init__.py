@@ -16,16 +16,22 @@ FORMATS = {
     "jsonl": "passk_cli.render.data:jsonl_text",
     "junit": "passk_cli.render.checks:junit",
     "github": "passk_cli.render.checks:github",
+    "gitlab": "passk_cli.render.checks:gitlab",
 }
 # Format → the place of how it says an error that kept a gate from its verdict.
 FAILURES = {
     "junit": "passk_cli.render.checks:junit_failure",
     "github": "passk_cli.render.checks:github_failure",
+    "gitlab": "passk_cli.render.checks:gitlab_failure",
     "markdown": "passk_cli.render.markup:markdown_failure",
 }
+# The place of what a runner of GitHub shows beside a step, whatever the formats are.
+ANNOTATIONS = "passk_cli.render.checks:github_alarms"
 # Those that only say which rules hold, and the suffix of their files.
-OF_VERDICTS = ("junit", "github")
+OF_VERDICTS = ("junit", "github", "gitlab")
 SUFFIXES_OF_VERDICTS = {".xml": "junit"}
+# What the name of a code-quality report begins with, as GitLab's own analysers call theirs.
+CODE_QUALITY = "gl-code-quality"
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",

@@ -1,13 +1,19 @@
-"""The checks of a gate for pipelines: JUnit XML and GitHub annotations."""
+"""The checks of a gate for pipelines: JUnit XML, GitHub annotations, GitLab code quality."""
 
 from __future__ import annotations
 
+from hashlib import sha256
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, said
 from passk_cli.report.model import Check, Report, signature_line
-from passk_cli.text import printable
+from passk_cli.text import printable, strict_json
+
+# Verdicts that are neither a pass nor a failure.
+_OPEN = ("undecided", "not judged")
+# Where GitLab shows what no file of rules says.
+_PIPELINE = ".gitlab-ci.yml"
 
 
 def junit(report: Report, style: Style) -> str:
@@ -15,13 +21,13 @@ def junit(report: Report, style: Style) -> str:
     system-err.
 
     A failing rule is a failure, one that cannot be checked an error.  An undecided one is skipped,
-    or a failure where it counts as one.
+    or a failure where it counts as one; so is what is not judged.
     """
     _require_checks(report)
     checks = report.judged
     errors = sum(c.verdict == "error" and c.failing for c in checks)
     failing = sum(c.failing for c in checks) - errors
-    skipped = sum(c.verdict == "undecided" and not c.failing for c in checks)
+    skipped = sum(c.verdict in _OPEN and not c.failing for c in checks)
     suite = ElementTree.Element(
         "testsuite",
         name="passk gate",
@@ -36,7 +42,7 @@ def junit(report: Report, style: Style) -> str:
         if check.failing:
             kind = "error" if check.verdict == "error" else "failure"
             ElementTree.SubElement(case, kind, message=text).text = text
-        elif check.verdict == "undecided":
+        elif check.verdict in _OPEN:
             ElementTree.SubElement(case, "skipped", message=text)
         else:
             ElementTree.SubElement(case, "system-out").text = text
@@ -61,7 +67,7 @@ def github(report: Report, style: Style) -> str:
     """One workflow command per rule: error, warning (undecided) or notice; then a notice of what
     is listed, and the warnings."""
     _require_checks(report)
-    levels = {"undecided": "warning", "pass": "notice"}
+    levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
     lines = []
     for check in report.judged:
         title = _property(f"passk: {check.rule}")
@@ -80,6 +86,54 @@ def github(report: Report, style: Style) -> str:
 def github_failure(problem: str) -> str:
     """The workflow command for an error that kept the rules from being checked."""
     return f"::error title=passk::{_data(problem)}\n"
+
+
+def github_alarms(report: Report, style: Style) -> str:
+    """The workflow commands of what is wrong or open, without notices."""
+    lines = github(report, style).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("::notice"))
+
+
+def gitlab(report: Report, style: Style) -> str:
+    """GitLab's code-quality report: an issue per rule that does not pass, and per warning.
+
+    A fingerprint is that of the rule, whatever its numbers, so that a merge request shows what is
+    new and what is resolved.
+    Source: docs.gitlab.com, "Code Quality", report format.
+    """
+    _require_checks(report)
+    severities = {"error": "blocker", "fail": "critical", "undecided": "minor"}
+    place = str(report.signature.get("rules", _PIPELINE))
+    issues = [
+        _issue(
+            f"passk: {check.rule}", _reason(check, style),
+            "critical" if check.failing and check.verdict == "undecided"
+            else severities.get(check.verdict, "info"),
+            place, check.model, check.rule,
+        )
+        for check in report.judged if check.verdict != "pass"
+    ]  # fmt: skip
+    issues += [
+        _issue(f"passk: {message.name}", text, "info", place, text)
+        for message, text in zip(report.warnings, _warnings(report), strict=True)
+    ]
+    return strict_json(issues, indent=2) + "\n"
+
+
+def gitlab_failure(problem: str) -> str:
+    """The issue for an error that kept the rules from being checked."""
+    issue = _issue("passk: error", problem, "blocker", _PIPELINE, "error")
+    return strict_json([issue], indent=2) + "\n"
+
+
+def _issue(name: str, text: str, severity: str, place: str, *identity: str) -> dict[str, object]:
+    return {
+        "description": printable(text),
+        "check_name": printable(name),
+        "fingerprint": sha256("\0".join((name, *identity)).encode(errors="replace")).hexdigest(),
+        "severity": severity,
+        "location": {"path": place, "lines": {"begin": 1}},
+    }
 
 
 def finding(check: Check, style: Style) -> str:
@@ -119,7 +173,10 @@ def _document(suite: ElementTree.Element) -> str:
 
 def _require_checks(report: Report) -> None:
     if not report.checks:
-        raise ParameterError("-f junit and -f github are for passk gate", name="bad-output")
+        raise ParameterError(
+            "-f junit, -f github and -f gitlab are for the verdicts of passk gate",
+            name="bad-output",
+        )
 
 
 def _data(text: str) -> str:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from datetime import date, timedelta
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
 
 import passk_cli
+from docs import rulebook
+from passk_cli.inference.macro import macro_average
+from tests import schema
 from tests.conftest import Passk, records
 
 TODAY = date.today()
@@ -246,3 +251,93 @@ def test_options_that_exclude_rules(
     done = passk("gate", *arguments)
     assert problem in done.err
     assert done.code == 2
+
+
+def test_macro_average_is_that_of_the_suites(nightly: Path, passk: Passk) -> None:
+    """(2 · a + 1 · b) / 3, limits by the sum of independent suites; at the level of 7 verdicts."""
+    heavy = TWO.replace('tier = "smoke"', "weight = 2")
+    text = (
+        heavy + '[average]\nmin = {"pass@1" = 0.5}\nmax-drop = {"pass@1" = 0.01, "pass^5" = 0.9}\n'
+    )
+    rows = records(passk("gate", "--rules", rules(nightly, text), "-f", "csv").out)
+    level = 1 - 0.05 / 7
+    facts = {}
+    for name in "ab":
+        own = passk(
+            "gate", f"{name}.jsonl", "--baseline", f"{name}-old.jsonl", "--min", "pass@1=0.5",
+            "--max-drop", "pass@1=0.01", "--level", level, "-f", "csv",
+        )  # fmt: skip
+        facts[name] = {bool(row["against"]): row for row in records(own.out) if row["low"]}
+    for against in (False, True):
+        (mean,) = [row for row in rows if row["suite"] == "average" and row["metric"] == "pass@1"
+                   and bool(row["against"]) == against]  # fmt: skip
+        means, ses, lows, highs = (
+            [float(facts[name][against][field] or "nan") for name in "ab"]
+            for field in ("estimate", "se", "low", "high")
+        )
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        if against:
+            ses = [(high - low) / 2 / z for low, high in zip(lows, highs, strict=True)]
+        expected = macro_average(means, ses, lows, highs, [2, 1], level=level)
+        numbers = [float(mean[field]) for field in ("estimate", "low", "high")]
+        assert numbers == pytest.approx([expected.mean, expected.low, expected.high], abs=1e-12)
+        assert float(mean["estimate"]) == pytest.approx((2 * means[0] + means[1]) / 3)
+        assert mean["level"] == f"{level!r}"
+        assert mean["tasks"] == "60"
+
+
+def test_micro_average_counts_every_task_the_same(nightly: Path, passk: Passk) -> None:
+    write_run(nightly / "b.jsonl", [5] * 10)
+    write_run(nightly / "a.jsonl", [0] * 30)
+    text = re.sub("baseline.*|max-drop.*", "", TWO) + '[average]\nkind = "micro"\n'
+    text += 'min = {"pass@1" = 0.1}\nmin-by = "estimate"\n'
+    rows = records(passk("gate", "--rules", rules(nightly, text), "-f", "csv").out)
+    (mean,) = [row for row in rows if row["suite"] == "average"]
+    assert float(mean["estimate"]) == 0.25
+    refused = passk("gate", "--rules", rules(nightly, text.replace("tier", "weight = 2\ntier")))
+    assert "a has a weight, and in a micro average every task counts the same" in refused.err
+
+
+def test_average_lacks_a_suite_that_cannot_be_read(nightly: Path, passk: Passk) -> None:
+    rules(nightly, TWO + '[average]\nmin = {"pass@1" = 0.1}\nmax-drop = {"pass@1" = 0.1}\n')
+    (nightly / "a.jsonl").write_text("")
+    assert "no number in suite a" in passk("gate", "--full", "-q").out
+    rules(nightly, (nightly / "passk.toml").read_text().replace("b-old.jsonl", "record"))
+    done = passk("gate", "--full", "-q")
+    assert re.search(r"macro average +pass@1 drop ≤ 0.1 +– +not judged", done.out)
+    assert passk("gate", "--tier", "smoke").code == 3
+
+
+def test_runs_are_not_written_over(nightly: Path, passk: Passk) -> None:
+    rules(nightly, TWO)
+    before = (nightly / "a.jsonl").read_bytes()
+    for name in ("a.jsonl", "b-old.jsonl", "passk.toml"):
+        done = passk("gate", "--rules", "passk.toml", "-f", "json", "-o", name)
+        assert done.error == "bad-output", name
+    assert (nightly / "a.jsonl").read_bytes() == before
+
+
+def test_schema_for_editors_accepts_and_refuses_what_the_program_does(
+    nightly: Path, passk: Passk
+) -> None:
+    root = json.loads(rulebook.PAGE.read_text())
+    assert rulebook.page() == rulebook.PAGE.read_text()
+    average = '[average]\nkind = "micro"\nmin = {"pass@1" = 0.1}\n'
+    top = 'where = "n > 1"\nseed = 3\non_undecided = "fail"\nmodel = ["a*", "b"]\nk = [1, 2]\n'
+    for text in (top + TWO + average, QUARANTINE):
+        assert not list(schema.errors(parsed(text), root, root)), text
+        assert passk("gate", "--check", "--rules", rules(nightly, text)).code == 0
+    for there, instead, _ in REFUSED[:2]:
+        assert list(schema.errors(parsed(TWO.replace(there, instead, 1)), root, root))
+    for wrong in (
+        TWO.replace('tier = "smoke"', "level = 0.9"), TWO.replace('tier = "smoke"', "weight = -1"),
+        TWO.replace('runs = "a.jsonl"', ""), average, "suite = []", "sed = 1" + TWO,
+        QUARANTINE.replace(', reason = "slow"', ""), TWO + average.replace("micro", "mean"),
+    ):  # fmt: skip
+        assert list(schema.errors(parsed(wrong), root, root)), wrong
+        assert passk("gate", "--check", "--rules", rules(nightly, wrong)).code == 2, wrong
+
+
+def parsed(text: str) -> Any:
+    """TOML as editors check it: dates are texts."""
+    return json.loads(json.dumps(tomllib.loads(text), default=str))

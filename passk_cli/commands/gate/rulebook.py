@@ -1,6 +1,6 @@
 """Rulebook: a gate's suites in a file, each with its runs, baseline and rules.
 
-The keys of the file are the options of the command line and those of `Suite` and `Averages`, so
+The keys of the file are the options of the command line and those of `Suite` and `AverageRules`, so
 what it may hold, its checks, its JSON Schema and its documentation come from declarations.
 """
 
@@ -107,12 +107,12 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class Averages(Minimum, MaxDrop):
+class AverageRules(Minimum, MaxDrop):
     """Rules about the average over the suites."""
 
     kind: Annotated[
         str,
-        Option("kind", help="Averages over suites", choices=(MACRO, MICRO),
+        Option("kind", help="AverageRules over suites", choices=(MACRO, MICRO),
                detail="macro: suites count by their weights; micro: every task counts the same."),
     ] = MACRO  # fmt: skip
 
@@ -156,7 +156,7 @@ class Rulebook:
 
     name: str
     entries: tuple[SuiteEntry, ...]
-    average: Averages | None = None
+    average: AverageRules | None = None
     others: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
@@ -303,14 +303,14 @@ class _RuleFile:
             str(self.refusal(words, key[0] if key else "", table, at).args[0]), name=error.name
         )
 
-    def _average(self, run: Sequence[SuiteEntry]) -> Averages | None:
+    def _average(self, run: Sequence[SuiteEntry]) -> AverageRules | None:
         table = self.tables.get(AVERAGE)
         if table is None:
             return None
-        own = {each.option.name.lstrip("-"): each for each in declared(Averages).values()
+        own = {each.option.name.lstrip("-"): each for each in declared(AverageRules).values()
                if each.field in AVERAGED}  # fmt: skip
         given = self._given(table, own, AVERAGE, 0, ()) if isinstance(table, dict) else {}
-        average = filled(Averages, given)
+        average = filled(AverageRules, given)
         if not average.minimum and not average.max_drop:
             raise self.refusal("no rule about the average; give min or max-drop", "", AVERAGE)
         weighted = [entry.suite.name for entry in run if entry.suite.weight != 1.0]

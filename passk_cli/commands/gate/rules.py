@@ -301,26 +301,39 @@ class Minimum(GateRule):
         ]
 
     def _of_number(self, trial: Trial, rates: TaskValues, fact: Fact) -> Outcome:
-        metric, least, estimate = rates.metric, self.minimum[rates.metric], fact.estimate
+        metric = rates.metric
+        verdict = self._verdict(fact, self.minimum[metric])
+
+        def words() -> Judgement:
+            rule, least = self.rule(metric)
+            return self.worded(trial.line(rule, fact, least, trial.left_out("baseline", rates)))
+
+        return Outcome(rates.series, metric, verdict, words, rates.there)
+
+    def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
+        """The rule in words, and its number."""
+        least = self.minimum[metric]
+        return (f"{metric.name} ≥ ", *_asked(metric, least), _BASIS[self.min_by]), least
+
+    def worded(self, line: Judgement) -> Judgement:
+        """A line with the verdict on its number."""
+        fact, least = line.fact, line.limit or 0.0
+        verdict = self._verdict(fact, least)
+        if verdict == ERROR:
+            return line.unchecked(fact.estimate.reason or fact.flaw)
+        beside = f"; {_BESIDE[self.min_by, verdict]} the minimum of "
+        finding = (f"{fact.name} of {series_name(fact.series)} is ", fact.estimate, beside)
+        needed = _tasks_needed(fact, least, "estimate") if verdict == UNDECIDED else ""
+        return line.judged(verdict, (*finding, line.words[1]), needed)
+
+    def _verdict(self, fact: Fact, least: float) -> str:
+        estimate = fact.estimate
         limits = {
             BY_INTERVAL: estimate,
             BY_ESTIMATE: replace(estimate, low=estimate.value, high=estimate.value),
             BY_LOWER: replace(estimate, high=estimate.low),
         }[self.min_by]
-        verdict = _beside(limits, least - 1e-12)
-
-        def words() -> Judgement:
-            number = _asked(metric, least)
-            rule = (f"{metric.name} ≥ ", *number, _BASIS[self.min_by])
-            line = trial.line(rule, fact, least, trial.left_out("baseline", rates))
-            if verdict == ERROR:
-                return line.unchecked(estimate.reason or fact.flaw)
-            beside = f"; {_BESIDE[self.min_by, verdict]} the minimum of "
-            finding = (f"{metric.name} of {series_name(fact.series)} is ", estimate, beside)
-            needed = _tasks_needed(fact, least, "estimate") if verdict == UNDECIDED else ""
-            return line.judged(verdict, (*finding, *number), needed)
-
-        return Outcome(rates.series, metric, verdict, words, rates.there)
+        return _beside(limits, least - 1e-12)
 
 
 @dataclass(frozen=True)
@@ -511,8 +524,12 @@ class MaxDrop(DifferenceRule):
 
     def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
         """A difference beside the largest drop that is allowed."""
-        verdict, most = line.verdict, self.max_drop[c.first.metric]
-        finding = _change(line.fact)
+        return self.worded(line)
+
+    def worded(self, line: Judgement) -> Judgement:
+        """A line with the verdict on its difference."""
+        most, finding = line.limit or 0.0, _change(line.fact)
+        verdict = _beside(line.fact.estimate, -most)
         if verdict != PASS or most < 0 or (line.fact.estimate.value or 0.0) <= 0:
             relation = {
                 PASS: (", not more than ", ", at least "),

@@ -30,6 +30,10 @@ class SuiteGate(Protocol):
         """What undecided rules count as."""
 
     @property
+    def baseline(self) -> Any:
+        """What the run is compared with; None for nothing."""
+
+    @property
     def chosen(self) -> list[GateRule]:
         """The rules."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.alarms import POWER, Catch, Rehearsed
+from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import OF, Counted, Judgement, at_both_ends
 from passk_cli.commands.gate.rehearsal import Stage, rehearsable, stage
 from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, read_rulebook
@@ -24,6 +26,7 @@ from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_listed
 from passk_cli.errors import ParameterError
+from passk_cli.files.arguments import is_file_argument, paths_of
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, needs, scores_only
@@ -656,12 +659,11 @@ class SuiteTable(RuleTable):
             yield f"{level} for {suites.statements} verdicts together ({each} each)"
         elif suites.statements:
             yield f"{100 * suites.level:g} %"
-        if any(line.verdict == UNDECIDED for line in self.lines):
-            yield (
-                "undecided counts as pass (--on-undecided)"
-                if not any(line.failing and line.verdict == UNDECIDED for line in self.lines)
-                else "undecided counts as fail"
-            )
+        shut = [line.failing for line in self.lines if line.verdict == UNDECIDED]
+        if shut:
+            yield f"undecided counts as {FAIL if all(shut) else PASS}"
+        if held := sum(bool(held.n) for part in suites.parts for held in part.held):
+            yield f"{plural(held, 'task')} in quarantine"
         if suites.book.others:
             yield f"tier {suites.book.tier}: {plural(len(suites.book.others), 'suite')} left out"
 
@@ -732,7 +734,7 @@ def _rules_of(asked: Asked) -> str:
 
 
 def _baseline_of(asked: Asked) -> str:
-    baseline = getattr(asked.gate, "baseline", None)
+    baseline = asked.gate.baseline
     return RECORD if asked.later else label_of(baseline) if baseline else ""
 
 
@@ -762,6 +764,10 @@ def suites_report(suites: Suites) -> Report:
         for part, trial in suites.read
     ]  # fmt: skip
     rows = [row for part in suites.parts for row in part.rows]
+    if suites.book.average is not None:
+        rows += averages(
+            suites.book.average, suites.parts, suites.each, suites.parts[0].asked.gate.on_undecided
+        )
     (_, trial), *_ = suites.read
     section = SuiteTable(suites.study, rows, trial, (), PASS, suites, tables)
     report = view(replace(section.study, decided=section.decided()), [section])
@@ -1010,6 +1016,13 @@ class Gate(Question, GateOptions):
                 asked.append(Asked(entry, gate, shared, later))
         return replace(question, night=(book, tuple(asked))), options
 
+    @property
+    def inputs(self) -> list[str]:
+        """The files of the suites and their baselines, where they are there."""
+        asked = self.night[1] if self.night else ()
+        files = [f for each in asked for f in (*each.options.files, *paths_of(each.gate.baseline))]
+        return [file for file in files if is_file_argument(file)]
+
     def answered(self, options: SharedOptions, read: Read) -> Report:
         """The report of a run, or of the suites."""
         if self.night is None:
@@ -1017,7 +1030,8 @@ class Gate(Question, GateOptions):
         book, asked = self.night
         if self.check:
             return checked_rules(book, asked)
-        return suites_report(judged_suites(book, asked, read, lambda parts: 0))
+        suites = judged_suites(book, asked, read, partial(statements, book.average))
+        return suites_report(suites)
 
     @property
     def chosen(self) -> list[GateRule]:

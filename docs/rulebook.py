@@ -1,0 +1,97 @@
+"""JSON Schema of a file of rules, for editors, made from declarations: `python -m docs.renew`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from passk_cli.commands.gate.rulebook import (
+    AVERAGED,
+    SHARED,
+    SUITE,
+    AverageRules,
+    Quarantined,
+    Suite,
+    options,
+)
+from passk_cli.option import Declared, declared
+
+PAGE = Path(__file__).parent / "passk.schema.json"
+_NUMBERS = {bool: "boolean", int: "integer", float: "number"}
+
+
+def page() -> str:
+    """The schema as text."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The schema: keys are options without hyphens before them, also with underscores."""
+    every = options()
+    own = {key: each for key, each in every.items() if each.field not in SHARED}
+    of_average = [each for each in declared(AverageRules).values() if each.field in AVERAGED]
+    suite = _table({**_keys(own), **_properties(declared(Suite).values())})
+    suite["required"] = ["name", "runs"]
+    suite["properties"]["quarantine"] = {
+        "description": _words(declared(Suite)["quarantine"]),
+        "type": "array",
+        "items": {
+            "type": "object", "required": list(Quarantined._fields), "additionalProperties": False,
+            "properties": {name: {"type": "string"} for name in Quarantined._fields},
+        },
+    }  # fmt: skip
+    top = _keys(every)
+    top[SUITE] = {"type": "array", "minItems": 1, "items": suite}
+    top["average"] = _table(_properties(of_average))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Rules of passk gate",
+        **_table(top),
+        "required": [SUITE],
+        "$defs": {
+            each.option.name.lstrip("-"): _property(each)
+            for each in (*every.values(), *declared(Suite).values(), *of_average)
+        },
+    }
+
+
+def _keys(every: Mapping[str, Declared]) -> dict[str, Any]:
+    """Every spelling of options as keys."""
+    spelled = {**every, **{key.replace("-", "_"): each for key, each in every.items()}}
+    return {
+        key: {"$ref": f"#/$defs/{each.option.name.lstrip('-')}"}
+        for key, each in sorted(spelled.items())
+    }
+
+
+def _properties(every: Iterable[Declared]) -> dict[str, Any]:
+    return _keys({each.option.name.lstrip("-"): each for each in every})
+
+
+def _table(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _words(each: Declared) -> str:
+    return f"{each.option.help} {each.option.detail}".strip()
+
+
+def _property(each: Declared) -> dict[str, Any]:
+    """The values of one option."""
+    option, kind = each.option, _NUMBERS.get(each.base, "")
+    single: dict[str, Any] = {"type": kind or ["string", "number"]}
+    if isinstance(option.choices, tuple) and option.choices:
+        single = {"enum": list(option.choices)}
+    if option.low is not None:
+        single["minimum"] = option.low
+    if option.high is not None:
+        single["maximum"] = option.high
+    if each.base is Mapping:
+        single = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
+    if each.repeatable or not (kind or option.choices):
+        single = {"anyOf": [single, {"type": "array", "items": {"type": ["string", "number"]}}]}
+        if each.base is Mapping:
+            single["anyOf"][1]["items"] = {"type": "string"}
+    return {"description": _words(each), **single}
