@@ -392,7 +392,8 @@ def _source(
 
 
 def opening_of(start: bytes) -> str:
-    """The first sign of a text that is no space; of an archive PK."""
-    if start.startswith(b"PK"):
-        return "PK"
+    """The first sign of a text that is no space; of an archive PK, of Parquet PAR1."""
+    for magic in (b"PK", b"PAR1"):
+        if start.startswith(magic):
+            return magic.decode()
     return start.removeprefix(_BOM).lstrip()[:1].decode(errors="replace")

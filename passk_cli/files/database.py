@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from glob import has_magic
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -234,3 +236,33 @@ def coded(
         varying[name] = np.ma.getdata(varying[name])[order]
     cells |= varying
     return cells | {column: Texts(cells[column], names[column]) for column in texts}
+
+
+def parquet_keys(path: str) -> list[str]:
+    """Columns of a Parquet file and the fields in them, dotted: "doc.id"; none of a damaged one."""
+    import duckdb
+
+    def below(children: int, prefix: str) -> Iterator[str]:
+        for name, inside in islice(elements, children):
+            yield prefix + name
+            yield from below(inside, f"{prefix}{name}.")
+
+    try:
+        described = (
+            _unlimited()
+            .cursor()
+            .execute("SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)", {"p": path})
+        )
+        # An element is followed by those in it; the first is the table.
+        elements = iter(described.fetchall())
+    except duckdb.Error:
+        return []
+    return list(below(next(elements)[1], ""))
+
+
+@cache
+def _unlimited() -> duckdb.DuckDBPyConnection:
+    """A connection for statements of ours alone: of thousands of files each has no own."""
+    import duckdb
+
+    return duckdb.connect()

@@ -45,8 +45,8 @@ HIDDEN_FILES = Message(
     "Folders whose names begin with a dot hold caches and checkpoints, which usually repeat"
     " results. Files in them are not read unless they are named on the command line.",
 )  # fmt: skip
-# What JSON and archives begin with; "" of a file that has not been looked at.
-_OPENINGS = ("", "{", "[", "PK")
+# What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
+_OPENINGS = ("", "{", "[", "PK", "PAR1")
 # What a file that holds nothing may begin with.
 _EMPTY = ("", "{", "[")
 
@@ -246,7 +246,7 @@ def _recognised(
     """
     files: list[Recognised] = []
     tables = [*sources]
-    # Importing all formats takes milliseconds, which a table (CSV, Parquet) should not wait for.
+    # Importing all formats takes milliseconds, which a delimited table should not wait for.
     by_formats = request.format not in TABLES and bool(
         request.format or request.records or {*_OPENINGS} & {s.opening for s in sources}
     )

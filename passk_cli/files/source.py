@@ -81,7 +81,8 @@ class Source:
     packing : "none", "gzip" or "zstd", from the file's first bytes, whatever it is called.
     position : its place among all files, in the order of the arguments.
     named : whether the user named it, alone or by a pattern; else it lies in a folder they named.
-    opening : the first sign in it that is no space, PK of an archive; "" where nobody looked.
+    opening : the first sign in it that is no space, PK of an archive, PAR1 of Parquet; "" where
+        nobody looked.
     origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
     shared : the file itself where a cluster reads it; path is then a copy of how it begins.
     """

@@ -21,6 +21,7 @@ from passk_cli.files.formats.harbor import HARBOR
 from passk_cli.files.formats.helm import HELM
 from passk_cli.files.formats.human_eval import HUMAN_EVAL
 from passk_cli.files.formats.inspect import INSPECT
+from passk_cli.files.formats.lighteval import LIGHTEVAL
 from passk_cli.files.formats.livecodebench import LIVECODEBENCH
 from passk_cli.files.formats.lm_eval import LM_EVAL
 from passk_cli.files.formats.math_evaluation import MATH_EVALUATION
@@ -60,6 +61,7 @@ FORMATS: dict[str, Format] = {
         EVERY_EVAL_EVER,
         HELM,
         HUMAN_EVAL,
+        LIGHTEVAL,
         LIVECODEBENCH,
         LM_EVAL,
         MATH_EVALUATION,

@@ -16,6 +16,8 @@ from typing import Any
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files import documents
 from passk_cli.files.archive import Archive
+from passk_cli.files.database import AS_IT_IS, connect, parquet_keys, quote_name
+from passk_cli.files.explain import damaged_parquet
 from passk_cli.files.source import Source, lines, open_bytes, packing_of, parsed
 from passk_cli.message import WARNING, Message, Said
 
@@ -29,6 +31,8 @@ INCOMPLETE_RUN = Message(
 # How much of a file is looked at, at first and where something long comes before the decisive keys.
 _BYTES, _FURTHER, _LITTLE = 1 << 16, 1 << 23, 1 << 14
 _TRIED_LINES = 20
+# Rows of Parquet that are taken at a time.
+_ROWS = 1 << 10
 # A file beside another is read whole, so it must not be long.
 _BESIDE_BYTES = 1 << 26
 _SHOWN = 80
@@ -40,9 +44,10 @@ Record = Mapping[str, Any]
 class File:
     """One file before it is read: its keys, by which formats recognise it, and its records.
 
-    form : "lines" (a JSON record each), "object", "array" (of JSON), "zip" or "other".
+    form : "lines" (a JSON record each), "object", "array" (of JSON), "zip", "parquet" or "other".
     keys : what is there, dotted, with [] for the first element of a list: "results[].is_resolved",
-        "[].task_id"; of lines the keys of the first record; of a zip its members' names.
+        "[].task_id"; of lines the keys of the first record; of a zip its members' names; of Parquet
+        its columns and their fields.
     text : the file's beginning, while it is looked at.  whole : the document, where that is all of
         it and there is little of it.  archive : the members of a zip.
     documents : path → content of the files beside those of one reading, each parsed once.
@@ -126,6 +131,23 @@ class File:
                 remedy = "skip such lines with --skip-bad"
                 raise BadRecord(f"{self.source.name}:{number}", problem, remedy)
 
+    def rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        """Values of these columns, or of fields in columns, of each row of a Parquet file.
+
+        columns : the way from the column to the field, as ("doc", "id").
+        Errors: DataError for a damaged file.
+        """
+        import duckdb
+
+        selected = ", ".join(".".join(map(quote_name, column)) for column in columns)
+        statement = f"SELECT {selected} FROM read_parquet($p{AS_IT_IS})"
+        try:
+            rows = connect([self.source.path]).execute(statement, {"p": self.source.path})
+            while some := rows.fetchmany(_ROWS):
+                yield from some
+        except duckdb.Error as error:
+            raise damaged_parquet(self.source, str(error)) from None
+
     def document_beside(self, relative: str) -> Any:
         """Content of a JSON file beside this one; None where there is none, or it is no JSON."""
         path = os.path.normpath(self.path.parent / relative)
@@ -175,6 +197,8 @@ def look(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTE
     if data.startswith(b"PK\x03\x04"):
         archive = Archive(source)
         return File(source, "zip", frozenset(archive.names), archive=archive, documents=beside)
+    if data.startswith(b"PAR1"):
+        return File(source, "parquet", frozenset(parquet_keys(source.path)), documents=beside)
     try:
         text, sound = data.decode(), True
     except UnicodeDecodeError:

@@ -42,6 +42,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "helm": ("helm/*/per_instance_stats.json",),
     "inspect": ("inspect/**/*.eval", "inspect/*.json"),
     "human-eval": ("human_eval/*.jsonl",),
+    "lighteval": ("lighteval/**/*.parquet",),
     "livecodebench": ("livecodebench/*.json",),
     "lm-eval-results": ("lm_eval/**/results_*.json",),
     "lm-eval": ("lm_eval/**/*.jsonl",),
@@ -110,7 +111,7 @@ def _long() -> Iterator[tuple[str, Path]]:
     seen = set()
     for name, path in FILES:
         if (
-            path.suffix != ".eval"
+            path.suffix not in (".eval", ".parquet")
             and name not in _NO_PADDING
             and (name, path.suffixes[-1:] != [".jsonl"]) not in seen
         ):
