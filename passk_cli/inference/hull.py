@@ -17,6 +17,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.hierarchy import Histogram, histogram, rate_posterior
 from passk_cli.inference.mixing import ErrorLaw, error_law, mixture
 from passk_cli.inference.roots import crossing
+from passk_cli.inference.single import rate_limits
 from passk_cli.limits import MOST_STEPS
 from passk_cli.metrics.pass_k import hat_pairs
 from passk_cli.metrics.polynomials import Polynomial, merged, passing_all
@@ -142,7 +143,22 @@ class Passes:
         return int(self.n.max()) <= MOST_STEPS and self.metric.expectation is not None
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The limits of the hull at a tail probability; see `Hull.limits`."""
+        """The limits of the hull at a tail probability; see `Hull.limits`.
+
+        Of one task, the exact limits of its success rate (Clopper & Pearson 1934) as the metric has
+        them, reaching as far as the estimate: each is wrong with probability at most `tail`.
+
+        >>> from passk_cli.metrics.registry import parse
+        >>> one = Passes(parse("pass^2"), np.array([10]), np.array([3]))
+        >>> [round(limit**0.5, 3) for limit in one.limits(0.025)]  # of the rate
+        [0.067, 0.652]
+        """
+        expectation = self.metric.expectation
+        if expectation is not None and len(self.n) == 1 and self.metric.kind.monotone:
+            value, rest = expectation
+            rates = np.concatenate(rate_limits(self.n, self.c, 1.0 - 2.0 * tail))
+            low, high = ((1.0 - value.at(rates)) if rest else value.at(rates)).tolist()
+            return min(low, self.mean), max(high, self.mean)
         bounds = hull(self.metric, self.n, self.c)
         if bounds is None:
             raise ValueError(f"{self.metric.name} has no hull")

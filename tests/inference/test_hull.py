@@ -188,6 +188,21 @@ def test_coverage_where_the_jackknife_fails(kind: str, n: int, k: int) -> None:
     assert held / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
+@pytest.mark.parametrize("name", ["pass^1", "pass@3", "pass^3", "gpass@4:0.5"])
+def test_each_limit_of_one_task_is_wrong_at_most_as_often_as_it_says(name: str) -> None:
+    """Enumerated over all outcomes, at rates on a grid: at most 2.5 %, and nearly that."""
+    metric, n, rate = parse(name), 12, np.linspace(0.005, 0.995, 199)
+    lows, highs = np.array([limits(name, np.array([n]), np.array([c])) for c in range(n + 1)]).T
+    value, rest = metric.expectation or (failing_all(1), True)
+    truth = (1 - value.at(rate) if rest else value.at(rate))[:, None]
+    chance = stats.binom.pmf(np.arange(n + 1), n, rate[:, None])
+    for wrong in (highs < truth, lows > truth):
+        assert 0.02 < (chance * wrong).sum(axis=1).max() <= 0.025
+    estimates = metric.values(np.full(n + 1, n), np.arange(n + 1))
+    assert (lows <= estimates).all()
+    assert (estimates <= highs).all()
+
+
 def test_tasks_that_agree_may_have_any_rate_that_their_attempts_allow() -> None:
     """Two of eight never passed in 17 attempts: 34 without a pass, with probability 2.5 %."""
     n, c = np.full(8, 17), np.array([0, 0, 17, 17, 17, 17, 17, 17])
