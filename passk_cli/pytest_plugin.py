@@ -1,0 +1,413 @@
+"""A plugin of pytest: a test is attempted many times, and a gate judges how often it passed.
+
+Every run of pytest loads this module, so it imports pytest and what Python brings; a gate is
+imported by the first test that is marked.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MARKER = (
+    "passk(attempts, rules): attempt a test many times; rules of `passk gate` about its pass rate,"
+    ' {"min": {"pass^1": 0.9}}, pass or fail it.'
+)
+# Options of a gate that make sense for one test.
+RULES = ("min", "min_by", "min_each", "on_undecided", "level")
+# Outcome of a report that is one attempt of many: neither passed nor failed for pytest.
+ATTEMPT = "attempt"
+# The parameter that makes an item of each attempt.
+_ITEM = "_passk"
+# Tracebacks of failed attempts below a verdict.
+_TRACEBACKS = 3
+_ROWS = ("task", "attempt", "passed")
+# A test in the sentences of a gate, which leave it out.
+_TEST = "this test"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option of the file that is written."""
+    parser.getgroup("passk").addoption(
+        "--passk-out",
+        metavar="FILE",
+        help="Write each attempt of tests marked passk: .csv, .jsonl.",
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker; and where reports of all attempts arrive, what judges them."""
+    from _pytest.junitxml import xml_key
+
+    config.addinivalue_line("markers", MARKER)
+    out = config.getoption("--passk-out")
+    if out and Path(out).suffix not in (".csv", ".jsonl"):
+        raise pytest.UsageError(f"--passk-out {out}: no format has this suffix; use .csv or .jsonl")
+    if out and not Path(out).absolute().parent.is_dir():
+        raise pytest.UsageError(f"--passk-out {out}: no such folder for the output; make it first")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(AttemptedTests(config, out), "passk-verdicts")
+    if xml := config.stash.get(xml_key, None):
+        # JUnit's report has the verdicts, and of attempts their errors.
+        config.pluginmanager.unregister(xml)
+        write: Callable[[pytest.TestReport], None] = xml.pytest_runtest_logreport
+
+        def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+            if report.failed or not hasattr(report, "passk"):
+                write(report)
+
+        vars(xml)["pytest_runtest_logreport"] = pytest_runtest_logreport
+        config.pluginmanager.register(xml)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """An item of each attempt of a marked test, below all its other parameters."""
+    marker = metafunc.definition.get_closest_marker("passk")
+    if marker is None:
+        return
+    try:
+        attempts, rules = asked(marker)
+        problem = ""
+    except ValueError as error:
+        problem = str(error)
+    if metafunc.definition.get_closest_marker("xfail"):
+        problem = "xfail contradicts it; its rules say how often the test may fail"
+    if problem:
+        pytest.fail(f"{metafunc.definition.name}: @pytest.mark.passk: {problem}", pytrace=False)
+    made = [{"attempt": i, "attempts": attempts, "rules": rules} for i in range(1, attempts + 1)]
+    metafunc.fixturenames.append(_ITEM)
+    metafunc.parametrize(_ITEM, made, ids=[f"attempt{i}" for i in range(1, attempts + 1)])
+
+
+def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
+    """Attempts and rules of a marker.
+
+    Errors: ValueError where no gate can be made of them, or no outcome would fail it or pass it.
+    """
+    given = dict(marker.kwargs)
+    attempts, rules = given.pop("attempts", None), given.pop("rules", None)
+    if marker.args or given or not isinstance(rules, Mapping):
+        example = 'passk(attempts=10, rules={"min": {"pass^1": 0.9}})'
+        raise ValueError(f"it takes attempts and rules, and nothing else; write {example}")
+    if type(attempts) is not int or attempts < 1:
+        raise ValueError(f"attempts={attempts!r}: it must be a number from 1 up")
+    for name in rules:
+        if name not in RULES:
+            near = get_close_matches(str(name), RULES, 1)
+            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(RULES)}"
+            raise ValueError(f"no rule {name!r}; {meant}")
+    if not {"min", "min_each"} & rules.keys():
+        raise ValueError("no rule to check; give min or min_each")
+    try:
+        text = json.dumps(rules, sort_keys=True)
+    except TypeError:
+        raise ValueError(f"rules={rules!r}: write numbers and texts") from None
+    if problem := _problem(attempts, text):
+        raise ValueError(problem)
+    return attempts, json.loads(text)
+
+
+@lru_cache
+def _problem(attempts: int, rules: str) -> str:
+    """Why no test can be judged by these rules; "" where it can."""
+    from passk_cli.errors import ParameterError
+
+    try:
+        (worst, low), (best, high) = (gated(attempts, n, rules) for n in (0, attempts))
+    except ParameterError as error:
+        if error.name == "no-such-column":
+            return f"rules={rules}: a test passes or fails; write pass@K or pass^K"
+        return str(error).replace("minimum=", "min=")
+    if best == "fail":
+        return f"no outcome passes the test; {high}"
+    return "" if worst == "fail" else f"no outcome fails the test; {low}"
+
+
+def gated(attempts: int, passes: int, rules: str) -> tuple[str, str]:
+    """The verdict on a test, "pass", "undecided" (counted as pass) or "fail", and its sentence.
+
+    The attempts are the sample: the interval is about this test, not about others like it.
+    rules : of its marker, as JSON.
+    """
+    import passk_cli
+    from passk_cli.render.style import Style, said
+
+    options = json.loads(rules)
+    options["minimum"] = options.pop("min", {})
+    counts = passk_cli.Counts.from_cells([(_TEST, _TEST, attempts, passes)])
+    with warnings.catch_warnings():
+        # The verdict's sentence says what there is to say; a session may make warnings errors.
+        warnings.simplefilter("ignore")
+        report = passk_cli.gate(counts, population="these-tasks", **options).report
+    undecided = [check for check in report.checks if check.verdict == "undecided"]
+    failing = [check for check in report.checks if check.failing]
+    findings = (said(check.finding, Style()) for check in failing or undecided or report.checks)
+    words = "; ".join(finding.replace(f" of {_TEST}", "") for finding in findings)
+    verdict = "fail" if failing else "undecided" if undecided else "pass"
+    return verdict, f"{passes} of {attempts} attempts passed: {words}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """An error for a marked test that nothing can attempt many times, such as unittest's."""
+    if item.get_closest_marker("passk") and made_of(item) is None:
+        kind = type(item).__name__
+        pytest.fail(f"@pytest.mark.passk: it marks functions; this is a {kind}", pytrace=False)
+
+
+def made_of(item: pytest.Item) -> dict[str, Any] | None:
+    """The attempt that an item is, with the test it belongs to; None of any other item."""
+    spec: Any = getattr(item, "callspec", None)
+    if spec is None or _ITEM not in spec.params:
+        return None
+    attempt = spec.params[_ITEM]
+    others = spec.id.removesuffix(f"attempt{attempt['attempt']}").removesuffix("-")
+    test = item.nodeid.removesuffix(f"[{spec.id}]") + (f"[{others}]" if others else "")
+    return {**attempt, "test": test}
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """What an attempt came to, on its report; failing is no failure of the session.
+
+    An error of its setup or teardown is one.
+    """
+    outcome = yield
+    made = made_of(item)
+    if made is None:
+        return
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.skipped and not hasattr(report, "wasxfail"):
+        made["skipped"] = str(report.longrepr[2]).removeprefix("Skipped: ")
+    elif report.when == "call":
+        made["passed"] = call.excinfo is None
+    report.passk = made
+    if "passed" in made or "skipped" in made:
+        report.outcome = ATTEMPT
+        vars(report).pop("wasxfail", None)
+
+
+@dataclass
+class Test:
+    """The attempts of one test that have been reported so far.
+
+    done : numbers of those that are over.  passed : number → whether it passed.
+    failures : their reports.
+    """
+
+    __test__ = False
+
+    nodeid: str
+    attempts: int
+    rules: str
+    location: tuple[str, int | None, str]
+    done: set[int] = field(default_factory=set)
+    passed: dict[int, bool] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    errors: set[int] = field(default_factory=set)
+    failures: dict[int, pytest.TestReport] = field(default_factory=dict)
+    items: set[Any] = field(default_factory=set)
+    seconds: float = 0.0
+    verdict: str = ""
+    sentence: str = ""
+
+    def add(self, report: pytest.TestReport, made: Mapping[str, Any]) -> None:
+        """One phase of one attempt."""
+        number = made["attempt"]
+        # Newer versions of pytest look failed tests up by an id that is no text.
+        self.items.add(getattr(report, "id", report.nodeid))
+        self.seconds += report.duration
+        if "passed" in made:
+            self.passed[number] = made["passed"]
+            if not made["passed"]:
+                self.failures[number] = report
+        elif "skipped" in made:
+            self.skipped.append(made["skipped"])
+        elif report.failed:
+            self.errors.add(number)
+        if report.when == "teardown":
+            self.done.add(number)
+
+    def judge(self) -> None:
+        """Verdict and sentence, by the attempts that passed and failed."""
+        n, lost = len(self.passed), self.attempts - len(self.passed)
+        if self.skipped and len(self.skipped) == lost == self.attempts:
+            self.verdict, self.sentence = "skipped", self.skipped[0]
+            return
+        if n:
+            self.verdict, self.sentence = gated(n, sum(self.passed.values()), self.rules)
+        if lost:
+            why = [f"{len(self.errors)} ended in an error"] * bool(self.errors)
+            why += [f"{len(self.skipped)} skipped"] * bool(self.skipped)
+            whole = f"{n} of {self.attempts} attempts have an outcome"
+            whole += f" ({', '.join(why)})" if why else ""
+            self.verdict, self.sentence = "fail", "; ".join(filter(None, (whole, self.sentence)))
+
+    @property
+    def reports(self) -> Iterator[pytest.TestReport]:
+        """The verdict as the reports of a test: its call and, which ends it, its teardown."""
+        outcome = {"fail": "failed", "skipped": "skipped"}.get(self.verdict, "passed")
+        path, line, _ = self.location
+        why: Any = {"failed": self.text, "skipped": (path, line, self.sentence)}.get(outcome)
+        properties = [
+            ("passk_attempts", len(self.passed)), ("passk_passed", sum(self.passed.values())),
+            ("passk_verdict", self.verdict), ("passk_sentence", self.sentence),
+        ]  # fmt: skip
+        first = next(iter(self.failures.values()), None) if outcome == "failed" else None
+        sections = first.sections if first else []
+        call = ("call", outcome, why, self.seconds)
+        for when, result, text, seconds in call, ("teardown", "passed", None, 0.0):
+            yield pytest.TestReport(
+                self.nodeid, self.location, {}, result, text, when,  # type: ignore[arg-type]
+                sections, seconds, user_properties=properties,
+            )  # fmt: skip
+
+    @property
+    def text(self) -> str:
+        """The sentence; below it the tracebacks of attempts that failed, one of each kind."""
+        kinds: dict[str, list[int]] = {}
+        for number, report in sorted(self.failures.items()):
+            crash = getattr(report.longrepr, "reprcrash", None)
+            message = getattr(crash, "message", report.longreprtext).partition("\n")[0]
+            kinds.setdefault(message, []).append(number)
+        blocks = [self.sentence]
+        for numbers in list(kinds.values())[:_TRACEBACKS]:
+            listed = ", ".join(map(str, numbers))
+            title = f"attempt{'s' * (len(numbers) > 1)} {listed} of {self.attempts} failed:"
+            blocks.append(f"{title}\n\n{self.failures[numbers[0]].longreprtext}")
+        if rest := sum(map(len, list(kinds.values())[_TRACEBACKS:])):
+            blocks.append(f"{rest} more failed in other ways")
+        return "\n\n".join(blocks)
+
+
+class AttemptedTests:
+    """Gathers attempts from all workers, and reports one verdict for each test."""
+
+    def __init__(self, config: pytest.Config, out: str | None) -> None:
+        self.config, self.out = config, out
+        self.tests: dict[str, Test] = {}
+        self.session: pytest.Session | None = None
+        self.unwritten = ""
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """The session, whose number of tests holds the verdicts too."""
+        self.session = session
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
+        """An attempt as + or −; a verdict as the test it is about."""
+        made = getattr(report, "passk", None)
+        if made is not None and report.outcome == ATTEMPT:
+            passed = made.get("passed")
+            if passed is None:
+                return "", "s", ("attempt skipped", {"yellow": True})
+            if passed:
+                return "", "+", ("attempt passed", {"green": True})
+            return "", "-", ("attempt failed", {"yellow": True})
+        test = self.tests.get(report.nodeid)
+        if test and test.verdict == "undecided" and report.when == "call":
+            return "passed", ".", ("PASSED (undecided)", {"green": True})
+        return None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A phase of an attempt; after the last of a test, its verdict."""
+        made = getattr(report, "passk", None)
+        if made is None:
+            return
+        name = made["test"]
+        if name not in self.tests:
+            path, line, domain = report.location
+            rules = json.dumps(made["rules"], sort_keys=True)
+            function, parameters = domain.partition("[")[0], "".join(name.partition("[")[1:])
+            location = path, line, function + parameters
+            self.tests[name] = Test(name, made["attempts"], rules, location)
+        test = self.tests[name]
+        test.add(report, made)
+        if len(test.done) == test.attempts:
+            self._judge(test)
+
+    def _judge(self, test: Test) -> None:
+        test.judge()
+        if self.session is not None:
+            self.session.testscollected += 1
+        for report in test.reports:
+            self.config.hook.pytest_runtest_logreport(report=report)
+        # --lf runs all attempts of a test again, or none.
+        last = getattr(self.config.pluginmanager.getplugin("lfplugin"), "lastfailed", {})
+        for item in test.items:
+            last.pop(item, None)
+            if test.verdict == "fail":
+                last[item] = True
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtestloop(self) -> Iterator[None]:
+        """Judge tests of which attempts were lost or not selected, unless the run was stopped."""
+        outcome = yield
+        if outcome.excinfo is None:  # type: ignore[attr-defined]
+            for test in [test for test in self.tests.values() if not test.verdict]:
+                self._judge(test)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the attempts."""
+        if self.out and not self.config.option.collectonly:
+            from passk_cli.cleanup import write_whole
+            from passk_cli.errors import PasskError
+
+            try:
+                write_whole(Path(self.out), self.table(jsonl=self.out.endswith(".jsonl")))
+            except PasskError as error:
+                self.unwritten = f"--passk-out {error}"
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def table(self, *, jsonl: bool) -> str:
+        """A row of each attempt; without an outcome where its setup failed, none where skipped."""
+        rows = [
+            (test.nodeid, number, test.passed.get(number))
+            for test in self.tests.values()
+            for number in sorted({*test.passed, *test.errors})
+        ]
+        if jsonl:
+            records = (dict(zip(_ROWS, row, strict=True)) for row in rows)
+            return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        cells = {True: "true", False: "false", None: ""}
+        writer.writerows([_ROWS, *((task, number, cells[passed]) for task, number, passed in rows)])
+        return text.getvalue()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """One line: attempts, passes, verdicts, the file; with -v a line for each test."""
+        if not self.tests:
+            return
+        words = {
+            "pass": "held", "undecided": "undecided, counted as pass", "fail": "failed",
+            "skipped": "skipped", "": "not finished, without a verdict",
+        }  # fmt: skip
+        verdicts = Counter(test.verdict for test in self.tests.values())
+        counts = ", ".join(f"{verdicts[v]} {word}" for v, word in words.items() if verdicts[v])
+        made = sum(len(test.passed) for test in self.tests.values())
+        passes = sum(sum(test.passed.values()) for test in self.tests.values())
+        written = f"; {self.out}" if self.out and not self.unwritten else ""
+        terminalreporter.write_sep("=", "passk")
+        for test in self.tests.values() if terminalreporter.verbosity > 0 else ():
+            verdict = test.verdict or "not finished"
+            terminalreporter.write_line(f"{test.nodeid}: {verdict}; {test.sentence}")
+        tests = f"{len(self.tests)} test{'s' * (len(self.tests) != 1)}"
+        line = f"{tests}: {counts}; {passes} of {made} attempts passed{written}"
+        terminalreporter.write_line(line)
+        if self.unwritten:
+            terminalreporter.write_line(f"ERROR: {self.unwritten}", red=True)
