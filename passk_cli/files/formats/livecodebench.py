@@ -1,28 +1,87 @@
-"""LiveCodeBench's *_eval_all.json: an array with a record per problem and a list per attempt.
+"""LiveCodeBench's *_eval_all.json, a record per problem, and *_eval.json, with numbers of problems.
 
 Source: github.com/LiveCodeBench/LiveCodeBench (MIT), lcb_runner/benchmarks/*.py and
 lcb_runner/utils/path_utils.py.  A record has question_id, difficulty, contest_date, graded_list,
 and code_list or pred_list.  In test output prediction and code execution several records are of
 one question, with a test_id or an id of their own.
+
+*_eval.json, lcb_runner/evaluation/, is an array of pass@k, of position → attempts → results of
+tests, and of what else was measured.  A result is true, false, or a negative code: -1 and -3 for
+too long, -2 wrong, -4 an error of the program.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed
+from passk_cli.message import NOTE, Message
+
+NUMBERED_PROBLEMS = Message(
+    "numbered-problems", NOTE,
+    "problems have no ids, but positions: models are compared where they attempted the same list",
+    "the _eval_all.json of the same run has ids",
+    "LiveCodeBench's _eval.json numbers problems by their position in the release and the dates"
+    " that were asked for. The same number is another problem in another release.",
+)  # fmt: skip
 
 # output/<model>/Scenario.codegeneration_10_0.2_eval_all.json
-_NAME = re.compile(r"Scenario\.\w+?_\d+_(?P<temperature>\d+(?:\.\d+)?)(?:_\w+)?_eval_all\.json")
+_NAME = re.compile(
+    r"Scenario\.(?P<scenario>\w+?)_\d+_(?P<temperature>\d+(?:\.\d+)?)(?:_\w+)?_eval(?:_all)?\.json"
+)
 _SETTINGS = ("difficulty", "platform", "contest_date")
+_LATE = (-1, -3)
+
+
+def _recognises(file: File) -> bool:
+    graded = file.has("[].question_id", "[].graded_list")
+    return file.form == "array" and (graded or _is_numbered(file))
+
+
+def _is_numbered(file: File) -> bool:
+    """Whether it is pass@k, then attempts by position; code execution has no details of pass@k."""
+    if file.whole is None:
+        return file.has("[].pass@1", "[].detail.pass@1")
+    attempts = at(file.whole, 1)
+    lists = isinstance(attempts, dict) and all(isinstance(a, list) for a in attempts.values())
+    return lists and len(file.whole) in (2, 3) and at(file.whole, 0, "pass@1") is not None
 
 
 def _table(file: File) -> Contents:
-    name, facts = _NAME.fullmatch(file.name), {}
+    name = _NAME.fullmatch(file.name)
+    facts: dict[str, object] = {}
     if name is not None:
         facts = {"model": file.path.parent.name, "temperature": float(name["temperature"])}
-    return Contents(lambda wanted: _rows(file, wanted), facts=facts)
+    if file.has("[].graded_list"):
+        return Contents(lambda wanted: _rows(file, wanted), facts=facts)
+    facts["suite"] = name["scenario"] if name else None
+    return Contents(lambda wanted: _numbered(file), facts=facts, messages=(NUMBERED_PROBLEMS(),))
+
+
+def _numbered(file: File) -> Iterator[Row]:
+    # All of it is read, so that a file that is cut off is refused.
+    for part, attempts_of in enumerate(file.records()):
+        if part != 1:
+            continue
+        if not isinstance(attempts_of, dict):
+            problem = "no attempts by position after pass@k"
+            raise BadRecord(file.source.name, problem, "correct the file")
+        for task, attempts in attempts_of.items():
+            for attempt, results in enumerate(listed(file, f"problem {task}", attempts)):
+                place = f"problem {task}[{attempt}]"
+                tests = listed(file, place, results)
+                outcome = _passed(tests)
+                late = outcome is False and not {*tests}.isdisjoint(_LATE)
+                yield Row(task, outcome, None, attempt, "timeout" if late else "", place=place)
+
+
+def _passed(tests: list[Any]) -> object:
+    """Whether all tests of an attempt passed; None without tests; what is no result as it is."""
+    strange = [test for test in tests if not isinstance(test, int | float)]
+    return strange[0] if strange else all(test > 0 for test in tests) if tests else None
 
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
@@ -53,9 +112,9 @@ def _covered(file: File) -> tuple[str, ...]:
 
 LIVECODEBENCH = Format(
     "livecodebench",
-    "an entry of graded_list that is true",
-    "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/",
-    lambda file: file.form == "array" and file.has("[].question_id", "[].graded_list"),
+    "an entry of graded_list that is true; of _eval.json, an attempt whose tests all pass",
+    "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
+    _recognises,
     _table,
     _covered,
 )

@@ -90,6 +90,40 @@ def test_livecodebench_scenarios_with_several_records_of_a_question(tmp_path: Pa
     assert read(path, missing="drop").facts.reasons == {"x": {"not attempted": 1}}
 
 
+def test_livecodebench_by_position() -> None:
+    """The harness's own pass@1 and pass@5 stand before the results of tests."""
+    path = LIVE.parent / "stub-1" / "Scenario.codegeneration_5_0.2_eval.json"
+    own, problems, _ = json.loads(path.read_text())
+    found = cells(path)
+    assert found == {
+        ("stub-1", f"codegeneration/{position}"): (
+            5,
+            [min(map(int, tests)) > 0 for tests in attempts].count(True),
+        )
+        for position, attempts in problems.items()
+    }
+    for k in (1, 5):
+        assert float(pass_at(k, found, "stub-1")) == pytest.approx(own[f"pass@{k}"])
+    assert [each.name for each in read(path).facts.messages] == ["numbered-problems"]
+    # The same positions of another scenario are other tasks.
+    folder = cells(path.parent)
+    assert folder.items() > found.items()
+    assert {key: cell for key, cell in folder.items() if key not in found} == {
+        ("stub-1", f"testoutputprediction/{position}"): (2, 1) for position in (0, 1)
+    }
+
+
+def test_livecodebench_by_position_without_details(tmp_path: Path, passk: Passk) -> None:
+    """Code execution has no details; a list of pass@1 by task is no such file."""
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([{"pass@1": 25.0}, {"0": [[True, -1], [True]], "1": [[-2], []]}]))
+    assert cells(path, missing="drop") == {("x", "0"): (2, 1), ("x", "1"): (1, 0)}
+    path.write_text(json.dumps([{"task": "a", "pass@1": 0.5}, {"task": "b", "pass@1": 0.7}]))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("error[no-outcome-column]")
+
+
 def test_human_eval_numbers_the_samples_of_a_task() -> None:
     """Source of 0.5: README of openai/human-eval, on its example samples."""
     (path,) = (DATA / "human_eval").glob("*.jsonl")

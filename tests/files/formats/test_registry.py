@@ -43,7 +43,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "inspect": ("inspect/**/*.eval", "inspect/*.json"),
     "human-eval": ("human_eval/*.jsonl",),
     "lighteval": ("lighteval/**/*.parquet",),
-    "livecodebench": ("livecodebench/*.json",),
+    "livecodebench": ("livecodebench/*.json", "livecodebench/*/*.json"),
     "lm-eval-results": ("lm_eval/**/results_*.json",),
     "lm-eval": ("lm_eval/**/*.jsonl",),
     "math-evaluation": ("math_evaluation/**/*.jsonl",),
