@@ -4,7 +4,9 @@ Sources: github.com/SWE-bench/SWE-bench (MIT), swebench/harness/reporting.py: <m
 with lists of ids, and logs/run_evaluation/<run>/<model>/<instance>/report.json, which it sums up;
 github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py: results.json above
 <instance>/report.json; results.json of a leaderboard's folder, whose lists have no _ids in their
-names; github.com/scaleapi/SWE-bench_Pro-os (MIT), traj/<model>/eval_results.json.
+names; final_report.json of 2024, as in github.com/RepoUnderstander/RepoUnderstander, which counts
+what failed under stats and names the resolved alone; github.com/scaleapi/SWE-bench_Pro-os (MIT),
+traj/<model>/eval_results.json.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, at, quoted
+from passk_cli.files.formats.format import Contents, File, Format, Row, at, number, quoted
 from passk_cli.message import WARNING, Message
 
 # List (without _ids) → outcome, reason.  Of two lists with an instance the first counts where the
@@ -59,10 +61,11 @@ _RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")
 def _is_report(file: File) -> bool:
     run = file.has("resolved_ids") and not file.keys.isdisjoint(
         {"completed_ids", "submitted_ids", "empty_patch_ids", "error_ids", "schema_version"}
+        | {"submitted_instances", "resolved_instances"}
     )
     live = file.has("success_ids", "failure_ids", "submitted_ids")
     board = file.has("resolved") and not file.keys.isdisjoint(
-        {"no_generation", "no_logs", "generated", "unresolved"}
+        {"no_generation", "no_logs", "generated", "unresolved", "stats.generated"}
     )
     return file.form == "object" and (run or live or board)
 
@@ -76,8 +79,10 @@ def _report(file: File) -> Contents:
         raise NoResults(file.source.name, problem, remedy)
     model, run = _named(file)
     attempts = _attempts(file.source.name, lists)
-    nowhere = set(map(str, lists.get("submitted", ()))) - attempts.keys()
-    messages = (UNLISTED_INSTANCES(instances=len(nowhere)),) if nowhere else ()
+    nowhere = len(set(map(str, lists.get("submitted", ()))) - attempts.keys())
+    if "submitted" not in lists:
+        nowhere = int(number(report.get("submitted_instances")) or 0) - len(attempts)
+    messages = (UNLISTED_INSTANCES(instances=nowhere),) if nowhere > 0 else ()
     rows = [Row(task, outcome, None, 0, why) for task, (outcome, why) in attempts.items()]
     return Contents(lambda wanted: rows, facts={"model": model, "run": run}, messages=messages)
 

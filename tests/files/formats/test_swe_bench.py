@@ -102,6 +102,39 @@ def test_a_board_without_failures_is_refused_alone_and_passed_over_in_a_folder(
     assert cells(tmp_path) == {(tmp_path.name, "a"): (1, 1)}
 
 
+def test_a_report_without_submitted_ids(tmp_path: Path) -> None:
+    """What was submitted is counted alone: those that no list names are said."""
+    numbers = {"total_instances": 300, "resolved_instances": 1, "unresolved_instances": 2}
+    path = report(
+        tmp_path / "m.r.json", submitted_instances=4, resolved_ids=["a"],
+        unresolved_ids=["b", "c"], **numbers,
+    )  # fmt: skip
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0), ("m", "c"): (1, 0)}
+    (warning,) = read(path).facts.messages
+    assert warning.text.endswith("1 submitted instance is in none of the lists, and not counted")
+    report(path, submitted_instances=3, resolved_ids=["a"], unresolved_ids=["b", "c"], **numbers)
+    assert read(path).facts.messages == ()
+    report(path, submitted_instances=3, resolved_ids=["a"], **numbers)
+    with pytest.raises(DataError, match="names the resolved instances and not those that failed"):
+        read(path)
+
+
+def test_the_final_report_of_2024_counts_failures_without_their_names(
+    tmp_path: Path, passk: Passk
+) -> None:
+    stats = {"generated": 3, "with_logs": 3, "applied": 2, "resolved": 1}
+    path = tmp_path / "final_report.json"
+    report(path, stats=stats, resolved=["a__a-1"], resolved_per_project={"a/a": ["a__a-1"]})
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert "names the resolved instances and not those that failed; give the run's" in done.err
+    # Another report of that name ends in a question.
+    report(path, stats={"resolved": 1}, resolved=["a__a-1"], title="final report")
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert "no task column" in done.err
+
+
 def test_submitted_instances_of_no_list_are_said(tmp_path: Path) -> None:
     path = report(
         tmp_path / "m.r.json", submitted_ids=["a", "z"], resolved_ids=["a"], unresolved_ids=[]
