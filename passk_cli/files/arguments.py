@@ -192,10 +192,15 @@ def name_beside(argument: str, others: Sequence[str]) -> str:
     return path
 
 
+# Names of files that say nothing of a model.
+_NAMELESS = ("report", "final_report")
+
+
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
     """Model of each file without a model column: its label, else its stem.
 
-    Files of the same stem are named by the folders in which they differ.
+    Files of the same stem are named by the folders in which they differ; by these alone where the
+    stem names no model, as report.json of every folder.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -208,7 +213,9 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
             names[source.path] = source.label
         elif source.name in plain:
             below = os.path.relpath(os.path.abspath(source.name), common)
-            names[source.path] = without_suffixes(below)
+            folder, stem = os.path.split(without_suffixes(below))
+            alone = stem.lower() in _NAMELESS and set(times) == {source.stem}
+            names[source.path] = folder if alone and folder else without_suffixes(below)
         else:
             in_memory = {"<stdin>": "stdin", ROWS: UNNAMED}
             names[source.path] = in_memory.get(source.name, source.stem)

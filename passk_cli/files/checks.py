@@ -16,7 +16,7 @@ from passk_cli.files.database import Texts
 from passk_cli.files.explain import shortened
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.request import Request
-from passk_cli.files.roles import ROLES
+from passk_cli.files.roles import CANONICAL, ROLES, candidates
 from passk_cli.files.source import HEAD_BYTES, Source, csv_rows, open_bytes, without_suffixes
 from passk_cli.files.statement import Tally
 from passk_cli.message import NOTE, WARNING, Message, Said
@@ -35,6 +35,14 @@ MIXED_TASKS = Message(
     "",
     "Names of tasks are texts. One file writes them as numbers, another one in quotes; passk takes"
     " equal ones as the same task. Rename them where they are different tasks.",
+)  # fmt: skip
+SEVERAL_SCORES = Message(
+    "several-scores", NOTE,
+    "{columns} could be the score; score repeats {outcome}",
+    "--field score={first} takes one, --with {joined} keeps all",
+    "A table of attempts has one column for a score. Several columns of the file could be it, and"
+    " passk does not choose: score is the outcome as a number. Name the column, or keep the columns"
+    " under their own names.",
 )  # fmt: skip
 
 # An empty file is no larger, packed or not.
@@ -156,6 +164,18 @@ def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Said]:
     files = {kinds.get("number"), kinds.get("text")}
     if None not in files and len(files) == 2 and all(task.isdecimal() for task in tasks.present):
         yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.at(0))
+
+
+def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Said]:
+    """The message that a table of attempts has none of several scores, of the first such file."""
+    for batch in batches:
+        kinds, outcome = batch.layout.kinds, batch.roles.outcome
+        scores = [column for column in candidates("score", kinds) if column not in request.by]
+        named = "score" in request.fields or kinds.keys() >= set(CANONICAL)
+        if len(scores) > 1 and not named and batch.roles.column("score") == outcome:
+            joined = ",".join(scores)
+            yield SEVERAL_SCORES(columns=scores, outcome=outcome, first=scores[0], joined=joined)
+            return
 
 
 _REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")

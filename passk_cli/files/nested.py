@@ -15,7 +15,9 @@ from typing import Any
 
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files import documents, formats
+from passk_cli.files.explain import records
 from passk_cli.files.formats.format import look
+from passk_cli.files.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     EACH,
@@ -27,7 +29,24 @@ from passk_cli.files.roles import (
     judge,
 )
 from passk_cli.files.source import Source, parsed
+from passk_cli.message import WARNING, Message, Said
 
+ALWAYS_SUCCESS = Message(
+    "always-success", WARNING,
+    "{column} is true in all {attempts:attempt}, while {field} averages {mean}{?first| in the first"
+    " {first:record}}",
+    "{column} may only say that the run ended; --field outcome={field} reads the"
+    " other{?score|, with --threshold X}",
+    "Many agents write success: true when they end without an error, whatever an evaluation says of"
+    " their work. Where such a column is true everywhere and a score or rate beside it is not, the"
+    " score is more likely the outcome, and pass@k of the column is 1 for no reason.",
+)  # fmt: skip
+# Names of columns that may say no more than that a run ended, and words of an evaluation's names.
+_ENDED = ("success", "successful", "is_success", "status", "result", "outcome")
+_EVALUATED = frozenset(
+    "rate score scores reward acc accuracy correct passed pass resolved solved grade eval"
+    " evaluation verdict".split()
+)
 # Errors after which outcomes are looked for.
 _ASKED = (
     *("no-task-column", "no-outcome-column", "no-such-column", "no-results", "unknown-format"),
@@ -194,6 +213,36 @@ def proposed(
     return DataError(error.place, error.problem, remedy, name="nested-outcome")
 
 
+def ended(batch: Batch, attempts: int) -> Said | None:
+    """The message that an outcome that always passes stands beside an evaluation that does not.
+
+    attempts : how many there are.  Columns of JSON, CSV and Parquet, and fields inside them.
+    """
+    column = batch.roles.outcome or ""
+    if column.lower() not in _ENDED or batch.layout.kind == "frame":
+        return None
+    rows = [record for _, record in islice(records(batch), _ROWS)]
+    if batch.layout.spool:
+        # What plays no part was not written there.
+        tables = _tables(_beginning(batch.sources[0]))
+        rows = next(([*t.rows[:_ROWS]] for t in tables if column in t.rows[0]), [])
+    for leaf in _leaves(rows):
+        words = {*re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", leaf.path).lower())}
+        values = [_number(value) for value in leaf.values if value not in (None, "")]
+        if leaf.path == column or not values or not words & _EVALUATED:
+            continue
+        shares = [value for value in values if value is not None and 0 <= value <= 1]
+        mean = sum(shares) / len(values)
+        if len(shares) == len(values) and mean < 1:
+            first = len(rows) if len(rows) < attempts else 0
+            score = any(value not in (0, 1) for value in shares)
+            return ALWAYS_SUCCESS(
+                column=column, attempts=attempts, field=leaf.path, mean=f"{mean:.3f}",
+                first=first, score=score,
+            )  # fmt: skip
+    return None
+
+
 def _places(source: Source, error: DataError, request: Request) -> list[Proposal]:
     """Where outcomes may lie deeper than at the top of records, the likeliest first."""
     places = []
@@ -334,3 +383,11 @@ def _leaves(
             yield from _leaves(inner, way, listed=listed, level=level + 1)
     elif values:
         yield Leaf(path, tuple(values))
+
+
+def _number(value: Any) -> float | None:
+    """A number, a truth value or a text of one as a number."""
+    try:
+        return float({"true": 1, "false": 0}.get(str(value).lower(), value))
+    except (TypeError, ValueError):
+        return None

@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.files import explain
-from passk_cli.files.checks import copy_of_a_file, equal_models, mixed_tasks
+from passk_cli.files.checks import copy_of_a_file, equal_models, mixed_tasks, several_scores
 from passk_cli.files.layout import Batch
 from passk_cli.files.look import Spooled
 from passk_cli.files.request import BOUNDS, Request
@@ -77,6 +77,12 @@ def decide(
     if len(sources) > 1:
         messages += equal_models(batches)
     messages += [] if copy is None else [refused(copy)]
+    if request.conversion is not None:
+        messages += several_scores(batches, request)
+    if n.sum() == cells["passed"].sum() > 1:
+        from passk_cli.files.nested import ended
+
+        messages += [said for batch in batches if (said := ended(batch, int(n.sum())))][:1]
     if len(attempts.task_kinds) > 1:
         messages += mixed_tasks(attempts.task_kinds, tasks)
     # Settings that take several values among the attempts of one model at one task.

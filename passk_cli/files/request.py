@@ -157,6 +157,7 @@ class Request:
     )] = ()
     outcome: Annotated[str | None, Option(
         "--outcome", "NAME", "Which outcome to read, where files hold several.",
+        detail="only: of each file its only one, whatever its name.",
     )] = None
     format: Annotated[str | None, Option(
         "--from", "NAME", "Read the files as this format (passk formats).",

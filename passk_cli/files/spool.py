@@ -52,6 +52,7 @@ from passk_cli.files.roles import (
     find,
 )
 from passk_cli.files.source import Source, kind_of, kind_of_type, line_of
+from passk_cli.text import plural
 
 # Attempts of a model's runs go on: the first number of the next run.
 _RUN = 1_000_000
@@ -59,6 +60,8 @@ _TEXTS = ("answer", "solution")
 # Of more files than this, short documents are parsed here: DuckDB takes a millisecond for each.
 _MANY = 300
 _IN_MEMORY = 1 << 20
+# What --outcome asks for where each file has one outcome, under names of their own.
+ONLY = "only"
 
 
 @dataclass(frozen=True)
@@ -173,10 +176,11 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
 
     Several outcomes in one file or several files must be chosen from; a file of a folder that does
     not have the chosen one is passed over, unless none has it.  A file in which no attempt was
-    judged goes with any of them.
+    judged goes with any of them.  ONLY chooses of each file its only one.
     """
     every = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
     judged = [each.source.name for each, table in tables if table.outcomes is not None]
+    only = request.outcome == ONLY and ONLY not in every
     chosen: dict[str, str] = {}
     unjudged = [each.source.path for each, table in tables if table.outcomes is None]
     for each, table in tables:
@@ -184,15 +188,17 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
         names.update(dict.fromkeys(table.outcomes or ()))
         if table.outcomes is None:
             continue
-        if request.outcome is None or request.outcome in table.outcomes or each.source.named:
-            asked = request.outcome or table.verdict
+        if only or request.outcome in (None, *table.outcomes) or each.source.named:
+            asked = None if only else request.outcome or table.verdict
             chosen[each.source.path] = one_of(each.source.name, asked, table.outcomes)
         else:
             result.over.append(each.source.name)
     if judged and not chosen:
         one_of(judged[0], request.outcome, every)
     if len(set(chosen.values())) > 1 and request.outcome is None:
-        one_of(judged[0], None, every)
+        problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
+        remedy = f"read each file's only one with --outcome {ONLY}, or choose one with --outcome"
+        raise DataError(judged[0], problem, f"{remedy} {every[0]}", name="several-outcomes")
     return {**chosen, **dict.fromkeys(unjudged, "")}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import warnings
 from dataclasses import replace
@@ -373,3 +374,21 @@ def test_counts_have_no_attempts(tmp_path: Path) -> None:
     findings = passk_cli.convert(counts, output=tmp_path / "a.csv", counts=True)
     assert findings.frame["attempts"].tolist() == [200]
     assert_same(counts, passk_cli.read(tmp_path / "a.csv"))
+
+
+def test_a_score_that_could_be_several_columns_is_optional(passk: Passk, write: Write) -> None:
+    """convert reads what estimate reads; score is the outcome then, and a note says so."""
+    path = write("m.csv", "task,reward,grade\na,1,0.5\nb,0,0.75\n")
+    done = passk("convert", path)
+    assert done.code == 0
+    assert [row["score"] for row in csv.DictReader(io.StringIO(done.out))] == ["1.0", "0.0"]
+    assert "note[several-scores]: reward, grade could be the score; score repeats" in done.err
+    both = passk("convert", path, "--field", "score=grade")
+    assert [row["score"] for row in csv.DictReader(io.StringIO(both.out))] == ["0.5", "0.75"]
+    assert "several-scores" not in both.err
+    kept = passk("convert", path, "--with", "reward,grade").out
+    assert kept.splitlines()[0].endswith("reason,grade,reward")
+    table = write("n.csv", "task,passed,score,reward\na,1,1,2\n")
+    for command in ("estimate", "convert"):
+        assert "3 columns could be the outcome" in passk(command, table).err
+        assert passk(command, table, "--field", "outcome=passed").code == 0

@@ -272,3 +272,45 @@ def test_the_remedy_is_spelled_as_python_spells_it(write: Any) -> None:
     with pytest.raises(DataError, match=re.escape("format=")) as error:
         read(path)
     assert error.value.name == "nested-outcome"
+
+
+EVALUATED = [
+    ("e.csv", "task,success,evaluation_success_rate\na,true,0.5\nb,true,0.75\n", "--threshold X"),
+    ("e.jsonl", lines(*({"task": i, "success": True, "eval": {"rate": i / 8}} for i in (4, 6))),
+     "--threshold X"),
+    ("e.json", json.dumps({"model": "m", "results": [
+        {"task": i, "success": True, "evaluation": {"passed": i > 3}} for i in range(8)]}), "."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "words"), EVALUATED)
+def test_a_success_that_only_says_that_runs_ended(
+    passk: Passk, write: Any, name: str, content: str, words: str
+) -> None:
+    """Seen in a public benchmark: success is true everywhere, the evaluation's rate is .625."""
+    said = passk("estimate", write(name, content), "-v").err
+    mean = "0.500" if words == "." else "0.625"
+    assert re.search(rf"warning\[always-success\]: success is true in all \d attempts, .*{mean}",
+                     said)  # fmt: skip
+    assert ("--threshold X" in said) == (words != ".")
+
+
+def test_a_success_beside_nothing_else_is_one(passk: Passk, write: Any) -> None:
+    other = {"success": True, "max_score": 10, "seconds": 0.5}
+    for rows in (
+        [{"task": i, "success": True, "rate": 1.0} for i in "ab"],
+        [{"task": i, "success": i > 1, "rate": 0.5} for i in range(4)],
+        [{"task": i, **other} for i in "ab"],
+    ):
+        assert "always-success" not in passk("estimate", write("m.jsonl", lines(*rows)), "-v").err
+
+
+def test_reports_in_folders_are_named_by_these(tmp_path: Path) -> None:
+    for model in "ab":
+        (tmp_path / model).mkdir()
+        for name in ("report.json", "x.json"):
+            (tmp_path / model / name).write_text('{"resolved_ids": ["t"], "unresolved_ids": []}')
+    reports = [str(tmp_path / model / "report.json") for model in "ab"]
+    assert [model for model, *_ in read(reports).series] == ["a", "b"]
+    others = [str(tmp_path / model / "x.json") for model in "ab"]
+    assert [model for model, *_ in read(others).series] == ["a/x", "b/x"]

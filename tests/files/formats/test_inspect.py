@@ -322,3 +322,24 @@ def test_the_summaries_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Archive, "read", lambda self, name: names.append(name) or own(self, name))
     read(path)
     assert names == ["header.json", "summaries.json"]
+
+
+def test_logs_with_one_scorer_each_of_different_names(passk: Passk, tmp_path: Path) -> None:
+    """--outcome only reads each log's own; a log with several has to be decided."""
+    document = json.loads((DATA / "inspect" / "data_intercode_ctf_local_path.json").read_text())
+    expected: dict[str, Fraction] = {}
+    for model, scorer in (("a", "match"), ("b", "includes")):
+        log = json.loads(json.dumps(document).replace(next(iter(_scorers(document))), scorer))
+        log["eval"]["model"] = model
+        (tmp_path / f"{model}.json").write_text(json.dumps(log))
+        expected[model] = pass_at(1, cells(tmp_path / f"{model}.json"), model)
+    done = passk("estimate", tmp_path)
+    assert (done.code, "--outcome only" in done.err) == (3, True)
+    counted = cells(tmp_path, outcome="only")
+    assert {model: pass_at(1, counted, model) for model in "ab"} == expected
+    with pytest.raises(DataError, match=r"outcomes: verify, .*choose one with outcome="):
+        read(LOGS, outcome="only")
+
+
+def _scorers(log: dict[str, Any]) -> dict[str, None]:
+    return {name: None for sample in log["samples"] for name in sample["scores"]}
