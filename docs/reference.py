@@ -189,6 +189,7 @@ ASKED = {
     "bootstrap": "sample_data/tau_airline.csv -k 1 --resamples 200",
     "curve": "sample_data/tau_airline.csv",
     "order": "sample_data/tau_airline.csv -k 1,2",
+    "trend": "sample_data/nights.parquet",
     "tasks": "sample_data/tau_airline.csv",
     "diversity": "sample_data/cruxeval.jsonl.gz --by temperature --model codellama-7b -k 2",
     "temperature": "sample_data/cruxeval.jsonl.gz --model codellama-7b -k 1",

@@ -31,6 +31,7 @@ __all__ = [
     "bootstrap",
     "curve",
     "tasks",
+    "trend",
     "order",
     "diversity",
     "temperature",
@@ -38,6 +39,7 @@ __all__ = [
     "plan",
     "describe",
     "convert",
+    "record",
     "formats",
     "report",
 ]
@@ -261,6 +263,24 @@ def tasks(
 ) -> Findings:
     """Each task: flaky, changed, suspicious."""
 
+def trend(
+    data: Any,
+    *,
+    fields: Mapping[str, Any] | str | Iterable[str] | None = None,
+    by: str | Iterable[str] = (),
+    where: str | Iterable[str] | None = None,
+    models: str | Iterable[str] = (),
+    exclude_models: str | Iterable[str] = (),
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
+    interval: Literal['guard', 'gaffke', 'jeffreys', 'guarded-t', 'percentile', 'basic', 'bca', 't', 'wilson', 'clopper-pearson', 'tango', 'hull', 'jackknife', 'none'] | None = None,
+    level: float = 0.95,
+    population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
+    cluster: str | None = None,
+    resamples: int = 10000,
+    seed: int = 0,
+) -> Findings:
+    """pass@1 over the runs of a history: did it change, when, and is it noise."""
+
 def order(
     data: Any,
     k: int | str | Iterable[int | str] = (),
@@ -472,6 +492,32 @@ def convert(
     spark_master: str | None = None,
 ) -> Findings:
     """Any harness's results as one table."""
+
+def record(
+    data: Any,
+    *,
+    to: str | int | None = None,
+    at: str | None = None,
+    suite: str = 'all',
+    run: str | None = None,
+    date: str | int | None = None,
+    fields: Mapping[str, Any] | str | Iterable[str] | None = None,
+    threshold: float | str | Iterable[float | str] = (),
+    missing: Literal['error', 'fail', 'drop', 'bounds'] = 'error',
+    duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',
+    skip_bad: bool = False,
+    by: str | Iterable[str] = (),
+    where: str | Iterable[str] | None = None,
+    models: str | Iterable[str] = (),
+    exclude_models: str | Iterable[str] = (),
+    outcome: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-skills', 'openai-evals', 'promptfoo', 'aider', 'bfcl-scores', 'bigcode-generations', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
+    records: str | None = None,
+    path: str | None = None,
+    engine: Literal['duckdb', 'spark'] = 'duckdb',
+    spark_master: str | None = None,
+) -> Findings:
+    """Add a run to a history, for trend and gate."""
 
 def formats(
 ) -> Findings:

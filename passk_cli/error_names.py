@@ -122,6 +122,21 @@ _FAMILIES = {
         "The folder does not exist, the suffix belongs to no format, two outputs have one name, or"
         " an output would overwrite a file that is read. Nothing was read or written.",
     ),
+    "no-history": (
+        "a file holds no history of runs",
+        "`passk trend` and `passk record --to FILE` need what"
+        " `passk record` writes: a row per run and task, with the columns run, at, revision, suite,"
+        " model, task, n, c and settings.",
+    ),
+    "recorded-run": (
+        "a run is in the history already",
+        "A run is recorded once for each suite and model; its name is its revision unless --run"
+        " says another one. A history only grows: nothing was written.",
+    ),
+    "other-groups": (
+        "a history is split by other columns than the run to be recorded",
+        "Every run of a history is recorded with the same --by. Nothing was written.",
+    ),
     "unwritable-output": (
         "a file or stream cannot be written",
         "The system refuses to write: no permission, no space, or a folder that is in use. Outputs"

@@ -13,6 +13,7 @@ COMMANDS = {
     "bootstrap": "Measure",
     "curve": "Understand",
     "tasks": "Understand",
+    "trend": "Understand",
     "order": "Understand",
     "diversity": "Understand",
     "temperature": "Understand",
@@ -20,6 +21,7 @@ COMMANDS = {
     "plan": "Understand",
     "describe": "Files",
     "convert": "Files",
+    "record": "Files",
     "formats": "Files",
     "report": "Files",
 }

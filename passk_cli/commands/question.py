@@ -216,4 +216,6 @@ def answer(
     report = judged(question.answered(options, counts_of))
     for path, columns in report.exports.items():
         write_columns(Path(path), columns)
+    if report.commit is not None:
+        report.commit()
     return report

@@ -263,6 +263,7 @@ class Report:
     checks : the rules of a gate; empty for other reports.
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
+    commit : writes what the command is for, once no message stands against it.
     answer : what was found, in a sentence or two above the tables.
     listed : lines that a gate's formats for pipelines show besides its checks.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
@@ -281,6 +282,7 @@ class Report:
     checks: tuple[Check, ...] = ()
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    commit: Callable[[], object] | None = None
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
     listed: tuple[str, ...] = ()

@@ -90,4 +90,4 @@ def test_a_wrong_row_is_seen() -> None:
 
 
 def test_every_command_is_asked_for_json() -> None:
-    assert set(ASKED) == set(COMMANDS) - {"convert"}
+    assert set(ASKED) == set(COMMANDS) - {"convert", "record"}

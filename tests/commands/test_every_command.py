@@ -32,8 +32,10 @@ from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from tests.conftest import STEADY, Done, Passk, only, records
 
-# Those that answer a question about data; passk formats needs none.
-COMMANDS = [name for name in EVERY if command_of(name).files != "none"]
+# Those of a history, which one writes and the other reads: see test_history.py.
+HISTORY = ("record", "trend")
+# Those that answer a question about results; passk formats needs none.
+COMMANDS = [n for n in EVERY if command_of(n).files != "none" and n not in HISTORY]
 # Those whose report can go to a file: where a table does, the options for that are its own.
 REPORTS = [name for name in COMMANDS if not command_of(name).streams]
 # What a command cannot do without, and what makes it quick.

@@ -1,0 +1,50 @@
+"""passk record: the counts of a run, added to a history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from passk_cli.commands.command import Command
+from passk_cli.files.request import Request
+from passk_cli.option import Option
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordOptions:
+    """Add a run to a history, for trend.
+
+    The history is one Parquet file with a row per run, model and task; jobs can add to it at the
+    same time. Or it is a folder with a file per run, which needs no locks and can lie in any
+    object store. A run is added whole or not at all.
+
+    Example: passk record sample_data/tau_airline.csv --to history.parquet --at 1f3a9c2
+
+    Example: passk record sample_data/agents.jsonl --to history/ --at 1f3a9c2 --suite coding
+    """
+
+    # fmt: off
+    to: Annotated[str | None, Option(
+        "--to", "FILE|FOLDER/", "The history: a .parquet file, or a folder.",
+        parse="passk_cli.files.history:parse_history",
+        detail="It is made if it is not there; a folder that is not there ends with /.",
+    )] = None
+    at: Annotated[str | None, Option(
+        "--at", "REV", "The revision that was run, e.g. $GITHUB_SHA.",
+    )] = None
+    suite: Annotated[str, Option(
+        "--suite", "NAME", "The suite that was run.", detail="A history can hold several.",
+    )] = "all"
+    run: Annotated[str | None, Option(
+        "--run", "NAME", "Name of the run; default: the revision.",
+        detail="Further runs of one revision need names of their own.",
+    )] = None
+    date: Annotated[str | None, Option(
+        "--date", "TIME", "When it was run, e.g. 2026-11-23T04:00Z; default: now.",
+        parse="passk_cli.commands.record.view:parse_date",
+        detail="Runs are in the order of their times. Without a zone it is UTC.",
+    )] = None
+    # fmt: on
+
+
+COMMAND = Command(RecordOptions, (Request,), view="passk_cli.commands.record.view:Record")

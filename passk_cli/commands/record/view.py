@@ -1,0 +1,139 @@
+"""What is added to a history, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.record import RecordOptions
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.arguments import paths_of, split_label
+from passk_cli.files.history import OF_RUN, RESERVED, SETTINGS, append, is_folder
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Column, Report, Sentence
+from passk_cli.report.words import plural
+from passk_cli.study.section import GROUPS, MODEL, Section, view
+from passk_cli.study.signature import signature
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
+from passk_cli.text import strict_json
+
+# What the settings of a run are, of its signature.
+_SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
+
+
+def parse_date(text: Any) -> str:
+    """A time as ISO 8601 in UTC, to the millisecond; ValueError for another text.
+
+    >>> parse_date("2026-11-23T06:00+02:00"), parse_date("2026-11-23")
+    ('2026-11-23T04:00:00.000Z', '2026-11-23T00:00:00.000Z')
+    """
+    time = datetime.fromisoformat(text)
+    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One model's tasks, attempts and passes."""
+
+    series: Series
+    tasks: int
+    attempts: int
+    passed: int
+
+
+@dataclass(frozen=True)
+class Added(Section[Recorded]):
+    """The tasks and attempts of each model that were added."""
+
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
+               meaning="Tasks with attempts."),
+        Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
+               meaning="Attempts that were counted."),
+        Column("passed", "count", name="passed", cell=lambda model: model.passed,
+               meaning="Attempts that passed."),
+    )  # fmt: skip
+    to: str = ""
+    run: tuple[str, str, str, str] = ("", "", "", "")
+
+    def answer(self) -> Iterator[Sentence]:
+        run, _, revision, suite = self.run
+        of = f" of {revision}" if run != revision else ""
+        models = plural(len({r.series[0] for r in self.records}), "model")
+        tasks = plural(len(self.study.counts.tasks), "task")
+        yield (f"Recorded run {run}{of}, suite {suite}: {models}, {tasks}, in {self.to}.",)
+
+    def context(self) -> Iterator[str]:
+        yield self.run[1]
+
+
+class Record(Question, RecordOptions):
+    """The question of `passk record`."""
+
+    sections = (Added,)
+
+    unbounded: ClassVar[str] = "a history holds one number of passes"
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """None: nothing is computed."""
+        return ()
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data, after the options were checked."""
+        if self.to is None or self.at is None:
+            lacking = "--to FILE" if self.to is None else "--at REV"
+            raise ParameterError(f"no history without {lacking}; name it", name="bad-output")
+        for name in options.request.by:
+            if name.lower() in RESERVED:
+                raise ParameterError(
+                    f"--by {name}: a history has a column of that name; rename it in the data",
+                    name="reserved-column",
+                )
+        own = Path(self.to).resolve()
+        for argument in paths_of(options.source):
+            path = Path(split_label(argument)[1]).resolve()
+            if own == path or (path.is_dir() and own.is_relative_to(path)):
+                raise ParameterError(
+                    f"--to {self.to} lies in {argument}, so that it would be read as results;"
+                    " name a history elsewhere",
+                    name="bad-output",
+                )
+        return super().study(options, read)
+
+    def report(self, study: Study) -> Report:
+        """Which run was added of whom; it is written when no message stands against it."""
+        import numpy as np
+
+        counts = study.counts
+        if counts.facts.not_understood or len(counts.facts.thresholds) > 1:
+            raise DataError(
+                "record", "a history holds passes and failures", "give one --threshold X",
+                name="bad-outcome",
+            )  # fmt: skip
+        to, revision = str(self.to), str(self.at)
+        at = self.date or parse_date(datetime.now(UTC).isoformat())
+        entries = signature((), {}, counts)
+        settings = {name: entries[name] for name in _SETTINGS if name in entries}
+        run = (self.run or revision, at, revision, self.suite)
+        texts = dict(zip((*OF_RUN, SETTINGS), (*run, strict_json(settings)), strict=True))
+        written = {
+            name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
+        }  # fmt: skip
+        columns = written | replace(counts, clusters=None).columns
+        records = []
+        for s, series in enumerate(counts.series):
+            n, c = (values[counts.rows_of(s)] for values in (counts.n, counts.c))
+            records.append(Recorded(series, len(n), int(n.sum()), int(c.sum())))
+        place = to.rstrip("/") + "/" if is_folder(to) else to
+        added = Added(study, records, to=place, run=run)
+        report = view(study, [added], messages=study.messages(()), interval=None)
+        return replace(report, data=added.data(), commit=lambda: append(to, columns))

@@ -1,0 +1,392 @@
+"""pass@1 over runs: changes, the effect of the run, and what two single runs can show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import ClassVar
+
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.trend import TrendOptions
+from passk_cli.errors import ParameterError
+from passk_cli.inference.runs import HORIZON, ChangePoint, RunEffect, changes, draws_of, run_effect
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.words import DrawnP, p_relation, plural, series_name
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.fact import Fact
+from passk_cli.study.history import KEYS, RunLabel, Setup, pooled, read_history, setups
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
+
+# Runs that the effect is estimated from, the last ones: more would add time and little else.
+_MOST = 60
+_LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
+_POINTS = Column("points", "share")
+
+TWO_RUNS = Message(
+    "two-runs", NOTE, "two single runs of {model} must differ by {points} points to be different",
+    "",
+    "The difference that two runs of one setup exceed in one comparison of twenty (at the level"
+    " 0.95): chance within tasks and the effect of the run, both twice. Smaller differences between"
+    " two nights mean nothing.",
+)  # fmt: skip
+SAMPLING_FLIPS = Message(
+    "sampling-flips", NOTE,
+    "{model}: two attempts differ on {between} of {tasks:task} between runs, on {within} within a"
+    " run", "buy tasks, not machines",
+    "Two attempts at a task can differ by chance. Where attempts of two runs differ no more often"
+    " than two attempts of one run, flips from night to night are sampling: more tasks or attempts"
+    " help, another machine does not. The test deals the attempts at each task anew to the runs.",
+)  # fmt: skip
+RUN_FLIPS = Message(
+    "run-flips", WARNING,
+    "{model}: two attempts differ on {between} of {tasks:task} between runs, on {within} within a"
+    " run ({p})", "runs differ: look at machines, versions and time of day",
+    "Two attempts of different runs differ more often than two attempts of one run, more than"
+    " chance explains: something that is not the attempt differs from run to run.",
+)  # fmt: skip
+ONE_ATTEMPT = Message(
+    "one-attempt", NOTE,
+    "{models:and}: one attempt per task and run does not show whether flips of tasks are sampling",
+    "record runs of two attempts",
+    "Whether two runs differ on single tasks more than two attempts of one run do, only runs with"
+    " several attempts at a task can say. The effect of the run on the mean does not need them.",
+)  # fmt: skip
+FEW_RUNS = Message(
+    "few-runs", NOTE, "{models:and}: fewer than {runs} runs show no {what}", "",
+    "An effect of the run needs two runs, a change five. After a change they are counted anew.",
+)  # fmt: skip
+MIXED_SETTINGS = Message(
+    "mixed-settings", WARNING, "runs of {models:and} were counted with different options", "",
+    "The history keeps the options that change counts: missing outcomes, thresholds, conditions."
+    " Runs that were recorded with different ones are not comparable.",
+)  # fmt: skip
+OLD_RUNS = Message(
+    "old-runs", NOTE, "changes are sought in the last {runs} runs of {models:and}", "",
+    "The false-alarm rate is stated for a history of so many runs.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Course:
+    """A setup's course: pass@1 of each run, changes, and the effect of the run since the last.
+
+    facts : one per run.  since : the first run that the effect is estimated from.
+    effect : None with one run.
+    """
+
+    setup: Setup
+    series: Series
+    facts: tuple[Fact, ...]
+    changes: tuple[ChangePoint, ...]
+    since: int
+    effect: RunEffect | None
+    error: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The model and its groups."""
+        return series_name(self.series)
+
+    @property
+    def stretch(self) -> Setup:
+        """The runs that the effect is estimated from."""
+        return self.setup.last(len(self.setup.runs) - self.since)
+
+    @property
+    def change(self) -> ChangePoint | None:
+        """The last change."""
+        return self.changes[-1] if self.changes else None
+
+    @property
+    def p(self) -> float | None:
+        """Of no effect of the run."""
+        return None if self.effect is None else DrawnP(self.effect.p, self.error)
+
+    @property
+    def deviation(self) -> Estimate:
+        """Standard deviation of the effect of the run, with limits."""
+        if self.effect is None:
+            return Estimate(None, reason="one run")
+        value, low, high = (
+            math.sqrt(v) for v in (self.effect.variance, self.effect.low, self.effect.high)
+        )
+        return Estimate(value, low=low, high=high)
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of one run of this setup: chance within tasks and effect."""
+        assert self.effect is not None
+        return math.sqrt(self.effect.variance + float(self.effect.variances.mean()))
+
+
+def _points(estimate: Estimate) -> Estimate:
+    """In percentage points."""
+    value, low, high = (None if x is None else 100 * x
+                        for x in (estimate.value, estimate.low, estimate.high))  # fmt: skip
+    return replace(estimate, value=value, low=low, high=high, share=False)
+
+
+def _short(run: RunLabel) -> str:
+    """Name of a run; of a long one, as of a hash, the beginning."""
+    return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
+
+
+def _change_of(course: Course) -> Phrase | str:
+    change = course.change
+    if change is None:
+        return "none"
+    step = Estimate(change.after - change.before, signed=True)
+    return Phrase((step, f" at {_short(course.setup.runs[change.first])}"))
+
+
+@dataclass(frozen=True)
+class Courses(Section[Course]):
+    """A row per suite and model: the last run, the effect of the run, and the last change."""
+
+    columns = (
+        MODEL, GROUPS,
+        Column("runs", "count", cell=lambda course: len(course.setup.runs),
+               meaning="Runs of this setup."),
+        Column("attempts", "count", cell=lambda course: int(course.setup.n.sum()),
+               meaning="Attempts at the tasks that all runs have."),
+        Column("pass@1 of last", "share", cell=lambda course: course.facts[-1].estimate,
+               meaning="pass@1 of the last run, on the tasks that all runs have."),
+        Column("run effect", "score", cell=lambda course: _points(course.deviation),
+               meaning="Standard deviation of the effect of the run on pass@1, in points, with"
+               " its interval: what chance within tasks does not explain. Since the last change."),
+        Column("p", "p", cell=lambda course: course.p,
+               meaning="p-value of no effect of the run: attempts permuted over runs within"
+               " tasks."),
+        Column("change", "share", cell=_change_of,
+               meaning="Last change of pass@1: its size and the first run after it."),
+        data_field("suite", "The suite."),
+        data_field("run", "The run; empty in rows about all runs."),
+        data_field("at", "When it was run, in UTC."),
+        data_field("revision", "The revision that was run."),
+        data_field("runs", "Runs that the number rests on."),
+    )  # fmt: skip
+
+    def facts(self) -> Iterator[Fact]:
+        for course in self.records:
+            yield from course.facts
+            blank = replace(course.facts[-1], name="", k=None, se=None, level=None, values=None,
+                            method="none", flaw="")  # fmt: skip
+            of_all = {"run": None, "at": None, "revision": None}
+            for change in course.changes:
+                run = course.setup.runs[change.first]
+                step = Estimate(change.after - change.before, signed=True)
+                yield replace(blank, name="change", estimate=step,
+                              more={**blank.more, "run": run.run, "at": run.at,
+                                    "revision": run.revision})  # fmt: skip
+            runs = len(course.stretch.runs)
+            yield replace(
+                blank, name="run effect", estimate=course.deviation, p=course.p,
+                level=self.study.confidence.level, method="q-profile",
+                more={**blank.more, **of_all, "runs": runs},
+            )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        changed = [course for course in self.records if course.changes]
+        alpha, number = 1 - self.study.confidence.level, len(self.records)
+        if changed:
+            course = max(changed, key=lambda course: course.setup.runs[course.changes[-1].first])
+            change = course.changes[-1]
+            step = change.after - change.before
+            first = course.setup.runs[change.first]
+            later = change.shown - change.first
+            seen = f", seen {plural(later, 'run')} later" if later else ""
+            others = f"; {len(changed) - 1} more changed" if len(changed) > 1 else ""
+            yield (f"pass@1 of {course.name} {'fell' if step < 0 else 'rose'} by ",
+                   (abs(step), _POINTS),
+                   f" at {_short(first)} ({first.at[:10]}){seen}{others}.")  # fmt: skip
+        else:
+            most = max(len(course.setup.runs) for course in self.records)
+            whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
+            yield (f"No change of pass@1{whose} in {plural(most, 'run')}.",)
+        tested = [course for course in self.records if course.effect is not None]
+        effects = [c for c in tested if c.effect is not None and c.effect.p <= alpha + 1e-12]
+        if effects:
+            course = effects[0]
+            more = f" and {len(effects) - 1} more" if len(effects) > 1 else ""
+            yield (f"Runs of {course.name}{more} differ by more than chance:"
+                   " standard deviation ", (course.deviation, _POINTS),
+                   f", p {p_relation(course.p or 0.0)}.")  # fmt: skip
+        elif tested:
+            least = min(tested, key=lambda course: course.p or 0.0)
+            smallest = "p" if len(tested) == 1 else "smallest p"
+            yield (f"No effect of the run: {smallest} {p_relation(least.p or 0.0)}.",)
+
+    def context(self) -> Iterator[str]:
+        sizes = [course.facts[-1] for course in self.records]
+        yield f"last run: {self.study.sizes(sizes)}"
+        if any(len(course.setup.runs) >= 5 for course in self.records):
+            alpha = 1 - self.study.confidence.level
+            yield f"a false change in {100 * alpha:g} % of histories of {HORIZON} runs"
+        yield f"{100 * self.study.confidence.level:g} %"
+
+    def details(self) -> Iterator[str]:
+        yield "run effect: permutation within tasks, Paule–Mandel, Q-profile"
+        yield self.study.confidence.words()
+
+    def messages(self) -> Iterator[Said]:
+        yield from self.study.messages([])
+        alpha = 1 - self.study.confidence.level + 1e-12
+        mixed = [c.name for c in self.records if len({r.settings for r in c.setup.runs}) > 1]
+        if mixed:
+            yield MIXED_SETTINGS(models=mixed)
+        several = [course for course in self.records if course.effect is not None]
+        flips = [c for c in several if c.effect is not None and not math.isnan(c.effect.between)]
+        for course in sorted(flips, key=lambda c: c.effect.p_tasks if c.effect else 1.0)[:1]:
+            assert course.effect is not None
+            effect = course.effect
+            differ = min(effect.p_tasks, effect.p) <= alpha / 2
+            more = {"p": f"p {p_relation(DrawnP(min(effect.p_tasks, effect.p), course.error))}"}
+            yield (RUN_FLIPS if differ else SAMPLING_FLIPS)(
+                model=course.name, tasks=len(course.setup.tasks), between=f"{effect.between:.1f}",
+                within=f"{effect.within:.1f}", **(more if differ else {}),
+            )  # fmt: skip
+        noisiest = max(several, key=lambda course: course.noise, default=None)
+        if noisiest is not None:
+            z = NormalDist().inv_cdf(1 - alpha / 2)
+            apart = 100 * z * math.sqrt(2) * noisiest.noise
+            yield TWO_RUNS(model=noisiest.name, points=f"{apart:.1f}")
+        if single := [c.name for c in several if c.effect and math.isnan(c.effect.between)]:
+            yield ONE_ATTEMPT(models=single)
+        for course in self.records:
+            yield from course.setup.messages
+        since = {course.name: len(course.stretch.runs) for course in self.records}
+        runs = {course.name: len(course.setup.runs) for course in self.records}
+        for least, what, numbers in ((2, "effect of the run", since), (5, "change", runs)):
+            if few := [name for name, number in numbers.items() if number < least]:
+                yield FEW_RUNS(models=few, runs=least, what=what)
+        if old := [c.name for c in self.records if len(c.setup.runs) > HORIZON]:
+            yield OLD_RUNS(runs=HORIZON, models=old)
+
+    def plots(self) -> tuple[Plot, ...]:
+        rows = [
+            fact.point("pass@1", run=place)
+            for course in self.records
+            for place, fact in enumerate(course.facts, 1)
+        ]
+        rules = [
+            Rule(x=change.first + 1, text=f"{course.name}: "
+                 f"{100 * (change.after - change.before):+.1f} points")
+            for course in self.records for change in course.changes
+        ]  # fmt: skip
+        shared = plural(len(self.study.counts.tasks), "task")
+        chart = curves(
+            rows, x="run", y="pass@1", low="low", high="high", colour="model", rules=rules,
+            title="pass@1 over runs", subtitle=f"{shared} · {self.study.confidence.words()}",
+            x_title="run", y_title="pass@1", log_x=False, shares=True, points=rows,
+        )  # fmt: skip
+        return (chart,)
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """A run of a setup with its pass@1."""
+
+    series: Series
+    run: RunLabel
+    fact: Fact
+    changed: Estimate | None
+
+
+@dataclass(frozen=True)
+class RunTable(Section[OneRun]):
+    """Every run with its pass@1 and the changes at it."""
+
+    title = "Runs"
+    shown = FULL
+    columns = (
+        MODEL, GROUPS,
+        Column("run", meaning="Its name.", cell=lambda row: row.run.run),
+        Column("at", meaning="When it was run, in UTC.", cell=lambda row: row.run.at[:16]),
+        Column("revision", meaning="The revision that was run.", cell=lambda row: row.run.revision),
+        Column("pass@1", "share", meaning="On the tasks that all runs have.",
+               cell=lambda row: row.fact.estimate),
+        Column("change", "share", meaning="ChangePoint of the mean from this run on.",
+               cell=lambda row: row.changed),
+    )  # fmt: skip
+
+
+class Trend(Question, TrendOptions):
+    """The question of `passk trend`."""
+
+    sections = (Courses, RunTable)
+
+    unbounded: ClassVar[str] = "a history holds one number of passes"
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The history, every run a series."""
+        confidence = options.confidence
+        _ = confidence.method
+        if confidence.level not in _LEVELS:
+            raise ParameterError(
+                f"--level {confidence.level:g}: the rate of false changes is set for 0.9, 0.95 and"
+                " 0.99; choose one of these",
+                name="invalid-method",
+            )
+        request = replace(options.request, cluster=confidence.cluster)
+        counts = read_history(read, request)
+        return Study(counts, (Metric("pass@", 1),), confidence, options.rules)
+
+    def report(self, study: Study) -> Report:
+        """The course of every setup, and its runs."""
+        every = setups(study.counts)
+        groups = tuple(n for n in study.counts.group_names if n not in KEYS)
+        several = len({setup.suite for setup in every}) > 1
+        groups = (*groups, *["suite"] * several)
+        names = [(*s.series, *[s.suite] * several) for s in every]
+        parts = [
+            ((*name, f"{place:09d}"), setup.tasks, setup.n[place], setup.c[place])
+            for name, setup in zip(names, every, strict=True)
+            for place in range(len(setup.runs))
+        ]  # fmt: skip
+        counts = pooled(study.counts, parts, (*groups, "#run"))
+        if study.counts.clusters is not None:
+            counts = counts.with_clusters(
+                dict(zip(study.counts.tasks, study.counts.clusters, strict=True))
+            )
+        facts = {fact.series: fact for fact in replace(study, counts=counts).facts(
+            replace(study, counts=counts).values())}  # fmt: skip
+        whole = replace(study, counts=counts.regrouped([s[:-1] for s in counts.series], groups))
+        courses = []
+        for name, setup in zip(names, every, strict=True):
+            of_runs = tuple(
+                replace(
+                    facts[(*name, f"{place:09d}")], series=name, values=None,
+                    more={**({} if several else {"suite": setup.suite}), "run": run.run,
+                          "at": run.at, "revision": run.revision, "runs": 1},
+                )
+                for place, run in enumerate(setup.runs)
+            )  # fmt: skip
+            courses.append(_course(setup, name, of_runs, study.confidence))
+        rows = [
+            OneRun(course.series, run, fact, steps.get(place))
+            for course in courses
+            for steps in [{c.first: Estimate(c.after - c.before, signed=True)
+                           for c in course.changes}]
+            for place, (run, fact) in enumerate(zip(course.setup.runs, course.facts, strict=True))
+        ]  # fmt: skip
+        return view(whole, [Courses(whole, courses), RunTable(whole, rows)])
+
+
+def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], confidence: Confidence) -> Course:
+    """Changes of a setup, and the effect of the run since the last of them."""
+    means = (setup.c / setup.n).mean(axis=1)
+    steps = tuple(changes(means, alpha=_LEVELS[confidence.level]))
+    since = max(steps[-1].first if steps else 0, len(means) - _MOST)
+    effect, error = None, 0.0
+    if len(means) - since > 1:
+        n, c = setup.n[since:], setup.c[since:]
+        effect = run_effect(n, c, level=confidence.level, seed=confidence.seed)
+        error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draws_of(n))
+    return Course(setup, name, facts, steps, since, effect, error)

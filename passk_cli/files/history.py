@@ -1,0 +1,166 @@
+"""A history of runs: counts of each run in one Parquet file, or in a folder with a file per run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from passk_cli.cleanup import whole
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
+from passk_cli.files.export import copy
+
+# The columns of a run, besides those of its counts.
+OF_RUN = ("run", "at", "revision", "suite")
+SETTINGS = "settings"
+_OF_COUNTS = ("model", "task", "n", "c")
+RESERVED = (*OF_RUN, SETTINGS, *_OF_COUNTS)
+
+
+def is_folder(to: str) -> bool:
+    """Whether a history is a folder with a file per run: it is one, or its name ends with a /."""
+    return os.path.isdir(to) or to.endswith(("/", os.sep))
+
+
+def parse_history(to: str) -> str:
+    """The name of a history: a .parquet file, or a folder.
+
+    Errors: ParameterError for another suffix, or a folder that is not there to write the file in.
+    """
+    if is_folder(to):
+        return to
+    path = Path(to)
+    if path.suffix != ".parquet":
+        raise ParameterError(
+            f"--to {to}: a history is a .parquet file, or a folder, with / at its end",
+            name="bad-output",
+        )
+    if not path.parent.is_dir():
+        raise ParameterError(
+            f"{path.parent}: no such folder for the output; make it first", name="bad-output"
+        )
+    return to
+
+
+def append(to: str, columns: Mapping[str, Any]) -> None:
+    """Add a run to a history: all of its rows, or none.
+
+    A file is written anew beside itself, under a lock, and moved into its place: writers wait for
+    each other, and one that is killed leaves the file as it was.  In a folder each run is a file,
+    which needs no lock.
+
+    columns : name → array, of one run: run, at, revision, suite, model, groups, task, n, c,
+        settings.
+    Errors: DataError for a run that is there, other groups, or a file that is no history;
+    ParameterError where it cannot be written.
+    """
+    import duckdb
+
+    con = duckdb.connect()
+    con.register("run_", dict(columns))
+    if not is_folder(to):
+        path = Path(to)
+        with _locked(path):
+            rows = "FROM run_"
+            if path.exists() and path.stat().st_size:
+                _require_new(con, [path], columns)
+                rows = f"FROM {_table([path])} UNION ALL BY NAME FROM run_"
+            with whole(path) as file:
+                copy(con, rows, str(file), "parquet")
+        return
+    folder = Path(to)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"{folder}: cannot be written ({error.strerror})", name="unwritable-output"
+        ) from None
+    if files := sorted(folder.glob("*.parquet")):
+        _require_new(con, files, columns)
+    run = str(columns["run"][0])
+    models = sorted(set(map(str, columns["model"])))
+    what = "\0".join((run, str(columns["suite"][0]), *models))
+    name = re.sub(r"[^\w.-]+", "-", run)[:60].strip(".-") or "run"
+    path = folder / f"{name}-{hashlib.sha256(what.encode()).hexdigest()[:10]}.parquet"
+    if path.exists():
+        raise _twice(path, run, str(columns["suite"][0]), models[0])
+    with whole(path) as file:
+        copy(con, "FROM run_", str(file), "parquet")
+
+
+def _table(files: list[Path]) -> str:
+    names = ", ".join(quote_text(str(file)) for file in files)
+    return f"read_parquet([{names}], union_by_name=true{AS_IT_IS})"
+
+
+def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
+    """DataError unless these files are a history with the same columns that lacks the run."""
+    import duckdb
+
+    for file in files:
+        try:
+            rows = con.execute(f"DESCRIBE FROM {_table([file])}").fetchall()
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            raise DataError(
+                str(file), f"not readable as Parquet ({reason})",
+                "the run is not recorded; restore the file, or record to another one",
+                name="damaged-file",
+            ) from None  # fmt: skip
+        there = [name for name, *_ in rows]
+        if lacking := [name for name in RESERVED if name not in there]:
+            raise DataError(
+                str(file), f"no history of runs: it has no column {lacking[0]!r}",
+                "name a file that `passk record` wrote, or a new one", name="no-history",
+            )  # fmt: skip
+        groups, own = ([n for n in names if n not in RESERVED] for names in (there, columns))
+        if sorted(groups) != sorted(own):
+            split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, own))
+            raise DataError(
+                str(file), f"its runs are split by {split}, this one by {by}",
+                "use --by as in the history, or record to another file", name="other-groups",
+            )  # fmt: skip
+    same = " AND ".join(
+        f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
+        for name in columns if name in ("run", "suite", "model") or name not in RESERVED
+    )  # fmt: skip
+    clash = con.execute(
+        f"SELECT run_.run, run_.suite, run_.model FROM run_ SEMI JOIN {_table(files)} AS old"
+        f" ON {same} LIMIT 1"
+    ).fetchone()
+    if clash:
+        raise _twice(files[0] if len(files) == 1 else files[0].parent, *clash)
+
+
+def _twice(place: Path, run: str, suite: str, model: str) -> DataError:
+    return DataError(
+        str(place), f"run {run} of {model} is there already (suite {suite})",
+        "give a further run of the same revision its own name with --run NAME",
+        name="recorded-run",
+    )  # fmt: skip
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """The block alone, among all processes; the end of a process lets go, however it ends."""
+    lock = path.with_name(f".{path.name}.lock")
+    with ExitStack() as opened:
+        try:
+            file = opened.enter_context(open(lock, "ab"))
+        except OSError as error:
+            raise ParameterError(
+                f"{path}: cannot be written ({error.strerror})", name="unwritable-output"
+            ) from None
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except (ImportError, OSError):
+            # A system, or a file system, without locks: use a folder there.
+            pass
+        yield

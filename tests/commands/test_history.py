@@ -1,0 +1,185 @@
+"""A history: whole or not at all, whoever writes; what trend says of real and of simulated runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+import passk_cli
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.history import append
+
+SAMPLES = Path(__file__).parents[2] / "sample_data"
+TAU, NIGHTS = SAMPLES / "tau_airline.csv", SAMPLES / "nights.parquet"
+
+
+def columns(run: str, c: Any, n: int = 2, day: int = 1, **more: str) -> dict[str, Any]:
+    """A run as `append` takes it: passes of each task."""
+    texts = {
+        "run": run, "at": f"2026-{1 + day // 28:02}-{1 + day % 28:02}T00:00:00.000Z",
+        "revision": f"rev-{run}", "suite": "s", "settings": "{}", "model": "m", **more,
+    }  # fmt: skip
+    return {
+        **{name: np.full(len(c), text, dtype=object) for name, text in texts.items()},
+        "task": np.array([f"t{i}" for i in range(len(c))], dtype=object),
+        "n": np.full(len(c), n), "c": np.asarray(c, dtype=np.int64),
+    }  # fmt: skip
+
+
+def runs_of(path: Path) -> list[tuple[str, int]]:
+    """Runs and their rows."""
+    rows = f"SELECT run, count(*) FROM read_parquet('{path}') GROUP BY run ORDER BY run"
+    return duckdb.sql(rows).fetchall()
+
+
+@pytest.mark.parametrize("place", ["h.parquet", "h/"])
+def test_recorded_runs_are_those_of_the_data(tmp_path: Path, place: str) -> None:
+    to = f"{tmp_path}/{place}"
+    for trial in range(4):
+        passk_cli.record(
+            TAU, to=to, at=f"r{trial}", where=f"trial = {trial}", date=f"2026-01-0{trial + 1}"
+        )
+    findings = passk_cli.trend(to)
+    rows = findings.frame.query("metric == 'pass@1'")
+    assert rows["estimate"].round(2).tolist() == [0.42, 0.44, 0.40, 0.42]
+    assert rows["run"].tolist() == ["r0", "r1", "r2", "r3"]
+    (effect,) = findings.frame.query("metric == 'run effect'").itertuples()
+    assert (effect.estimate, effect.low) == (0.0, 0.0)
+    assert effect.p > 0.9
+    again = passk_cli.estimate(to, by="run", k=1).frame.sort_values("run")
+    assert again["estimate"].round(2).tolist() == [0.42, 0.44, 0.40, 0.42]
+    with pytest.raises(DataError, match=r"run r2 of gpt-4o is there already .*run=NAME"):
+        passk_cli.record(TAU, to=to, at="r2")
+
+
+def test_a_run_that_was_killed_leaves_the_history_as_it_was(tmp_path: Path) -> None:
+    """Killed while it writes; the lock goes with the process, and the next run is added."""
+    path = tmp_path / "h.parquet"
+    append(str(path), columns("a", [1, 2]))
+    before = path.read_bytes()
+    code = (
+        "import passk_cli.files.history as h, time, sys\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "from tests.commands.test_history import columns\n"
+        "copy = h.copy\n"
+        "def slow(*args):\n    copy(*args); print('there', flush=True); time.sleep(60)\n"
+        "h.copy = slow\n"
+        "h.append(sys.argv[1], columns('b', [0, 0]))\n"
+    )
+    root = str(Path(__file__).parents[2])
+    writer = subprocess.Popen([sys.executable, "-c", code, str(path), root], stdout=subprocess.PIPE)
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == b"there\n"
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.wait()
+    writer.stdout.close()
+    assert path.read_bytes() == before
+    started = time.monotonic()
+    append(str(path), columns("c", [2, 2]))
+    assert time.monotonic() - started < 30
+    assert runs_of(path) == [("a", 2), ("c", 2)]
+
+
+def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "h.parquet"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[2])\n"
+        "from passk_cli.files.history import append\n"
+        "from tests.commands.test_history import columns\n"
+        "for i in range(8): append(sys.argv[1], columns(sys.argv[3] + str(i), [1, 0]))\n"
+    )
+    root = str(Path(__file__).parents[2])
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, str(path), root, name]) for name in "xy"
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert runs_of(path) == [(f"{name}{i}", 2) for name in "xy" for i in range(8)]
+
+
+def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
+    damaged, foreign = tmp_path / "damaged.parquet", tmp_path / "foreign.parquet"
+    damaged.write_bytes(NIGHTS.read_bytes()[:900])
+    duckdb.sql("SELECT 1 AS x").write_parquet(str(foreign))
+    for path, problem in ((damaged, "not readable as Parquet"), (foreign, "no column 'run'")):
+        before = path.read_bytes()
+        with pytest.raises(DataError, match=problem):
+            passk_cli.record(TAU, to=path, at="a")
+        assert path.read_bytes() == before
+    with pytest.raises(DataError, match="not readable as Parquet"):
+        passk_cli.trend(damaged)
+    with pytest.raises(DataError, match="no history of runs: it has no column 'run'"):
+        passk_cli.trend(TAU)
+    split = tmp_path / "split.parquet"
+    append(str(split), columns("a", [1], temperature="0.2"))
+    with pytest.raises(DataError, match="split by temperature, this one by nothing"):
+        passk_cli.record(TAU, to=split, at="b")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"to": "h.csv", "at": "a"}, "a history is a .parquet file"),
+        ({"to": "nowhere/h.parquet", "at": "a"}, "no such folder"),
+        ({"to": "h.parquet"}, "at=|--at"),
+        ({"to": "h.parquet", "at": "a", "date": "yesterday"}, "yesterday"),
+        ({"to": "h.parquet", "at": "a", "by": "run"}, "a history has a column of that name"),
+    ],
+)
+def test_requests_that_make_no_sense_write_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], problem: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match=problem):
+        passk_cli.record(TAU, **given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tasks_that_some_run_lacks_are_left_out_and_counted(tmp_path: Path) -> None:
+    to = f"{tmp_path}/h.parquet"
+    append(to, columns("a", [0, 2, 1, 0]))
+    append(to, columns("b", [2, 2], day=2))
+    findings = passk_cli.trend(to)
+    assert findings.frame.query("metric == 'pass@1'")["estimate"].tolist() == [0.5, 1.0]
+    said = {message.name: message.text for message in findings.report.messages}
+    assert said["left-out-tasks"].startswith("2 tasks of m are not in every run")
+
+
+def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:
+    """Each run solves other tasks, always: no two attempts of one run differ."""
+    to = f"{tmp_path}/h.parquet"
+    for run in range(4):
+        append(to, columns(f"r{run}", [2 * ((i + run) % 2) for i in range(40)], day=run))
+    with pytest.warns(passk_cli.PasskWarning, match="look at machines"):
+        findings = passk_cli.trend(to)
+    (effect,) = findings.frame.query("metric == 'run effect'").itertuples()
+    assert effect.p > 0.9
+
+
+def test_the_drop_of_the_sample_is_dated() -> None:
+    findings = passk_cli.trend(NIGHTS)
+    (change,) = findings.frame.query("metric == 'change'").itertuples()
+    assert change.at == "2026-10-30T02:00:00.000Z"
+    assert -0.13 < change.estimate < -0.05
+    names = [message.name for message in findings.report.messages]
+    assert names == ["sampling-flips", "two-runs"]
+    (plot,) = findings.report.plots
+    assert [rule.x for rule in plot.rules] == [30]
+
+
+def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:
+    to = f"{tmp_path}/h.parquet"
+    for run in range(2):
+        append(to, columns(f"r{run}", [1, 2, 0], day=run))
+        append(to, columns(f"r{run}", [0, 0, 0], day=run, suite="other"))
+    rows = passk_cli.trend(to).frame.query("metric == 'pass@1'")
+    assert rows["suite"].tolist() == ["other", "other", "s", "s"]
+    assert rows["estimate"].tolist() == [0, 0, 0.5, 0.5]

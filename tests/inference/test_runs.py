@@ -1,0 +1,122 @@
+"""A run effect: exchangeable attempts are not one, a shift of a run is; changes of a history."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.runs import changes, largest_deviate, run_effect
+
+
+def test_p_is_that_of_every_deal_of_the_attempts() -> None:
+    """Three runs, two tasks, two attempts each: all deals of the passes are enumerated."""
+    n, c = np.full((3, 2), 2), np.array([[2, 2], [1, 0], [0, 1]])
+    marks = [[1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 0, 0]]
+
+    def spread(totals: tuple[int, ...]) -> Fraction:
+        middle = Fraction(sum(totals), 3)
+        return sum(((total - middle) ** 2 for total in totals), Fraction(0))
+
+    deals = [
+        [
+            tuple(sum(deal[2 * r : 2 * r + 2]) for r in range(3))
+            for deal in itertools.permutations(m)
+        ]
+        for m in marks
+    ]
+    law = [
+        spread(tuple(a + b for a, b in zip(one, other, strict=True)))
+        for one in set(deals[0])
+        for other in set(deals[1])
+        for _ in range(deals[0].count(one) * deals[1].count(other) // 36**2)
+    ]
+    observed = spread(tuple(int(x) for x in c.sum(axis=1)))
+    exact = sum(value >= observed for value in law) / len(law)
+    assert run_effect(n, c).p == pytest.approx(exact, abs=0.02)
+
+
+def test_a_shift_of_a_run_is_seen_and_its_size_covered() -> None:
+    random = np.random.default_rng(4)
+    rates = random.beta(2, 2, 200)
+    n = np.full((8, 200), 5)
+    shifts = np.array([-0.09, 0.08, -0.06, 0.06, 0.09, -0.08, 0.03, -0.03])
+    c = random.binomial(n, np.clip(rates + shifts[:, None], 0, 1))
+    effect = run_effect(n, c)
+    assert effect.p < 0.001
+    assert effect.low < np.var(shifts, ddof=1) < effect.high
+    assert effect.variance == pytest.approx(np.var(shifts, ddof=1), rel=0.35)
+
+
+def test_an_effect_on_single_tasks_alone_is_one_of_tasks() -> None:
+    """Every run solves other tasks, always, and as many of them as any other run."""
+    n = np.full((4, 40), 3)
+    c = np.array([[3 if (task + run) % 2 else 0 for task in range(40)] for run in range(4)])
+    effect = run_effect(n, c)
+    assert effect.p > 0.9
+    assert effect.p_tasks < 0.001
+    assert effect.within < 1e-9 < effect.between
+
+
+def test_one_attempt_a_run_says_nothing_of_single_tasks() -> None:
+    random = np.random.default_rng(1)
+    n = np.ones((6, 30), dtype=np.int64)
+    effect = run_effect(n, random.binomial(n, 0.5))
+    assert effect.p_tasks == 1.0
+    assert np.isnan(effect.between)
+    assert np.isnan(effect.within)
+
+
+@pytest.mark.parametrize("passes", [0, 3])
+def test_attempts_that_are_all_alike_have_no_effect(passes: int) -> None:
+    effect = run_effect(np.full((3, 5), 3), np.full((3, 5), passes))
+    assert (effect.p, effect.variance, effect.low, effect.high) == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_unequal_attempts_that_are_exchangeable_are_rarely_an_effect() -> None:
+    random = np.random.default_rng(7)
+    n = np.repeat(np.array([[1], [2], [6]]), 20, axis=1)
+    rates = random.beta(0.4, 0.4, 20)
+    rejected = sum(
+        run_effect(n, random.binomial(n, rates), seed=seed).p <= 0.1 for seed in range(60)
+    )
+    assert rejected <= 12
+
+
+@pytest.mark.parametrize("n", [np.ones((1, 4)), np.zeros((2, 4)), np.ones((2, 0))])
+def test_what_is_no_history_is_refused(n: Ints) -> None:
+    with pytest.raises(ValueError, match="two runs or more"):
+        run_effect(n.astype(np.int64), np.zeros_like(n, dtype=np.int64))
+
+
+def test_quiet_histories_raise_few_alarms() -> None:
+    random = np.random.default_rng(0)
+    largest = [largest_deviate(random.normal(0.7, 0.02, 100)) for _ in range(100)]
+    # The threshold is that of 365 runs: of 100 runs it is exceeded more rarely.
+    assert sum(deviate > 4.255 for deviate in largest) <= 8
+
+
+def test_a_drop_of_five_points_is_dated() -> None:
+    random = np.random.default_rng(3)
+    means = random.normal(0.7, 0.02, 160)
+    means[119:] -= 0.05
+    (change,) = changes(means)
+    assert abs(change.first - 119) <= 2
+    assert change.shown - 119 <= 12
+    assert change.before == pytest.approx(0.7, abs=0.01)
+    assert change.after == pytest.approx(0.65, abs=0.01)
+
+
+def test_a_drop_and_its_repair_are_two_changes() -> None:
+    random = np.random.default_rng(5)
+    means = random.normal(0.7, 0.01, 90)
+    means[30:60] -= 0.1
+    assert [change.first for change in changes(means)] == [30, 60]
+
+
+@pytest.mark.parametrize("means", [np.full(50, 0.3), np.array([0.1, 0.9, 0.1, 0.9])])
+def test_runs_that_are_alike_or_few_show_no_change(means: Floats) -> None:
+    assert changes(means) == []
