@@ -9,6 +9,8 @@ from itertools import pairwise
 
 # Ticks are few, no two of them closer than this share, and values among them have few digits.
 _MOST_TICKS, _CLOSEST, _DIGITS = 12, 0.045, 4
+# Values that are not about evenly spaced are ticks only where they are this few.
+_MOST_UNEVEN = 5
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def span(
     log : None for logarithmic when the values span two decades; then only positive ones count.
     zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends
         that are not that zero, as a share of the range.
-    at_values : ticks at the values themselves, where they are few, apart and short.
+    at_values : ticks at the values themselves, where they are few and short, and evenly spaced or
+        very few; else at round values and the first of them.
 
     >>> span([1, 4, 16, 256], log=None, at_values=True).ticks
     (1, 4, 16, 256)
@@ -85,8 +88,10 @@ def span(
 
 
 def _ticks(axis: Axis, own: Sequence[float]) -> tuple[float, ...]:
-    """These values where they are few and apart; else round ones on a logarithmic axis."""
+    """These values where they are few and apart; else round ones."""
     choices = [own]
+    if own and not axis.log:
+        choices.append([own[0], *(v for v in _round_ticks(axis.low, axis.high) if v > own[0])])
     if axis.log:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
         choices.append([f * 10.0**d for d in decades for f in (1, 2, 5)])
@@ -94,26 +99,36 @@ def _ticks(axis: Axis, own: Sequence[float]) -> tuple[float, ...]:
     for values in choices:
         inside = [v for v in values if axis.low <= v <= axis.high]
         gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
-        if 2 <= len(inside) <= _MOST_TICKS and min(gaps) >= _CLOSEST:
+        uneven = values is own and gaps and max(gaps) > 2 * min(gaps)
+        if 2 <= len(inside) <= (_MOST_UNEVEN if uneven else _MOST_TICKS) and min(gaps) >= _CLOSEST:
             return tuple(int(v) if v == int(v) else v for v in inside)
     return tuple(own) if len(own) == 1 else ()
 
 
-def apart(places: Sequence[float], least: float) -> list[float]:
+def apart(
+    places: Sequence[float], least: float, low: float = -math.inf, high: float = math.inf
+) -> list[float]:
     """The places moved as little as needed to lie at least so far apart, in the same order.
 
     Neighbours that are too close form a block around their common centre; blocks that meet merge.
+    low, high : the ends between which they stay, as far as there is room.
 
     >>> apart([0.5, 0.5], 0.1)
     [0.45, 0.55]
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     blocks: list[tuple[float, int]] = []
+
+    def inside(centre: float, size: int) -> float:
+        half = least * (size - 1) / 2
+        return max(min(centre, high - half), low + half)
+
     for i in order:
-        centre, size = places[i], 1
+        centre, size = inside(places[i], 1), 1
         while blocks and centre - blocks[-1][0] < least * (size + blocks[-1][1]) / 2:
             other, more = blocks.pop()
             centre, size = (centre * size + other * more) / (size + more), size + more
+            centre = inside(centre, size)
         blocks.append((centre, size))
     spread_places = [c + least * (j - (size - 1) / 2) for c, size in blocks for j in range(size)]
     at = dict(zip(order, spread_places, strict=True))

@@ -23,7 +23,7 @@ _LETTERS, _LETTERS_A_PANEL, _BETWEEN = 92, 44, " · "
 _TITLE_TO_SUBTITLE = 2 / 3
 _COLUMNS = 3
 # Lines of these kinds look the same in every chart; others take what is left, in their order.
-_KINDS = {"pass^k": (1, 0), "pass@k": (6, 4)}
+_KINDS = {"pass@k": (1, 0), "pass^k": (6, 4)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
 # Labels at the ends of lines need this many pixels each, and may be moved by that many.
 _LINE_OF_TEXT, _MOVABLE, _MOST_LABELS = 14.0, 40.0, 12
@@ -139,7 +139,7 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, height: int) -> list[Ro
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
     places = [up.place(row["y"]) for row in last]
-    heights = apart(places, _LINE_OF_TEXT / height)
+    heights = apart(places, _LINE_OF_TEXT / height, 0.0, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / height:
         return []
     return [
@@ -150,9 +150,9 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, height: int) -> list[Ro
 
 
 def forest_axis(plot: Plot) -> Axis:
-    """The axis under a forest: it holds every limit and every rule."""
+    """The axis under a forest, which holds every limit and every rule; under bars from zero."""
     places = [*values(plot.rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
-    return span(places, plot.x_title, margin=0.03, share=True)
+    return span(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")
 
 
 def ridges(plot: Plot) -> tuple[list[Row], list[Row]]:

@@ -169,9 +169,9 @@ class _Drawer:
         width, height = layout.PANEL if len(layout.panels(self.plot)) > 1 else layout.WHOLE
         return self.plot.width or width, self.plot.height or height
 
-    def paint(self, place: int) -> str:
-        """The colour of a series by its place."""
-        return self.look.series[place % len(self.look.series)]
+    def paint(self, place: int | None) -> str:
+        """The colour of a series by its place; of what belongs to none, that of text."""
+        return self.look.text if place is None else self.look.series[place % len(self.look.series)]
 
     def say(self, row: Row, roles: Iterable[str]) -> str:
         """Words of a mark about its row, as an attribute; none in a still picture."""
@@ -242,6 +242,16 @@ class _CurveDrawer(_Drawer):
 
     def legend(self) -> Iterator[Fragment]:
         labelled = bool(self.lines.labels)
+        hue = 0 if self.several else self.plot.hue(next(iter(self.lines.series), None), ())
+        lone = self.paint(None if self.several else hue)
+        marks = {
+            "line": f'<path d="M0 9h24" stroke-width="2" stroke="{lone}"/>',
+            "band": f'<path d="M0 4h24v10h-24z" fill="{lone}" fill-opacity="0.25"/>',
+            "points": _point(hue, 12, 9, _POINT, f' fill="{lone}"'),
+        }
+        for role, text in self.plot.keys.items():
+            if role != "band" or self.plot.has("low", "high"):
+                yield self._item(marks[role], 30, text)
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 9h30" stroke-width="2"{_dashes(dash)}'
@@ -406,6 +416,19 @@ class _ForestDrawer(_Drawer):
 
 
 @dataclass
+class _BarDrawer(_ForestDrawer):
+    """Bars from zero, each with its number behind it."""
+
+    def _row(self, row: Row) -> str:
+        y, height, end = self.heights[row["label"]], self.step - 4, self.axis.place(row["x"])
+        bar = f'<rect x="{_number(self.axis.place(0))}" y="{_number(y - height / 2)}"'
+        bar += f' width="{_number(end - self.axis.place(0))}" height="{height}"'
+        word = _words(end + 4, y + 4, f"{row['x']:,}", self.look.text) if row["x"] else ""
+        said = self.say(row, self.plot.names)
+        return f'<g{said}>{bar} fill="{self.paint(0)}"/></g>{word}'
+
+
+@dataclass
 class _DensityDrawer(_Drawer):
     """Densities over intervals with points, one under the other."""
 
@@ -550,6 +573,7 @@ _DRAWERS = {
     "heat": _HeatDrawer,
     "curves": _CurveDrawer,
     "forest": _ForestDrawer,
+    "bars": _BarDrawer,
     "densities": _DensityDrawer,
 }
 

@@ -168,12 +168,14 @@ class _CurveDrawing(_Drawing):
         return above + self.frame(canvas, left, self.across)
 
     def legend(self) -> list[str]:
-        """The mark of each series, where words at the ends do not say it."""
+        """What marks mean, and that of each series where words at the ends do not say it."""
         series = self.lines.series
-        if len(series) < 2 or self.ends:
-            return []
-        marks = (_mark(self.plot.hue(name, series)) for name in series)
-        return _flow([f"{m} {name}" for m, name in zip(marks, series, strict=True)], self.width)
+        names = [] if len(series) < 2 or self.ends else series
+        first = self.plot.hue(next(iter(series), None), series)
+        signs = {"line": _STROKES[layout.DASHES[0]], "band": "░░", "points": _mark(first)}
+        items = [f"{signs[role]} {text}" for role, text in self.plot.keys.items()]
+        items += [f"{_mark(self.plot.hue(name, series))} {name}" for name in names]
+        return _flow(items, self.width) if items else []
 
     def _canvas(self, rows: Sequence[Row], points: Sequence[Row]) -> Canvas:
         canvas = Canvas(self.across.length, self.up.length, self._labels(), self.room)
@@ -292,10 +294,10 @@ class _ForestDrawing(_Drawing):
         canvas.put(((across.place(x), y) for x in rules for y in self.left), "┊")
         for row in _of(self.plot.rows, panel):
             y, low, high = self.heights[row["label"]], row["low"], row["high"]
-            _interval(canvas, across, row, y)
+            _interval(canvas, across, row, y, self.plot.kind == "bars")
             crossed = [x for x in rules if low is not None and low <= x <= high]
             canvas.put(((across.place(x), y) for x in crossed), "┼", _paint(0))
-            if row["x"] is not None:
+            if row["x"] is not None and self.plot.kind != "bars":
                 sign = "●" if row.get("told", True) else "○"
                 canvas.put([(across.place(row["x"]), y)], sign, _paint(0))
         return self.frame(canvas, self.left, across)
@@ -366,6 +368,7 @@ _DRAWINGS = {
     "heat": _HeatDrawing,
     "curves": _CurveDrawing,
     "forest": _ForestDrawing,
+    "bars": _ForestDrawing,
     "densities": _DensityDrawing,
 }
 
@@ -385,11 +388,12 @@ def _area(outline: Sequence[Row], across: Axis, base: int) -> Iterator[Place]:
                 yield (col + 0.5) / _ACROSS, 3 * base + 1 + (dot + 0.5) / _DOWN
 
 
-def _interval(canvas: Canvas, across: Axis, row: Row, y: float) -> None:
+def _interval(canvas: Canvas, across: Axis, row: Row, y: float, bar: bool = False) -> None:
     if row["low"] is None or row["high"] is None:
         return
     low, high = int(across.place(row["low"])), int(across.place(row["high"]))
-    canvas.put(((col + 0.5, y) for col in range(low, high + 1)), "─", _paint(0))
+    sign = "█" if bar else "─"
+    canvas.put(((col + 0.5, y) for col in range(low, high + (not bar))), sign, _paint(0))
 
 
 def _flow(words: Sequence[str], width: int) -> list[str]:

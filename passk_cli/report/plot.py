@@ -30,7 +30,7 @@ class Rule:
 class Plot:
     """A picture of a result as data.
 
-    kind : "curves", "forest", "densities" or "heat".
+    kind : "curves", "forest", "bars", "densities" or "heat".
     rows : one per point, in the order they are shown: role → value.  Curves have x, y, series
         (whose line), kind (which of its lines); the others x, label, told (whether it stands out),
         draws (an array); all low, high and panel.  A heat map has cells from low to high in the
@@ -40,6 +40,8 @@ class Plot:
     names : role → what its values are called.
     points : of curves, rows shown as points; they may lack some of the roles.
     rules : reference lines.
+    keys : of curves, "line", "band" or "points" → what they are, for the legend; what its title
+        and the names of lines say needs none.
     title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
     x_title, y_title : of the axes.
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
@@ -54,6 +56,7 @@ class Plot:
     names: Mapping[str, str]
     points: tuple[Row, ...] = ()
     rules: tuple[Rule, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     subtitle: str = ""
     x_title: str = ""
@@ -88,6 +91,7 @@ def curves(
     facet: str = "",
     points: Sequence[Row] = (),
     rules: Sequence[Rule] = (),
+    keys: Mapping[str, str] | None = None,
     title: str = "",
     subtitle: str = "",
     x_title: str = "",
@@ -101,7 +105,7 @@ def curves(
 
     rows : one per point of a line, in the order of x; x, y, low, high, colour, dash and facet name
         keys in them.  An undefined y (None, NaN) breaks the line; an undefined limit, the band.
-    colour : whose line it is, as the model.  dash : which kind; pass@k is dashed, pass^k solid.
+    colour : whose line it is, as the model.  dash : which kind; pass@k is solid, pass^k dashed.
     facet : a panel for each of its values.
     points : rows shown as points under the same keys, with low and high as bars; other than x and
         y, a key that not all of them have is left out.  `rows` itself marks every point of the
@@ -124,7 +128,7 @@ def curves(
     series = distinct((*lines, *dots), "series")
     lone = str(series[0]) if len(series) == 1 else ""
     return Plot(
-        "curves", lines, names, dots, _safe(rules), printable(title),
+        "curves", lines, names, dots, _safe(rules), keys or {}, printable(title),
         printable(" · ".join(filter(None, (lone, subtitle)))), printable(x_title),
         printable(y_title), log_x, log_y, y_domain,
         "share" if shares or y_domain == (0, 1) else "",
@@ -157,9 +161,34 @@ def forest(
     """
     names = _named(label=label, x=value, low=low, high=high, panel=facet, told=told)
     return Plot(
-        "forest", _tidy(rows, names), names, (), _safe(rules), printable(title),
+        "forest", _tidy(rows, names), names, (), _safe(rules), {}, printable(title),
         printable(subtitle), printable(x_title),
     )  # fmt: skip
+
+
+def bars(
+    rows: Sequence[Row], *, label: str, value: str, title: str = "", x_title: str = ""
+) -> Plot:
+    """Numbers as bars from zero, one under the other.
+
+    rows : one per bar; label and value name keys in them.
+
+    >>> bars([{"passed": "2 of 4", "tasks": 3}], label="passed", value="tasks").rows
+    ({'label': '2 of 4', 'x': 3, 'low': 0, 'high': 3},)
+    """
+    ends = [{**row, "low": 0, "high": row[value]} for row in rows]
+    plot = forest(
+        ends,
+        label=label,
+        value=value,
+        low="low",
+        high="high",
+        rules=(),
+        title=title,
+        x_title=x_title,
+    )
+    names = {role: name for role, name in plot.names.items() if role not in ("low", "high")}
+    return replace(plot, kind="bars", names=names, unit="")
 
 
 def densities(rows: Sequence[Row], *, draws: str, **names: str) -> Plot:
@@ -199,7 +228,7 @@ def heat(
     """
     names = _named(label=label, low=low, high=high, y=value, words=words, panel=facet)
     return Plot(
-        "heat", _tidy(rows, names), names, (), (), printable(title), printable(subtitle),
+        "heat", _tidy(rows, names), names, (), (), {}, printable(title), printable(subtitle),
         printable(x_title),
     )  # fmt: skip
 

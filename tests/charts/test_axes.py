@@ -53,3 +53,15 @@ def test_ticks_are_the_values_or_round_ones(values: list[float], ticks: tuple[fl
 
 def test_room_is_not_made_below_zero() -> None:
     assert span([0.0, 0.5], zero=True, margin=0.1) == Axis(0.0, 0.55)
+
+
+def test_uneven_values_give_way_to_round_ones() -> None:
+    ks = [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 16, 20]
+    assert span(ks, at_values=True).ticks == (1, 5, 10, 15, 20)
+    assert span(range(1, 11), at_values=True).ticks == tuple(range(1, 11))
+    assert span([0.2, 0.8, 1.0], at_values=True).ticks == (0.2, 0.8, 1)
+
+
+def test_apart_stays_inside_where_there_is_room() -> None:
+    places = apart([0.97, 0.98, 0.99], 0.05, 0.0, 1.0)
+    assert places == pytest.approx([0.9, 0.95, 1.0])

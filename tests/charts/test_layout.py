@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -40,17 +41,17 @@ def drawn(rows: list[dict[str, Any]], **more: Any) -> Plot:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_pass_at_k_is_dashed_and_pass_hat_k_solid_in_whatever_order(turned: bool) -> None:
+def test_pass_at_k_is_solid_and_pass_hat_k_dashed_in_whatever_order(turned: bool) -> None:
     rows = k_rows()
     dashes = Lines.of(drawn(rows[::-1] if turned else rows)).dashes
-    assert dashes == {"pass@k": (6, 4), "pass^k": (1, 0)}
+    assert dashes == {"pass@k": (1, 0), "pass^k": (6, 4)}
 
 
 def test_other_kinds_take_the_dashes_left() -> None:
     rows = [{"k": k, "value": 0.1, "kind": kind} for kind in "abc" for k in (1, 2)]
     rows += [{"k": k, "value": 0.1, "kind": "pass@k"} for k in (1, 2)]
     dashes = Lines.of(curves(rows, x="k", y="value", dash="kind")).dashes
-    assert list(dashes.values()) == [(1, 0), (2, 3), (10, 3, 2, 3), (6, 4)]
+    assert list(dashes.values()) == [(6, 4), (2, 3), (10, 3, 2, 3), (1, 0)]
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,15 @@ def test_points_of_the_lines_themselves_have_no_bars_over_their_bands() -> None:
     svg = picture([drawn(rows, points=rows)], LOOK, False)
     assert "fill-opacity" in svg
     assert 'stroke-width="2.5"' not in svg
+
+
+def test_keys_say_what_line_band_and_points_are() -> None:
+    keys = {"points": "measured", "line": "prediction", "band": "its interval"}
+    items, _ = drawings(drawn(k_rows(1), dash="", keys=keys), LOOK, False)
+    words = [re.sub("<[^>]+>", "", item.elements) for item in items]
+    assert words == list(keys.values())
+    # A swatch is seen: no fainter than bands that lie on each other.
+    assert 'fill-opacity="0.25"' in items[2].elements
 
 
 def test_rules_widen_the_axis_and_carry_their_words() -> None:

@@ -199,7 +199,10 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         "pass@k beyond the attempts made",
         "target 0.25",
         "attempts made",
-        "assumption-free bound",
+        "assumption-free lower bound at every k",
+        ">measured<",
+        ">prediction<",
+        ">its interval<",
     ):
         assert text in lone.read_text()
     assert passk(*base, "-m", "pass@k,pass^k", "--fit", "beta", "--chart", both).code == 0

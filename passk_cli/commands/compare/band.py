@@ -149,7 +149,7 @@ class Bands(Section[Band]):
         part = f"{len(pairs)} of {len(every)} pairs" if len(every) > len(pairs) else ""
         alone = len(pairs) == 1
         chart = curves(
-            rows, x="k", y="difference", low="low", high="high", colour="curve",
+            rows, x="k", y="difference", low="low", high="high", dash="curve",
             facet="" if alone else "pair", rules=[Rule(y=0.0, dashed=False)],
             title=f"{self.title}: {pairs[0]}" if alone else self.title,
             subtitle=" · ".join(filter(None, [*self.details(), part])), x_title="k",

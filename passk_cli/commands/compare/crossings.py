@@ -15,6 +15,8 @@ from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Column
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import series_name
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
@@ -28,6 +30,7 @@ class Crossing:
     series, against : the two.  family : of the metrics.
     low, high : NaN where attempts differ: the values of one model are then coarser than those of
         the other, and resampled curves cross too often.
+    means : of both curves at k = 1 … k_max.
     """
 
     series: Series
@@ -37,6 +40,7 @@ class Crossing:
     low: float
     high: float
     k_max: int
+    means: tuple[NDArray[np.float64], NDArray[np.float64]]
 
     @property
     def at(self) -> str:
@@ -74,7 +78,8 @@ def find_crossings(
             low, high = np.quantile(crossed, [tail, 1 - tail], method="inverted_cdf").tolist()
         at = float(crossing(gap.mean(axis=0, keepdims=True))[0])
         crossings[key] = Crossing(
-            c.first.series, c.second.series[0], family, at, low, high, k_max
+            c.first.series, c.second.series[0], family, at, low, high, k_max,
+            (first.mean(axis=0), second.mean(axis=0)),
         )  # fmt: skip
     return crossings
 
@@ -114,3 +119,32 @@ class Crossings(Section[Crossing]):
         """Why some have no interval."""
         if any(math.isnan(cross.low) for cross in self.records):
             yield "–: attempts differ"
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The curves of all models, a point where one overtakes another."""
+        curves_of: dict[tuple[str, str], NDArray[np.float64]] = {}
+        points = []
+        for cross in self.records:
+            model, *groups = cross.series
+            names = [series_name((name, *groups)) for name in (model, cross.against)]
+            for name, means in zip(names, cross.means, strict=True):
+                curves_of.setdefault((f"{cross.family}k", name), means)
+            if math.isfinite(cross.k):
+                height = float(cross.means[1][int(cross.k) - 1])
+                points.append({"curve": f"{cross.family}k", "model": names[1], "k": int(cross.k),
+                               "value": height})  # fmt: skip
+        rows = [
+            {"curve": curve, "model": name, "k": k, "value": float(value)}
+            for (curve, name), means in curves_of.items()
+            for k, value in enumerate(means, 1)
+        ]
+        several = len({curve for curve, _ in curves_of}) > 1
+        title, subtitle = self.title, "" if points else "no curve crosses another"
+        return (
+            curves(
+                rows, x="k", y="value", colour="model", facet="curve" if several else "",
+                points=points, keys={"points": "overtakes another"} if points else {},
+                title=title, subtitle=subtitle, x_title="k",
+                y_title="" if several else next(iter(curves_of))[0],
+            ),
+        )  # fmt: skip

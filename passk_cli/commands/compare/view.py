@@ -845,7 +845,7 @@ class Compare(Question, CompareOptions):
         study = replace(study, confidence=confidence.as_used(adjustment.methods))
         alone = not study.counts.group_names and len({pair.models for pair in own}) == 1
         sections: list[Section[Any]] = [
-            AllPairs(study, own, adjustment, baseline or "", alone, not bands)
+            AllPairs(study, own, adjustment, baseline or "", alone, not (bands or crossings))
         ]
         if baseline is None:
             sections.insert(0, Ranking(study, standings(ranks, own), own, alone))

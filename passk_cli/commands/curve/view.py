@@ -302,7 +302,7 @@ class AcrossK(Section[Curves]):
             yield MISSING_MOMENT(moment=shape, models=names, reason=reason)
 
     def plots(self) -> tuple[Plot, ...]:
-        """pass@k dashed and pass^k solid; then other curves, and Δ_k, where there are."""
+        """pass@k solid and pass^k dashed; then other curves, and Δ_k, where there are."""
         every = self.drawn or self.records
         names = every[0].measured
         main, others = ([n for n in names if (n in CURVES) == of] for of in (True, False))

@@ -296,7 +296,10 @@ class Predictions(Section[Prediction]):
         if aim.target is not None:
             rules.append(Rule(y=aim.target, text=f"target {aim.target:g}"))
         if lone and len(aim.curves) == 1:
-            rules.append(Rule(y=every[0].limit, text=_FREE))
+            side = "upper" if every[0].family == "pass^" else "lower"
+            rules.append(
+                Rule(y=every[0].limit, text=_FREE.replace(" ", f" {side} ") + " at every k")
+            )
         # Lines go to the last k asked for, and past the k of a target.
         ends = []
         for each in every:
@@ -314,8 +317,9 @@ class Predictions(Section[Prediction]):
             [row for each in every for row in _lines(each, end, lone)], x="k", y="value",
             low="low", high="high", colour="fit" if lone else "model",
             facet="metric" if len(aim.curves) > 1 else "", points=points, rules=rules,
+            keys={"points": "measured", "line": "prediction", "band": "its interval"},
             title=f"{names} beyond the attempts made",
-            subtitle=every[0].rates.name if lone else "", x_title="k", y_title=names, log_x=True,
+            subtitle=" · ".join(list(self.context())[:-1]), x_title="k", y_title=names, log_x=True,
         )  # fmt: skip
         return (chart,)
 

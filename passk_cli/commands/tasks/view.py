@@ -41,7 +41,7 @@ from passk_cli.report.model import (
     Sentence,
     Table,
 )
-from passk_cli.report.plot import Plot, heat
+from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
@@ -155,6 +155,12 @@ class PassesOfTasks(Section[ByPasses]):
         if all(passes.limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
         yield "each task: --full"
+
+    def plots(self) -> tuple[Plot, ...]:
+        """A histogram: tasks by their passes."""
+        rows = [{"passed": row.label, "tasks": len(row.names)} for row in reversed(self.records)]
+        return (bars(rows, label="passed", value="tasks", title="Tasks by how many attempts passed",
+                     x_title="tasks"),)  # fmt: skip
 
 
 def passes_of(facts: Sequence[Fact]) -> list[ByPasses]:
@@ -320,7 +326,7 @@ class TaskList(Section[Fact]):
         yield replace(self.table(self.records, title), shown=ALWAYS if self.first else FULL)
 
     def plots(self) -> tuple[Plot, ...]:
-        return heat_maps(self.study)
+        return heat_maps(self.study) if self.several or self.rate is not None else ()
 
 
 def classes_report(study: Study, rows: int, rate: float | None) -> Report:
