@@ -109,12 +109,14 @@ class Lines:
         else:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
         height = plot.height or WHOLE[1]
-        labels = [] if plot.has("panel") else _labels(plot.rows, across, up, height)
+        ahead = [row for row in plot.rows if not plot.grey(row.get("series"))]
+        labels = [] if plot.has("panel") else _labels(ahead, across, up, height)
         kinds = distinct(rows, "kind")
         fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
         free = iter([dash for dash in DASHES if dash not in fixed.values()])
         dashes = {kind: fixed.get(kind) or next(free, DASHES[0]) for kind in kinds}
-        return Lines(across, up, points, distinct(rows, "series"), dashes, labels)
+        series = [each for each in distinct(rows, "series") if not plot.grey(each)]
+        return Lines(across, up, points, series, dashes, labels)
 
 
 def _alone(rows: Iterable[Row]) -> list[Row]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from passk_cli.charts.theme import THEMES
+from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report
-from passk_cli.report.plot import Plot, Row, distinct
+from passk_cli.report.plot import Plot, distinct
 
-# More lines than this in one panel are told apart by nobody: each gets a panel of its own.
-MOST_SERIES = 8
+# More lines than this in one panel are told apart by nobody: all but so many are grey.
+MOST_SERIES, _LEADING = 8, 5
 _LIMITS = ("low", "high")
 
 
@@ -22,12 +24,14 @@ class Look:
     width, height : of the area of a panel in pixels (of a terminal, columns and rows); None: as
         the drawing has it.
     title : whether title and subtitle stand above.  bands : whether the intervals of lines show.
+    highlight : models whose lines have colours, all others being grey.
     """
 
     width: int | None = None
     height: int | None = None
     title: bool = True
     bands: bool = True
+    highlight: tuple[str, ...] = ()
 
 
 def shown(report: Report, look: Look) -> Report:
@@ -36,10 +40,22 @@ def shown(report: Report, look: Look) -> Report:
 
 
 def prepared(plots: Sequence[Plot], look: Look) -> tuple[Plot, ...]:
-    """The plots of one call: each series in the same colour, none with too many in a panel."""
-    plots = [_apart(plot) for plot in plots]
-    names = (str(s) for plot in plots for s in distinct((*plot.rows, *plot.points), "series"))
-    hues = hues_of(names)
+    """The plots of one call: each series in the same colour, few of many coloured.
+
+    Errors: ParameterError for a model to highlight that no line is of.
+    """
+    lines = {str(s) for plot in plots if plot.kind == "curves"
+             for s in distinct((*plot.rows, *plot.points), "series")}  # fmt: skip
+    lines |= {name.split(" · ")[0] for name in lines}
+    if wrong := [name for name in look.highlight if lines and name not in lines]:
+        names = ", ".join(sorted(lines))
+        raise ParameterError(
+            f"--highlight {wrong[0]}: no line is of this model; choose one of {names}",
+            name="no-such-model",
+        )
+    plots = [_leading(plot, look.highlight) for plot in plots]
+    series = (plot.leading or distinct((*plot.rows, *plot.points), "series") for plot in plots)
+    hues = hues_of(str(name) for names in series for name in names)
     return tuple(_styled(replace(plot, hues=hues), look) for plot in plots)
 
 
@@ -64,30 +80,26 @@ def hues_of(names: Iterable[str]) -> dict[str, int]:
     return hues
 
 
-def _apart(plot: Plot) -> Plot:
-    """The plot with a panel per series where there are too many for one; what its panels were are
-    the series of each."""
-    rows = (*plot.rows, *plot.points)
-    if plot.kind != "curves" or len(distinct(rows, "series")) <= MOST_SERIES:
+def _leading(plot: Plot, named: Sequence[str]) -> Plot:
+    """The plot with all lines but a few in grey where there are too many to tell apart, or where
+    some are named; the grey ones come first, without intervals and points.
+
+    named : series, or groups of one named by its model; the five highest at the end where empty.
+    """
+    every = distinct((*plot.rows, *plot.points), "series")
+    if plot.kind != "curves" or not (named or len(every) > MOST_SERIES):
         return plot
-    few = len(distinct(rows, "panel")) <= MOST_SERIES
-    names = {role: name for role, name in plot.names.items() if role not in ("series", "panel")}
-    names |= {"panel": plot.names["series"]}
-    names |= {"series": plot.names["panel"]} if plot.has("panel") and few else {}
-
-    def turned(row: Row) -> Row:
-        new = {role: value for role, value in row.items() if role not in ("series", "panel")}
-        if "panel" not in row:
-            return new | ({"panel": row["series"]} if "series" in row else {})
-        if few:
-            return new | {"panel": row["series"], "series": row["panel"]}
-        return new | {"panel": f"{row['series']} · {row['panel']}"}
-
+    last = {row["series"]: row["y"] for row in plot.rows if row["y"] is not None
+            and row.get("kind") == plot.rows[0].get("kind")
+            and row.get("panel") == plot.rows[0].get("panel")}  # fmt: skip
+    best = sorted(every, key=lambda series: -last.get(series, -math.inf))[:_LEADING]
+    chosen = [s for s in every if s in named or str(s).split(" · ")[0] in named] or best
+    behind, ahead = ([row for row in plot.rows if (row.get("series") in chosen) == of]
+                     for of in (False, True))  # fmt: skip
+    behind = [{role: None if role in _LIMITS else v for role, v in row.items()} for row in behind]
+    points = [row for row in plot.points if row.get("series") in chosen]
     return replace(
-        plot,
-        names=names,
-        rows=tuple(map(turned, plot.rows)),
-        points=tuple(map(turned, plot.points)),
+        plot, rows=(*behind, *ahead), points=tuple(points), leading=tuple(map(str, chosen))
     )
 
 

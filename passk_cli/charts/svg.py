@@ -249,6 +249,9 @@ class _CurveDrawer(_Drawer):
             "band": f'<path d="M0 4h24v10h-24z" fill="{lone}" fill-opacity="0.25"/>',
             "points": _point(hue, 12, 9, _POINT, f' fill="{lone}"'),
         }
+        if self.plot.leading:
+            grey = f'<path d="M0 9h24" stroke="{self.look.faint}" stroke-opacity="0.4"/>'
+            yield self._item(grey, 30, "other models")
         for role, text in self.plot.keys.items():
             if role != "band" or self.plot.has("low", "high"):
                 yield self._item(marks[role], 30, text)
@@ -306,9 +309,11 @@ class _CurveDrawer(_Drawer):
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="{opacity}"/>'
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _runs(line, "y"))
-            dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
+            dash, width = _dashes(self.lines.dashes.get(line[0].get("kind"), ())), 2
             paint = self.paint(self._hue(line[0]))
-            yield f'<path d="{path}" fill="none" stroke="{paint}" stroke-width="2"{dash}/>'
+            if self.plot.grey(line[0].get("series")):
+                paint, width = f'{self.look.faint}" stroke-opacity="0.4', 1
+            yield f'<path d="{path}" fill="none" stroke="{paint}" stroke-width="{width}"{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
         """Intervals, then points of their own, else a few in the shape of each line, else none;
@@ -320,7 +325,12 @@ class _CurveDrawer(_Drawer):
                 yield f'<path d="{ends}" stroke="{paint}" stroke-width="2.5"/>'
         shown = points
         if self.several and not self.plot.points:
-            shown = [row for line in layout.by_line(rows).values() for row in self._spread(line)]
+            shown = [
+                row
+                for line in layout.by_line(rows).values()
+                if not self.plot.grey(line[0].get("series"))
+                for row in self._spread(line)
+            ]
         for row in shown:
             if row["y"] is not None:
                 place = self._hue(row)

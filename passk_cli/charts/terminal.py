@@ -175,11 +175,17 @@ class _CurveDrawing(_Drawing):
         signs = {"line": _STROKES[layout.DASHES[0]], "band": "░░", "points": _mark(first)}
         items = [f"{signs[role]} {text}" for role, text in self.plot.keys.items()]
         items += [f"{_mark(self.plot.hue(name, series))} {name}" for name in names]
+        items += ["┈┈┈ other models"] if self.plot.leading else []
         return _flow(items, self.width) if items else []
 
     def _canvas(self, rows: Sequence[Row], points: Sequence[Row]) -> Canvas:
         canvas = Canvas(self.across.length, self.up.length, self._labels(), self.room)
-        lines = [(line, _paint(self._index(line[0]))) for line in layout.by_line(rows).values()]
+        lines = [(line, _paint(self._index(line[0]))) for line in layout.by_line(rows).values()
+                 if not self.plot.grey(line[0].get("series"))]  # fmt: skip
+        behind = [line for line in layout.by_line(rows).values()
+                  if self.plot.grey(line[0].get("series"))]  # fmt: skip
+        for line in behind:
+            canvas.put(self._dots(line, layout.DASHES[2]), "braille", THEMES["light"].faint)
         for line, paint in lines if len(lines) <= _MOST_BANDS else ():
             canvas.put(self._band(line), "░", paint)
         for rule in self.plot.rules:

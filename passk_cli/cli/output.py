@@ -72,6 +72,10 @@ class Charting:
     no_bands: Annotated[bool, Option(
         "--no-bands", help="Draw lines without intervals.",
     )] = False
+    highlight: Annotated[tuple[str, ...], Option(
+        "--highlight", "MODEL", "Colour these models' lines, others grey.",
+        detail="Of more than 8 models the best 5 are coloured. Repeatable.",
+    )] = ()
     # fmt: on
 
     @property
@@ -102,7 +106,10 @@ class Charting:
             )
         from passk_cli.charts.look import Look, shown
 
-        look = Look(self.chart_width, self.chart_height, not self.no_title, not self.no_bands)
+        look = Look(
+            self.chart_width, self.chart_height, not self.no_title, not self.no_bands,
+            self.highlight,
+        )  # fmt: skip
         if self.in_terminal:
             from passk_cli.charts.terminal import drawing
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,6 +98,7 @@ class Findings:
         height: int | None = None,
         title: bool = True,
         bands: bool = True,
+        highlight: Sequence[str] = (),
         safe_csv: bool = False,
     ) -> None:
         """Write it in the format of the suffix, whole or not at all.
@@ -107,6 +109,8 @@ class Findings:
         theme : of a picture, "light" or "dark"; html follows its reader.
         width, height : of a panel of a picture, in pixels.
         title : whether a picture has its title.  bands : whether its lines have their intervals.
+        highlight : models whose lines have colours, all others being grey; of more than 8 models,
+            the best 5.
         safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
         """
@@ -133,7 +137,7 @@ class Findings:
         else:
             from passk_cli.charts.picture import picture
 
-            look = Look(width, height, title, bands)
+            look = Look(width, height, title, bands, tuple(highlight))
             report = shown(with_words(self.report, Style(digits, percent)), look)
             write_whole(path, picture(report, suffix, theme, percent))
 

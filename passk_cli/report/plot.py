@@ -48,6 +48,7 @@ class Plot:
     y_limits : the ends of the y-axis; None to fit the values.
     unit : "share" for shares and differences of such, which obey --percent; else "".
     hues : series → the place of its colour and shape; in the order of the series where empty.
+    leading : of curves, the series that have colours, where the others are grey.
     width, height : of a panel, as the reader wants it; None to leave it to the drawing.
     """
 
@@ -66,8 +67,13 @@ class Plot:
     y_limits: tuple[float, float] | None = None
     unit: str = "share"
     hues: Mapping[str, int] = field(default_factory=dict)
+    leading: tuple[str, ...] = ()
     width: int | None = None
     height: int | None = None
+
+    def grey(self, series: Any) -> bool:
+        """Whether a series stands behind those that have colours."""
+        return bool(self.leading) and str(series) not in self.leading
 
     def hue(self, series: Any, among: Sequence[Any]) -> int:
         """The place of the colour and the shape of a series, of these in the order they appear."""

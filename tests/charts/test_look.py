@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from passk_cli.charts.look import MOST_SERIES, Look, hues_of, prepared
 from passk_cli.charts.svg import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.charts.theme import THEMES
+from passk_cli.errors import ParameterError
 from passk_cli.report.plot import distinct
 from tests.charts.plots import curve, hills, trees
 from tests.conftest import SAMPLES, Passk
@@ -38,21 +40,33 @@ def test_all_charts_of_a_call_agree() -> None:
     assert {s: one.hues[s] for s in distinct(two.rows, "series")}.items() <= one.hues.items()
 
 
-@pytest.mark.parametrize("count", [MOST_SERIES, MOST_SERIES + 1])
-def test_no_panel_holds_too_many_lines(count: int) -> None:
+@pytest.mark.parametrize("count", [MOST_SERIES, MOST_SERIES + 1, 25])
+def test_of_many_lines_the_best_five_are_coloured(count: int) -> None:
     [plot] = prepared([curve(count)], Look())
-    panels = distinct(plot.rows, "panel")
-    assert len(panels) == (0 if count <= MOST_SERIES else count)
-    assert len(distinct(plot.rows, "series")) == (count if count <= MOST_SERIES else 0)
+    coloured = 5 if count > MOST_SERIES else count
+    svg = picture([plot], THEMES["light"], percent=False)
+    strokes = re.findall(
+        r'fill="none" stroke="([^"]+)" (?:stroke-opacity="0.4" )?stroke-width', svg
+    )
+    grey = THEMES["light"].faint
+    # Two lines of each model: pass@k and pass^k; the grey ones lie below the others.
+    lines = [paint for paint in strokes if paint != THEMES["light"].grid][-2 * count :]
+    assert [paint == grey for paint in lines] == [True] * 2 * (count - coloured) + [
+        False
+    ] * 2 * coloured
+    assert svg.count(">other models<") == (count > MOST_SERIES)
     assert len(plot.rows) == len(curve(count).rows)
-    assert all(name in drawing([plot]) for name in panels)
+    best = [f"model-{i}" for i in range(count - coloured, count)]
+    assert all(f">{name}<" in svg for name in best)
+    assert "other models" in drawing([plot]) or count <= MOST_SERIES
 
 
-def test_panels_become_lines_where_lines_become_panels() -> None:
-    plot = curve(12, facet="kind")
-    [turned] = prepared([plot], Look())
-    assert distinct(turned.rows, "panel") == [f"model-{i}" for i in range(12)]
-    assert distinct(turned.rows, "series") == ["pass@k", "pass^k"]
+def test_named_models_are_coloured() -> None:
+    [plot] = prepared([curve(4)], Look(highlight=("model-0",)))
+    assert plot.leading == ("model-0",)
+    assert {row["low"] is None for row in plot.rows if row["series"] != "model-0"} == {True}
+    with pytest.raises(ParameterError, match="no line is of this model"):
+        prepared([curve(4)], Look(highlight=("model-9",)))
 
 
 def test_title_bands_and_size() -> None:

@@ -70,6 +70,8 @@ from passk_cli.study.values import Series, TaskValues
 _METRIC = Number("METRIC", "A metric of -k or -m.", "share")
 # Pairs that a chart has room for, and rows of changes that people read.
 _FIRST = 28
+# A picture of more pairs than this has those of the leader alone.
+_MOST_PAIRS = 10
 _SIGNIFICANT = (BETTER, WORSE)
 # Verdicts on changes: a model that changes by more is not a better one.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
@@ -672,7 +674,11 @@ class AllPairs(Compared):
         """A forest of the differences, a panel per metric."""
         differing = sorted(self.records, key=lambda pair: pair.winner is None)
         names = list(dict.fromkeys(pair.models for pair in differing))
-        names = names if self.baseline else names[:_FIRST]
+        if not self.baseline and len(names) > _MOST_PAIRS:
+            leaders: dict[tuple[str, ...], Series] = {}
+            for pair in self.records:
+                leaders.setdefault(pair.series[1:], pair.series)
+            names = [pair for pair in names if leaders[pair[0][1:]] in pair]
         chosen = [pair for pair in self.records if pair.models in names]
         # A difference that is a range has a point at each end.
         points = [

@@ -315,7 +315,7 @@ class AcrossK(Section[Curves]):
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
-        pictures = [draw(rows, dash="curve", title=title, y_title="probability")]
+        pictures = [draw(rows, dash="curve", title=title, y_title=" and ".join(main))]
         if others:
             domain = (0.0, 1.0) if all(self.unit(n) == "share" for n in others) else None
             more = _chart_rows(every, others)
