@@ -35,7 +35,7 @@ ROLES: dict[str, Role] = {
     "task": Role(
         "task_id task task_name problem_id problem question_id question_name instance_id doc_id"
         " example_id eval_name",
-        "id name",
+        "id name user_input",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
@@ -154,7 +154,7 @@ def assign(
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
-            remedy = f"name it with --field {role}=…; {_there_are(columns)}"
+            remedy = f"name it with --field {role}=…; {_there_are(_likely(role, columns))}"
             raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
     for role, names in choices.items():
         if len(names) > 1:
@@ -224,6 +224,13 @@ def _choices(
     # Texts may be the names of models, say; numbers rather number attempts.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
     return choices, counts
+
+
+def _likely(role: str, columns: Mapping[str, set[str]]) -> Mapping[str, set[str]]:
+    """The columns, of which those that may be an outcome come first: a long list is cut."""
+    if role != "outcome":
+        return columns
+    return dict(sorted(columns.items(), key=lambda column: not column[1] & {"bool", "number"}))
 
 
 def _require(

@@ -1,0 +1,30 @@
+"""ragas: a row per question with its metrics, which say of none what passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from passk_cli import DataError, read
+from tests.files.formats.cells import DATA, cells
+
+FILES = sorted((DATA / "ragas").glob("metrics.*"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.suffix)
+def test_a_metric_and_its_threshold_are_asked_for(path: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"no outcome column; .*exact_match, non_llm_string_similar"
+    ):
+        read(path)
+    metric = "non_llm_string_similarity"
+    with pytest.raises(DataError, match=f'"{metric}" is 0.5; a score needs threshold=X'):
+        read(path, outcome=metric)
+    # 3 + 5 is not 9 and 7 + 6 is not 12; "12" is like "13" to one letter of two.
+    sums = {"1 + 2 = ?": 1, "2 + 2 = ?": 1, "3 + 5 = ?": 0, "4 + 4 = ?": 1, "7 + 6 = ?": 0}
+    expected = {("metrics", task): (1, c) for task, c in sums.items()}
+    assert cells(path, outcome="exact_match") == expected
+    assert cells(path, outcome=metric, threshold=[0.6]) == expected
+    expected["metrics", "7 + 6 = ?"] = (1, 1)
+    assert cells(path, outcome=metric, threshold=[0.5]) == expected
