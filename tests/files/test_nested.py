@@ -314,3 +314,17 @@ def test_reports_in_folders_are_named_by_these(tmp_path: Path) -> None:
     assert [model for model, *_ in read(reports).series] == ["a", "b"]
     others = [str(tmp_path / model / "x.json") for model in "ab"]
     assert [model for model, *_ in read(others).series] == ["a/x", "b/x"]
+
+
+def test_describe_says_why_a_column_was_taken_and_what_else_it_may_be(
+    passk: Passk, write: Any
+) -> None:
+    rows = ({"id": i, "task_id": f"t{i}", "passed": i > 1, "cached": False} for i in range(4))
+    path = write("m.jsonl", lines(*rows))
+    full = passk("describe", path, "--full").out
+    assert re.search(r"why task +task_id, by its name; it could also be id\n", full)
+    assert re.search(r"why outcome +passed, by its name; it could also be cached\n", full)
+    asked = passk("describe", path, "--full", "--field", "task=id", "--outcome", "cached").out
+    assert re.search(r"why task +id, as asked; it could also be task_id\n", asked)
+    assert re.search(r"why outcome +cached, as asked; it could also be passed\n", asked)
+    assert "why task" not in passk("describe", path).out

@@ -236,6 +236,8 @@ def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
     yield "file", file.name
     yield "format", file.format
     yield "columns", _roles(file)
+    if not width:
+        yield from ((f"why {role}", reason) for role, reason in file.reasons.items())
     if len(file.outcomes) > 1:
         yield "--outcome", names(file.outcomes)
     if file.in_path:
