@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Iterator
 
 from docs.sessions import answer
-from passk_cli.cli import failure
 from passk_cli.cli.manual import FILES, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS
@@ -148,7 +147,7 @@ def _commands(_: str) -> str:
 
 
 def _schemas(_: str) -> str:
-    return f"- `{data.SCHEMA}`: what a command found\n- `{failure.SCHEMA}`: an error"
+    return f"- `{data.SCHEMA}`: what a command found\n- `{data.ERROR_SCHEMA}`: an error"
 
 
 def _fields(_: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from docs import man, reference, schema, sessions
+from docs import man, reference, rulebook, schema, sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
 from tests.conftest import ROOT, assert_same_text
@@ -44,6 +44,7 @@ def test_generated_parts_are_as_declared(page: Path) -> None:
 def test_the_manual_page_and_the_schema_are_as_declared() -> None:
     assert man.PAGE.read_text() == man.page(), RENEW
     assert schema.PAGE.read_text() == schema.page(), RENEW
+    assert rulebook.PAGE.read_text() == rulebook.page(), RENEW
     assert r".SS gate" in man.page()
     shared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     installed = shared["targets"]["wheel"]["shared-data"]

@@ -7,9 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from passk_cli.errors import PasskError
-from passk_cli.text import printable, strict_json
-
-SCHEMA = "passk-error/1"
+from passk_cli.render.data import error_text
 
 
 def write_failure(error: PasskError, words: Sequence[str]) -> int:
@@ -20,13 +18,7 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
     print(error.labelled, file=sys.stderr)
     form = json_form(words)
     if form is not None:
-        place, problem, remedy = map(printable, error.parts)
-        data = {
-            "name": error.name, "kind": error.kind, "place": place, "problem": problem,
-            "remedy": remedy, "exit": error.exit_code,
-        }  # fmt: skip
-        indent = 2 if form == "json" else None
-        sys.stdout.write(strict_json({"schema": SCHEMA, "error": data}, indent=indent) + "\n")
+        sys.stdout.write(error_text(error, form))
         sys.stdout.flush()
     return error.exit_code
 

@@ -17,7 +17,7 @@ from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, write_whole, written
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
-from passk_cli.errors import MessageError, ParameterError
+from passk_cli.errors import MessageError, ParameterError, PasskError
 from passk_cli.files.arguments import read_paths
 from passk_cli.message import NOTE, Said
 from passk_cli.option import Declared, Option, declared, loaded, sections_of
@@ -30,6 +30,7 @@ from passk_cli.render import (
     SUFFIXES,
     SUFFIXES_OF_VERDICTS,
 )
+from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, said, with_words
 from passk_cli.report.model import Report
 from passk_cli.text import cut, printable
@@ -361,14 +362,17 @@ class Output:
             signed=self.verbose, methods=self.methods,
         )  # fmt: skip
 
-    def write_failure(self, problem: str, *, file: bool) -> None:
+    def write_failure(self, error: PasskError, *, file: bool) -> None:
         """Write the error that kept a gate from its verdict, in the formats that pipelines look at.
 
         file : whether the output file may be written; it must not be before `check` has said so.
         """
         contents: dict[Path, str | bytes] = {}
+        problem = str(error)
         for target in self._targets:
             name = self._format(target)
+            if target is not None and name in ("json", "jsonl"):
+                contents[Path(target)] = error_text(error, name)
             if name not in FAILURES:
                 continue
             text = loaded(FAILURES[name])(problem)

@@ -93,7 +93,7 @@ def _run(
         # It shows as well where a pipeline looks for a verdict: GitHub's log, JUnit's file.
         if declaration.judges:
             leave_if_signalled()
-            output.write_failure(str(error), file=writable)
+            output.write_failure(error, file=writable)
         raise
     if report.page is not None:
         command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])

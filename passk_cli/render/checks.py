@@ -114,8 +114,8 @@ def gitlab(report: Report, style: Style) -> str:
         for check in report.judged if check.verdict != "pass"
     ]  # fmt: skip
     issues += [
-        _issue(f"passk: {message.name}", text, "info", place, text)
-        for message, text in zip(report.warnings, _warnings(report), strict=True)
+        _issue(f"passk: {message.name}", text, "info", place, str(at))
+        for at, (message, text) in enumerate(zip(report.warnings, _warnings(report), strict=True))
     ]
     return strict_json(issues, indent=2) + "\n"
 

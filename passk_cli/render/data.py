@@ -7,13 +7,15 @@ import math
 import re
 from typing import Any
 
+from passk_cli.errors import PasskError
 from passk_cli.message import Said
 from passk_cli.render.style import Style, answer, said, shown
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
-from passk_cli.text import strict_json
+from passk_cli.text import printable, strict_json
 
 # The version of what `json_text` writes; it changes when a key goes or means something else.
 SCHEMA = "passk-report/2"
+ERROR_SCHEMA = "passk-error/1"
 _PLAIN = (str, int)
 # Blanks, control characters and signs without width may stand before a sign, also a full-width one.
 _FORMULA = re.compile(
@@ -60,6 +62,17 @@ def message_data(message: Said) -> dict[str, Any]:
             fields[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
     text = said(message.pieces(), Style())
     return {"name": message.name, "severity": message.severity, "text": text, "fields": fields}
+
+
+def error_text(error: PasskError, form: str) -> str:
+    """An error as data, where the result would have been.  form : "json" or "jsonl"."""
+    place, problem, remedy = map(printable, error.parts)
+    data = {
+        "name": error.name, "kind": error.kind, "place": place, "problem": problem,
+        "remedy": remedy, "exit": error.exit_code,
+    }  # fmt: skip
+    document = {"schema": ERROR_SCHEMA, "error": data}
+    return strict_json(document, indent=2 if form == "json" else None) + "\n"
 
 
 def jsonl_text(report: Report, style: Style) -> str:

@@ -212,6 +212,9 @@ REFUSED: list[tuple[str, str, str]] = [
      "passk.toml:7: suite.a.quarantine t1: until soon is no date"),
     ('tier = "smoke"', 'quarantine = ["t1"]', "passk.toml:7: suite.a.quarantine: write {task"),
     ('tier = "smoke"', 'adjust = "x"', "passk.toml:7: suite.a.adjust x: choose one of"),
+    ('tier = "smoke"', f'must-pass = ["t1"]\nquarantine = [{{task = "t1", until = {LATER}, reason'
+     ' = "x"}]', "passk.toml:7: suite a: must-pass t1: this task is in quarantine"),
+    ('tier = "smoke"', 'adjust = "bh"', "passk.toml:7: suite a: adjust bh: suites are judged at"),
     ('baseline = "a-old.jsonl"', 'baseline = "nobody"', "suite a: baseline nobody: no such file"),
 ]  # fmt: skip
 
@@ -321,7 +324,6 @@ def test_schema_for_editors_accepts_and_refuses_what_the_program_does(
     nightly: Path, passk: Passk
 ) -> None:
     root = json.loads(rulebook.PAGE.read_text())
-    assert rulebook.page() == rulebook.PAGE.read_text()
     average = '[average]\nkind = "micro"\nmin = {"pass@1" = 0.1}\n'
     top = 'where = "n > 1"\nseed = 3\non_undecided = "fail"\nmodel = ["a*", "b"]\nk = [1, 2]\n'
     for text in (top + TWO + average, QUARANTINE):
@@ -341,3 +343,87 @@ def test_schema_for_editors_accepts_and_refuses_what_the_program_does(
 def parsed(text: str) -> Any:
     """TOML as editors check it: dates are texts."""
     return json.loads(json.dumps(tomllib.loads(text), default=str))
+
+
+def test_github_sees_the_verdict_without_being_asked(
+    nightly: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner reads workflow commands of both streams, and what is appended to the summary."""
+    summary = nightly / "summary.md"
+    summary.write_text("# Build\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    rules(nightly, TWO)
+    done = passk("gate", "-f", "json")
+    assert json.loads(done.out)["exit"] == done.code == 1
+    commands = [line for line in done.err.splitlines() if line.startswith("::")]
+    assert [line.partition(" ")[0] for line in commands] == [
+        "::warning", "::warning", "::error", "::warning"
+    ]  # fmt: skip
+    assert commands[2].startswith("::error title=passk%3A pass@1 drop ≤ 0.05::fail: b: agent lost ")
+    shown = summary.read_text()
+    assert shown.startswith("# Build\nFAIL: b: agent lost ")
+    assert "| b | pass@1 drop ≤ 0.05 |" in shown
+    # Once, where annotations are asked for; not at all, where they are not wanted.
+    done = passk("gate", "-f", "github")
+    assert "::error" not in done.err
+    assert summary.read_text() == shown + shown.removeprefix("# Build\n")
+    monkeypatch.setenv("PASSK_CI", "off")
+    assert "::error" not in passk("gate").err
+    assert len(summary.read_text()) == len(2 * shown) - len("# Build\n")
+    monkeypatch.delenv("PASSK_CI")
+    summary.write_text("")
+    for name in "ab":
+        (nightly / f"{name}.jsonl").write_text("")
+    done = passk("gate", "-q")
+    assert done.code == 3
+    assert done.err.startswith(
+        "::error title=passk::a.jsonl: the file is empty, and no other suite"
+    )
+    assert summary.read_text().startswith("**ERROR**: a.jsonl: the file is empty")
+    rules(nightly, "oops")
+    assert passk("gate").code == 2
+    assert "this is not TOML" in summary.read_text()
+
+
+def test_gitlab_reads_a_code_quality_report(nightly: Path, passk: Passk) -> None:
+    """The keys and severities that docs.gitlab.com, "Code Quality", lists; unique fingerprints."""
+    rules(nightly, TWO)
+    named, asked = nightly / "gl-code-quality-report.json", nightly / "x.json"
+    passk("gate", "-o", named, "-o", "gate.xml", "-q")
+    passk("gate", "-f", "gitlab", "-o", asked, "-q")
+    assert named.read_text() == asked.read_text()
+    issues = json.loads(named.read_text())
+    assert [issue["severity"] for issue in issues] == ["minor", "minor", "critical", "minor"]
+    for issue in issues:
+        assert set(issue) == {
+            "description", "check_name", "fingerprint", "severity", "location"
+        }  # fmt: skip
+        assert issue["location"] == {"path": "passk.toml", "lines": {"begin": 1}}
+    prints = [issue["fingerprint"] for issue in issues]
+    assert len(set(prints)) == 4
+    # The same rule has the same fingerprint whatever its numbers: it is not new on the next night.
+    write_run(nightly / "b.jsonl", [0] * 30)
+    passk("gate", "-o", named, "-q")
+    later = {issue["fingerprint"]: issue["severity"] for issue in json.loads(named.read_text())}
+    assert list(later) == prints
+    assert list(later.values()) == ["minor", "critical", "critical", "minor"]
+    (nightly / "a.jsonl").write_text("")
+    (nightly / "b.jsonl").write_text("")
+    passk("gate", "-o", named, "-q")
+    assert [issue["severity"] for issue in json.loads(named.read_text())] == ["blocker"]
+
+
+def test_no_output_of_yesterday_stays_where_no_suite_can_be_read(
+    nightly: Path, passk: Passk
+) -> None:
+    rules(nightly, TWO)
+    files = ["g.json", "g.xml", "g.md", "gl-code-quality.json"]
+    words = [word for name in files for word in ("-o", name)]
+    assert passk("gate", *words).code == 1
+    for name in "ab":
+        (nightly / f"{name}.jsonl").write_text("")
+    assert passk("gate", *words).code == 3
+    for name in files:
+        assert "the file is empty, and no other suite" in (nightly / name).read_text(), name
+    assert json.loads((nightly / "g.json").read_text())["error"]["exit"] == 3

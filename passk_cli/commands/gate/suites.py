@@ -204,7 +204,9 @@ def judged_suites(
                 errors.append(error)
                 parts.append(SuitePart(each, problem=str(error)))
     if len(errors) == len(parts):
-        raise errors[0]
+        place, problem, remedy = errors[0].parts
+        others = ", and no other suite can be read either" if len(parts) > 1 else ""
+        raise DataError(place, f"{problem}{others}", remedy, name=errors[0].name)
     trials = [(part, part.trial) for part in parts if part.trial is not None]
     statements = sum(
         rule.statements(trial) for part, trial in trials for rule in part.asked.gate.chosen

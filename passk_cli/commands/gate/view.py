@@ -53,6 +53,7 @@ from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import (
     ADJUSTED,
     ALL,
+    BH,
     BONFERRONI,
     ERROR,
     FAIL,
@@ -60,6 +61,7 @@ from passk_cli.study.rules import (
     MAX_T,
     NOT_JUDGED,
     PASS,
+    UNADJUSTED,
     UNDECIDED,
 )
 from passk_cli.study.section import VERSION, Section, data_field, view
@@ -160,6 +162,11 @@ QUARANTINE_ABSENT = Message(
     "quarantine-absent", WARNING, "{suite}: in quarantine, but not in the data: {names}",
     "check the names",
     "The task has another name in the data, or was not run.",
+)  # fmt: skip
+SUITE_OF = Message(
+    "suite-tasks-and-attempts", NOTE, "{suite}: {words}", "",
+    "The tasks and attempts that a suite's verdicts rest on where they are not those of its"
+    " baseline, or where nothing says how many there should be.",
 )  # fmt: skip
 NO_BASELINE_YET = Message(
     "no-baseline-yet", NOTE,
@@ -691,6 +698,8 @@ class SuiteTable(RuleTable):
             if part.asked.later:
                 yield NO_BASELINE_YET(suite=suite.name, rules=len(part.asked.waiting))
         for name, table in self.parts:
+            if lacks := table._omitted():
+                yield SUITE_OF(suite=name, words="; ".join(lacks))
             yield from (said.about(name) for said in table.messages())
 
     def decided(self) -> dict[str, object]:
@@ -1008,6 +1017,18 @@ class Gate(Question, GateOptions):
             with entry.placed():
                 own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
                 gate, shared = super().ask(own, entry.given["runs"], needed=True)
+                held = [t.task for t in entry.suite.out if t.task in gate.must_pass]
+                if held:
+                    raise ParameterError(
+                        f"--must-pass {held[0]}: this task is in quarantine; take it out of one",
+                        name="bad-rules",
+                    )
+                if shared.rules.adjust in (BH, UNADJUSTED):
+                    raise ParameterError(
+                        f"--adjust {shared.rules.adjust}: suites are judged at one level together;"
+                        " use max-t or holm",
+                        name="invalid-method",
+                    )
                 gate.require_rules(first=entry.first, averaged=book.average is not None)
                 later = []
                 if entry.first and gate.baseline is None:
