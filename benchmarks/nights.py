@@ -44,7 +44,8 @@ RULES: dict[str, list[str]] = {
 }
 # What a verdict must say where it passes.
 SAID = re.compile(
-    r"(fewer|more) attempts than|baseline tasks?( in|;|:|$| ha(s|ve) no)|without an outcome|attempts per task"
+    r"(fewer|more) attempts than|baseline tasks?( in|;|:|$| ha(s|ve) no)|without an outcome"
+    r"|attempts per task"
     r"|\b(?!40 )\d+ tasks with \d|without results|skipped|tried again|replace failed"
 )
 
