@@ -214,7 +214,7 @@ def test_the_chart_has_a_band_and_a_line_at_zero(tmp_path: Path) -> None:
     )
     [plot] = found.report.plots
     assert plot.kind == "curves"
-    assert plot.has("low", "high", "panel", "series")
+    assert plot.has("low", "high", "panel", "kind")
     assert [(rule.y, rule.dashed) for rule in plot.rules] == [(0.0, False)]
     assert {row["panel"] for row in plot.rows} == {"narrow − wide", "weak − wide"}
     pytest.importorskip("vl_convert")
