@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.errors import DataError
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.arguments import is_file_argument
 from passk_cli.files.history import OF_RUN, SETTINGS
 from passk_cli.files.request import Request
+from passk_cli.inference.runs import run_variance, widened
 from passk_cli.message import NOTE, Message, Said
+from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.values import Series
+
+if TYPE_CHECKING:
+    from passk_cli.inference.intervals import Interval
+    from passk_cli.study.comparison import Comparison
 
 KEYS = (*OF_RUN, SETTINGS)
 LEFT_OUT_TASKS = Message(
@@ -160,3 +168,80 @@ def last_runs(argument: Any) -> tuple[str, int] | None:
     """
     match = _LAST.fullmatch(argument) if isinstance(argument, str) else None
     return None if match is None else (match["path"], int(match["runs"]))
+
+
+@dataclass(frozen=True)
+class Past:
+    """The last runs of a history, pooled as a baseline, and what the effect of the run adds.
+
+    counts : the last runs together.  latest : the last of them alone, at the same tasks.
+    runs : how many are pooled of each series.  setups : all runs of the series.
+    """
+
+    counts: Counts
+    latest: Counts
+    runs: Mapping[Series, int]
+    setups: Mapping[Series, Setup]
+
+    def widen(self, c: Comparison, interval: Interval) -> Interval:
+        """The interval of a difference to it, with the effect of the run."""
+        base = c.second.series
+        setup, estimate = self.setups[base], c.difference
+        history = len(setup.runs)
+        if history < 2 or len(setup.tasks) < 2 or None in (interval.low, interval.high, estimate):
+            return interval
+        n, c_ = setup.n.ravel(), setup.c.ravel()
+        values = task_values([c.first.metric], n, c_)[0].reshape(setup.n.shape)
+        values = values[:, ~np.isnan(values).any(axis=0)]
+        if values.shape[1] < 2:
+            reason = f"runs of the history have too few attempts for {c.first.metric.name}"
+            return replace(interval, low=None, high=None, reason=reason)
+        low, high = widened(
+            float(estimate or 0.0), float(interval.low or 0.0), float(interval.high or 0.0),
+            run_variance(values), self.runs[base], history,
+            interval.level if math.isnan(c.alpha) else 1 - c.alpha,
+        )  # fmt: skip
+        return replace(interval, low=max(low, -1.0), high=min(high, 1.0))
+
+
+def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Past:
+    """The last runs that "history.parquet:last5" names, "history.parquet:SUITE:last5" of a suite.
+
+    Errors: ParameterError for several suites without a name, one that is not there, or no runs;
+    DataError for what is no history.
+    """
+    named = last_runs(argument)
+    assert named is not None
+    (path, number), suite = named, ""
+    if not is_file_argument(path) and ":" in path:
+        path, _, suite = path.rpartition(":")
+    if not is_file_argument(path):
+        raise ParameterError(f"--baseline {argument}: no such file; check the path",
+                             name="no-such-file")  # fmt: skip
+    if number < 1:
+        raise ParameterError(f"--baseline {argument}: write last1 or more")
+    counts = read_history(read, request, path)
+    suites = sorted({setup.suite for setup in setups(counts)})
+    if suite not in suites and (suite or len(suites) > 1):
+        raise ParameterError(
+            f"--baseline {argument}: its suites are {', '.join(suites)}; name one, as in"
+            f" {path}:{suites[0]}:last{number}",
+            name="no-such-model",
+        )
+    wanted = suite or suites[0]
+    names = tuple(name for name in counts.group_names if name not in KEYS)
+    if names != request.by:
+        raise ParameterError(
+            f"--baseline {argument}: its runs are split by {', '.join(names)}; add --by"
+            f" {','.join(names)}",
+            name="other-groups",
+        )
+    every = {s.series: s for s in setups(counts) if s.suite == wanted}
+    recent = {s.series: s for s in setups(counts, number) if s.suite == wanted}
+    parts = [(s.series, s.tasks, s.n.sum(axis=0), s.c.sum(axis=0)) for s in recent.values()]
+    latest = [(s.series, s.tasks, s.n[-1], s.c[-1]) for s in recent.values()]
+    said = [message for s in recent.values() for message in s.messages]
+    return Past(
+        pooled(counts, parts, names).saying(*said), pooled(counts, latest, names),
+        {name: len(s.runs) for name, s in recent.items()}, every,
+    )  # fmt: skip

@@ -18,6 +18,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import sized
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, across
+from passk_cli.study.history import Past
 from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
@@ -31,6 +32,7 @@ class Study:
     short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
     "drop".  hint : a word on metrics that are not there.  asked : whether metrics were named.
     baseline : counts that these are compared with, where they were read apart.
+    past : the runs that the baseline is pooled from, where it is a history.
     reading : what was done to the data besides what the counts know of.  decided : the same as
     entries of the signature.
     """
@@ -43,6 +45,7 @@ class Study:
     hint: str = ""
     asked: bool = True
     baseline: Counts | None = None
+    past: Past | None = None
     reading: tuple[Said, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
 

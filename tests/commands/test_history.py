@@ -183,3 +183,35 @@ def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:
     rows = passk_cli.trend(to).frame.query("metric == 'pass@1'")
     assert rows["suite"].tolist() == ["other", "other", "s", "s"]
     assert rows["estimate"].tolist() == [0, 0, 0.5, 0.5]
+
+
+def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> None:
+    """Five runs pooled; the interval is wider than the plain one by σ² (1 + 1/5) exactly."""
+    random = np.random.default_rng(8)
+    rates = random.beta(1, 1, 60)
+    history, plain = f"{tmp_path}/h.parquet", f"{tmp_path}/plain.parquet"
+    shifts = [0.1, -0.1, 0.08, -0.08, 0.1, -0.1, 0.0]
+    for run, shift in enumerate(shifts):
+        made = columns(f"r{run}", random.binomial(4, np.clip(rates + shift, 0, 1)), n=4, day=run)
+        append(history, made)
+        if run >= 2:
+            append(plain, {**made, "model": np.full(60, "old", dtype=object)})
+    new = columns("new", random.binomial(4, np.clip(rates - 0.15, 0, 1)), n=4)
+    table = [dict(zip(new, row, strict=True)) for row in zip(*new.values(), strict=True)]
+    rows = [{name: row[name] for name in ("model", "task", "n", "c")} for row in table]
+    rule = {"max_drop": {"pass@1": 0.0}}
+    gate = passk_cli.gate(rows, baseline=f"{history}:last5", **rule)
+    alone = passk_cli.gate(rows, baseline=plain, duplicates="keep", **rule)
+    wide, narrow = (next(f.frame.query("metric == 'pass@1'").itertuples()) for f in (gate, alone))
+    assert wide.estimate == pytest.approx(narrow.estimate)
+    assert wide.high > narrow.high + 0.02
+    assert (narrow.verdict, wide.verdict) == ("fail", "undecided")
+    assert "runs-pooled" in [message.name for message in gate.report.messages]
+    several = passk_cli.gate(rows, baseline=f"{history}:last5", no_regression=True, k=[1, 2])
+    assert set(several.frame.query("metric == 'pass@1'")["verdict"]) == {"undecided"}
+    with pytest.raises(ParameterError, match="no such file"):
+        passk_cli.gate(rows, baseline="nowhere.parquet:last5", **rule)
+    with pytest.raises(ParameterError, match="its suites are s; name one"):
+        passk_cli.gate(rows, baseline=f"{history}:x:last5", **rule)
+    with pytest.raises(ParameterError, match="without the effect of runs"):
+        passk_cli.gate(rows, baseline=f"{history}:last5", rehearse=True, **rule)

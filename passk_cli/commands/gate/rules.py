@@ -17,6 +17,7 @@ from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.report.words import first_few, p_relation, plural, series_name
 from passk_cli.study.rules import (
     ADJUSTED,
+    BONFERRONI,
     ERROR,
     FAIL,
     GUARDED_T,
@@ -354,8 +355,16 @@ class DifferenceRule(GateRule):
         from passk_cli.study.comparison import difference_intervals, match
 
         every = [[match(*pair) for pair in trial.pairs(self.asked_of(trial))] for trial in trials]
+        past, confidence = trials[0].study.past, trials[0].study.confidence
+        if past is not None and self.general:
+            # Their tests know no effect of the run: intervals decide, each at its share.
+            alpha = (1 - confidence.level) / max(sum(not c.reason for c in every[0]), 1)
+            every = [[c.having(alpha=alpha, adjustment=BONFERRONI) for c in each] for each in every]
         limited = [c for each in every for c in each if not c.reason]
-        limits = iter(difference_intervals(limited, trials[0].study.confidence))
+        made = difference_intervals(limited, confidence)
+        if past is not None:
+            made = [past.widen(c, each) for c, each in zip(limited, made, strict=True)]
+        limits = iter(made)
         return [[c if c.reason else c.having(interval=next(limits)) for c in each]
                 for each in every]  # fmt: skip
 
@@ -449,6 +458,8 @@ class NoRegression(DifferenceRule):
         from passk_cli.study.pairs import compare_pairs, test_pairs
 
         study, pairs = trials[0].study, [trial.pairs(trial.general) for trial in trials]
+        if study.past is not None:
+            return super().compared(trials)
         if len(trials) == 1:
             return [compare_pairs(pairs[0], study.confidence, study.rules)]
         if sum(first.there and second.there for first, second in pairs[0]) == 1:
@@ -459,7 +470,7 @@ class NoRegression(DifferenceRule):
         """By the interval, as --max-drop 0; of several tests by p, adjusted for their number."""
         from passk_cli.study.pairs import BETTER, WORSE
 
-        if tests == 1:
+        if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
             return _beside(c.interval, 0.0)
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 

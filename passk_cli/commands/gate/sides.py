@@ -108,6 +108,7 @@ class Sides:
     baseline, bases : what they are compared with, and the indices of its series; None for nothing.
     label : the baseline's name: a model, or a file.
     apart : whether the baseline is a file of its own, whose models need not have the same names.
+    latest : of a baseline of several runs, the last of them, whose attempts are to be made.
     """
 
     counts: Counts
@@ -116,6 +117,7 @@ class Sides:
     bases: tuple[int, ...] = ()
     label: str = ""
     apart: bool = False
+    latest: Counts | None = None
 
     @classmethod
     def alone(cls, counts: Counts) -> Sides:
@@ -167,7 +169,10 @@ class Sides:
             return cls.alone(study.counts)
         if study.baseline is None:
             return cls.within(study.counts, baseline)
-        return cls.against(study.counts, study.baseline, label_of(baseline))
+        sides = cls.against(study.counts, study.baseline, label_of(baseline))
+        if study.past is None:
+            return sides
+        return replace(sides, latest=study.past.latest.over(sides.counts.tasks))
 
     @property
     def series(self) -> list[Series]:
@@ -265,7 +270,7 @@ class Sides:
                     return_indices=True,
                 )  # fmt: skip
                 if len(own):
-                    wanted = _attempts(self.baseline, base)[1][theirs]
+                    wanted = _attempts(self.latest or self.baseline, base)[1][theirs]
                     others = np.delete(made, own)
                     every[series] = Made(cells[own], made[own], wanted, others)
         for plan in self._plans(list(every)):

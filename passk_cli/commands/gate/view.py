@@ -48,6 +48,7 @@ from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import Side, find_flips
+from passk_cli.study.history import last_runs, past_of
 from passk_cli.study.losses import uneven_notes
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import (
@@ -78,6 +79,19 @@ WHOLE = "the whole gate"
 # The name of a baseline that is the run itself.
 ITSELF = "itself"
 
+RUNS_POOLED = Message(
+    "runs-pooled", NOTE,
+    "the baseline is the last {runs:run} of its history, and intervals allow for the effect of a"
+    " run", "",
+    "Every difference to a history has the variance of the effect of the run added,"
+    " σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the history.",
+)  # fmt: skip
+ONE_RUN_KNOWN = Message(
+    "one-run-known", WARNING,
+    "the history has one run of a model, so intervals do not allow for the effect of a run",
+    "record further runs",
+    "The effect of the run on a difference is estimated from two runs of a history or more.",
+)  # fmt: skip
 TASKS_NOT_RUN = Message(
     "baseline-tasks-not-run", WARNING,
     "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}", "",
@@ -373,6 +387,11 @@ class RuleTable(Section[Judgement]):
         trial = self.trial
         sides, baseline = trial.sides, trial.sides.baseline
         yield from trial.study.reading
+        if trial.study.past is not None:
+            past = trial.study.past
+            several = all(len(setup.runs) > 1 for setup in past.setups.values())
+            message = RUNS_POOLED if several else ONE_RUN_KNOWN
+            yield message(runs=max(past.runs.values()))
         yield from reading_notes(trial.study.counts)
         if sides.apart and baseline is not None and sides.label != ITSELF:
             for said in reading_notes(baseline):
@@ -1085,21 +1104,34 @@ class Gate(Question, GateOptions):
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The new run, and the baseline where that is another file."""
         confidence = options.confidence.required()
-        runs = Runs.apart(options.files, self.baseline)
+        history = last_runs(self.baseline)
+        runs = Runs.apart(options.files, None if history else self.baseline)
         request = self.request(options)
-        baseline = None
-        if runs.baseline is None:
+        baseline = past = None
+        if history:
+            if self.rehearse:
+                raise ParameterError(
+                    f"--rehearse: runs are drawn without the effect of runs that {self.baseline}"
+                    " adds; rehearse with a file of one run",
+                    name="contradicting-options",
+                )
+            counts = read(request, runs.files)
+            past = past_of(read, Request(by=request.by, cluster=request.cluster), self.baseline)
+            baseline = past.counts
+        elif runs.baseline is None:
             counts = read(request.keeping(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
             baseline = read(request.of_all_models(), runs.baseline)
         # The baseline says what has to be shown: a new run cut short must not ask for less.
-        metrics = options.metrics.of(counts if baseline is None else baseline)
+        shown = baseline if past is None else past.latest
+        metrics = options.metrics.of(counts if shown is None else shown)
         if baseline is not None:
             baseline = only_models(baseline, request)
         study = Study(
             counts, metrics, confidence, replace(options.rules, family=ALL),
-            options.metrics.short_tasks, baseline=baseline, reading=runs.notes,
+            options.metrics.short_tasks, baseline=baseline, past=past,
+            reading=runs.notes,
         )  # fmt: skip
         if options.once or not self._asks_for_order(study, request):
             return study
