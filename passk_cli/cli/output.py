@@ -308,9 +308,7 @@ class Output:
                 charting.write(report, self._style(on_terminal, on_terminal))
             if report.checks and (summary := self._summary):
                 style = Style(self.digits, self.percent)
-                text = loaded(FORMATS["markdown"])(report, style)
-                warnings = [said(message.pieces(), style) for message in report.warnings]
-                _append(summary, text + "".join(f"\n**Warning:** {w}\n" for w in warnings))
+                _append(summary, loaded(FORMATS["markdown"])(report, style))
         finally:
             self.write_messages(report)
             if report.checks and not opens:

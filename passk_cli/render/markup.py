@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 
-from passk_cli.render.style import Style, heading, labelled, parts, shown
+from passk_cli.render.style import Style, heading, labelled, parts, said, shown
 from passk_cli.report.model import Cell, Column, Estimate, Methods, Report, Table, signature_line
 from passk_cli.text import printable
 
+# Characters of folded lines: a comment on GitHub has at most 65,536.
+_FOLDED = 30_000
 _LATEX = {
     "&": r"\&",
     "%": r"\%",
@@ -44,7 +46,10 @@ _LATEX = {
 
 
 def markdown(report: Report, style: Style) -> str:
-    """The answer above GitHub tables, numbers right-aligned, names escaped."""
+    """The answer above GitHub tables, numbers right-aligned, names escaped.
+
+    Of a gate it is made for a comment: below them its warnings and, folded, the tasks that changed.
+    """
     style = style.typeset
     chosen = shown(report, style)
     blocks = [escaped(chosen.answer)]
@@ -55,7 +60,22 @@ def markdown(report: Report, style: Style) -> str:
     blocks += [code(text)] if (text := chosen.signature) else []
     if stated := chosen.methods:
         blocks += [escaped(stated.words), f"```bibtex\n{stated.bibtex}\n```"]
+    if report.checks:
+        blocks += [f"**Warning:** {escaped(said(m.pieces(), style))}" for m in report.warnings]
+        blocks.append(_folded("Tasks that changed", report.listed))
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _folded(title: str, lines: Sequence[str]) -> str:
+    """Lines that a reader opens; as many as a comment of a pull request has room for."""
+    items, room = [], _FOLDED
+    for line in map(escaped, lines):
+        room -= len(line) + 3
+        items += [f"- {line}"] if room > 0 else []
+    if rest := len(lines) - len(items):
+        items.append(f"- {rest:,} more")
+    text = "\n".join(items)
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>" if lines else ""
 
 
 def markdown_failure(problem: str) -> str:

@@ -15,7 +15,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
-from passk_cli.report.words import plural, series_name, sized, span
+from passk_cli.report.words import p_relation, plural, series_name, sized, span
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
 from passk_cli.study.section import Section, data_field, view
@@ -328,7 +328,7 @@ def changes_listed(every: Sequence[Flips], most: int = 20) -> tuple[str, ...]:
         changes = sorted(filter(changed, facts_of_flips([flips])), key=_rank)
         lines += [
             f"{fact.more['task']}: {_passed(fact, 1)} passed, now {_passed(fact, 0)}"
-            f" ({fact.verdict or 'not significant'}, p = {fact.p_adjusted:.4f})"
+            f" ({fact.verdict or 'not significant'}, p {p_relation(fact.p_adjusted or 0.0)})"
             for fact in changes[:most]
         ]
         if len(changes) > most:
