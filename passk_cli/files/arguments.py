@@ -193,7 +193,7 @@ def name_beside(argument: str, others: Sequence[str]) -> str:
 
 
 # Names of files that say nothing of a model.
-_NAMELESS = ("report", "final_report")
+_NAMELESS = ("report", "final_report", ".report", ".latest_test_run")
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:

@@ -316,7 +316,7 @@ def _inside(
 ) -> Iterator[NestedRecords]:
     """Records at the places below these values, which are those of several records."""
     dicts = [value for value in values if isinstance(value, dict) and value]
-    if len(keys) > _LEVELS or len(members) > 2 or not dicts:
+    if len(keys) > _LEVELS or not dicts:
         return
     every = dict.fromkeys(name for each in dicts for name in each)
     inner = [value for each in dicts for value in each.values()][:_ROWS]
@@ -324,6 +324,9 @@ def _inside(
     # Records in a list have the same keys, which name no tasks unless there are many.
     mapped = len(every) > 2 or not keys or bool(members) or len(values) == 1
     if (mapped and _alike(inner, every)) or any("." in name for name in every):
+        # A model, and a task or an attempt: a third mapping means nothing.
+        if len(members) == 2:
+            return
         below = [((*keys, "{}"), (*members, frozenset(every)), inner)]
     else:
         below = [

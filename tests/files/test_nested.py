@@ -328,3 +328,13 @@ def test_describe_says_why_a_column_was_taken_and_what_else_it_may_be(
     assert re.search(r"why task +id, as asked; it could also be task_id\n", asked)
     assert re.search(r"why outcome +cached, as asked; it could also be passed\n", asked)
     assert "why task" not in passk("describe", path).out
+
+
+def test_mappings_in_mappings_in_mappings_end_in_a_question(passk: Passk, write: Any) -> None:
+    """As the coverage of a JavaScript test, also a `.report.json`: lines by branch by file."""
+    branches = {str(i): {str(j): {"start": {"line": i}, "end": {"line": j}} for j in range(3)}
+                for i in range(3)}  # fmt: skip
+    document = {"coverage": {f"app{i}.js": branches for i in range(3)}, "lints": []}
+    done = passk("estimate", write(".report.json", json.dumps(document)))
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("error[no-task-column]")

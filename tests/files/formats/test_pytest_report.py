@@ -79,6 +79,8 @@ def test_a_second_report_is_a_second_attempt_and_a_copy_is_a_repeat(tmp_path: Pa
     for folder, created, outcome in (("a", 1.0, "passed"), ("b", 2.0, "rerun")):
         (tmp_path / folder).mkdir()
         report(tmp_path / folder / ".report.json", {"t.py::one": outcome}, created=created)
+    # Folders name models, until one label says that they are one.
+    assert cells(tmp_path) == {("a", "t.py::one"): (1, 1), ("b", "t.py::one"): (1, 0)}
     assert cells(f"m={tmp_path}") == {("m", "t.py::one"): (2, 1)}
     report(tmp_path / "b" / ".report.json", {"t.py::one": "rerun"}, created=1.0)
     with pytest.raises(DataError, match="is duplicated"):
