@@ -220,6 +220,11 @@ _FAMILIES = {
         "The outcome says whether an attempt passed. Name the column with --field outcome=COLUMN,"
         " and with --threshold X what passes where it is a score.",
     ),
+    "no-model-column": (
+        "the column called model holds objects",
+        "An object is no name of a model. Name the key in it that is, with --field"
+        " model=model.KEY, or another column.",
+    ),
     "ambiguous-column": (
         "several columns could play one role",
         "Choose one with --field ROLE=COLUMN. passk does not guess between columns, because the"
@@ -279,11 +284,25 @@ _FAMILIES = {
         "Counting both would count every attempt twice. Name one of them; if both are runs of their"
         " own, number the attempts or keep both with --duplicates keep.",
     ),
+    "duplicate-models": (
+        "two models have the same outcomes at all tasks",
+        "Each passed and failed the same number of attempts at every task, which two runs hardly"
+        " do: one is probably the other, read from another file. Their difference is 0 whatever is"
+        " computed. Leave one out with --exclude-model.",
+    ),
     "pooled-models": (
         "several models would be pooled as one",
         "A column that is not used splits the attempts of each task evenly, as a model or a setting"
         " does, or one label is given to several models. Keep them apart with --field model=COLUMN"
         " or --by COLUMN.",
+    ),
+    "unread-column": (
+        "a column that is not read tells the attempts of each task apart",
+        "No role was given to the column, and at each task it has the values 0, 1, 2 …, or the same"
+        " values equally often. If it numbers attempts, repeated ones would count twice; if it is a"
+        " part of the task, as the year beside the day, several tasks would be read as one. Name it"
+        " with --field attempt=COLUMN, --field task=TASK,COLUMN or --by COLUMN. --duplicates keep"
+        " reads every row as an attempt of its own.",
     ),
     "no-attempts": (
         "the data has no single attempts",

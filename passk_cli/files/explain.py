@@ -15,7 +15,7 @@ from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.export import os_error
 from passk_cli.files.layout import Batch, Layout, in_order
 from passk_cli.files.request import Request
-from passk_cli.files.roles import EACH, ENDED_WORDS, SETTINGS, find, judge
+from passk_cli.files.roles import EACH, ENDED_WORDS, SETTINGS, find, join, judge
 from passk_cli.files.source import (
     OBJECTS,
     Source,
@@ -323,7 +323,7 @@ def no_name(batches: Sequence[Batch], role: str) -> DataError:
 
     def nameless(record: Record, batch: Batch) -> bool:
         column = batch.roles.column(role)
-        return column is not None and _as_text(_get(record, column)) is None
+        return column is not None and _as_text(value_of(record, column)) is None
 
     place, batch, record = _locate(batches, nameless, "")
     if not record and batch.layout.kind == "frame":
@@ -353,7 +353,7 @@ def repeated_attempt(batches: Sequence[Batch], request: Request, repeats: Repeat
         if batch.roles.model is not None and not any(s.label for s in batch.sources):
             wanted[batch.roles.model] = model
         return _task(record, batch) == task and all(
-            _as_text(_get(record, column)) == value for column, value in wanted.items()
+            _as_text(value_of(record, column)) == value for column, value in wanted.items()
         )
 
     places = [(place, record) for place, _, record in islice(_matching(batches, same, task), 2)]
@@ -386,15 +386,16 @@ def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
     needle : a text that the wanted lines contain; other lines are not even parsed.
     """
     layout = batch.layout
-    if layout.constants:
-        # What a path says stands in no line.
+    if layout.constants or layout.joined:
+        # What a path says stands in no line, nor what several columns make.
         needle = ""
     if layout.spool:
         escaped = json.dumps(needle, ensure_ascii=False)[1:-1]
         with open(layout.spool, encoding="utf-8") as file:
             for record in (json.loads(line) for line in file if escaped in line):
                 place = record.pop(PLACE_COLUMN)
-                yield place, record | layout.constants_of(str(record[FILE_COLUMN]))
+                constants = layout.constants_of(str(record[FILE_COLUMN]))
+                yield place, _completed(record | constants, layout)
         return
     replayed = layout.kind in ("jsonl", "csv")
     for source in batch.sources:
@@ -402,7 +403,16 @@ def records(batch: Batch, needle: str = "") -> Iterator[tuple[str, Record]]:
         table = _replayed(source, layout, needle) if replayed else _queried(batch, source)
         for place, record in table:
             if not isinstance(record, DataError):
-                yield place, {**record, **constants}
+                yield place, _completed({**record, **constants}, layout)
+
+
+def _completed(record: Record, layout: Layout) -> Record:
+    """A record with the columns that others make."""
+    made = {
+        name: join([_as_text(value_of(record, part)) for part in of])
+        for name, of in layout.joined.items()
+    }
+    return {**record, **made} if made else record
 
 
 def _locate(
@@ -450,7 +460,7 @@ def _queried(batch: Batch, source: Source) -> Iterator[tuple[str, dict[str, Any]
 def _impossible_counts(batch: Batch, task: str) -> DataError | None:
     n_name, c_name = str(batch.roles.n), str(batch.roles.c)
     for place, record in records(batch):
-        n, c = _get(record, n_name), _get(record, c_name)
+        n, c = value_of(record, n_name), value_of(record, c_name)
         try:
             whole = float(n) == int(float(n)) and float(c) == int(float(c))
             valid = whole and float(n) >= 1 and 0 <= float(c) <= float(n)
@@ -472,18 +482,22 @@ def _not_a_list(source: Source, batch: Batch) -> DataError | None:
         return None
     column = str(batch.roles.outcome)
     for place, record in records(batch):
-        if place.startswith(source.name) and kind_of(_get(record, column)) not in ("list", "null"):
-            text = shortened(json.dumps(_get(record, column)))
+        if place.startswith(source.name) and kind_of(value_of(record, column)) not in (
+            "list",
+            "null",
+        ):
+            text = shortened(json.dumps(value_of(record, column)))
             return BadRecord(place, f'"{column}" is {text}', "elsewhere it is a list of outcomes")
     return None
 
 
 def _outcomes(record: Record, batch: Batch) -> list[Any]:
-    value = _get(record, str(batch.roles.outcome))
+    value = value_of(record, str(batch.roles.outcome))
     return value if batch.roles.shape == "lists" and isinstance(value, list) else [value]
 
 
-def _get(record: Record, column: str | None) -> Any:
+def value_of(record: Record, column: str | None) -> Any:
+    """The value of a column, or below the keys of a dotted path; None where there is none."""
     path = find(column or "", {name: set() for name in record})
     if path is None:
         return None
@@ -507,7 +521,7 @@ def inside(value: Any, keys: Sequence[str]) -> Any:
 
 def _task(record: Record, batch: Batch) -> str | None:
     """The task of a record, as the statement names it."""
-    task = _as_text(_get(record, batch.roles.task))
+    task = _as_text(value_of(record, batch.roles.task))
     return f"{record.get('suite')}/{task}" if batch.suited and task is not None else task
 
 

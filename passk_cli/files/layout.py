@@ -37,6 +37,7 @@ class Layout:
         `longest` bytes.
     table : the rows as DuckDB knows them by a name: of a frame, or of what a cluster returned.
     constants : column → path → value, of columns that are constant in each file and not in it.
+    joined : column → the columns that its values are made of.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Layout:
     longest: int = 0
     table: str = ""
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    joined: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def summary(self) -> list[Any]:
@@ -72,10 +74,14 @@ class Layout:
     def kinds(self) -> Mapping[str, set[str]]:
         """Column → kinds of values seen."""
         inside = {name: set(kinds) for name, kinds in self.columns}
-        return inside | {
-            name: {text_kind(value) for value in values.values()}
-            for name, values in self.constants.items()
-        }
+        return (
+            inside
+            | {
+                name: {text_kind(value) for value in values.values()}
+                for name, values in self.constants.items()
+            }
+            | {name: {"text"} for name in self.joined}
+        )
 
     def kinds_of(self, column: str) -> set[str]:
         """The kinds of values in a column, or in that in which a dotted path begins."""
@@ -106,6 +112,27 @@ class Layout:
         careful : read a delimited text from end to end, lines of up to 256 MB; else in pieces, all
         of which must fit.
         """
+        if joined := {name: self.joined[name] for name in types if name in self.joined}:
+            paths_in = [
+                find(part, self.kinds) or (part, []) for of in joined.values() for part in of
+            ]
+            nested = {name for name, keys in paths_in if keys}
+            plain = {name: kind for name, kind in types.items() if name not in joined}
+            plain |= {name: "JSON" if name in nested else "VARCHAR" for name, _ in paths_in}
+            inner = replace(self, joined={}).relation(
+                paths, plain, skip_bad=skip_bad, object_bytes=object_bytes, careful=careful
+            )
+            made = (
+                " || '/' || ".join(
+                    f"replace(replace({self.text(part, nested)}, '%', '%25'), '/', '%2F')"
+                    if place < len(parts) - 1
+                    else self.text(part, nested)
+                    for place, part in enumerate(parts)
+                )
+                for parts in joined.values()
+            )
+            named = (f"{sql} AS {quote_name(n)}" for sql, n in zip(made, joined, strict=True))
+            return f"(SELECT *, {', '.join(named)} FROM {inner})"
         file = quote_name(FILE_COLUMN)
         types = {name: kind for name, kind in types.items() if name not in self.constants}
         options = f", filename={quote_text(FILE_COLUMN)}{AS_IT_IS}"

@@ -23,7 +23,17 @@ from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.memory import column_names, register
 from passk_cli.files.paths import path_columns
 from passk_cli.files.request import Request
-from passk_cli.files.roles import CANONICAL, OF_REPORTS, ROLES, Roles, assign, candidates, find
+from passk_cli.files.roles import (
+    CANONICAL,
+    OF_REPORTS,
+    ROLES,
+    Roles,
+    assign,
+    candidates,
+    find,
+    joined,
+    parts,
+)
 from passk_cli.files.source import (
     HEAD_BYTES,
     OBJECTS,
@@ -130,7 +140,8 @@ def look(
         return _frame(con, inputs.data, request)
     attempts = inputs.attempts
     attempts.foreign.clear()
-    asked = [*request.by, *request.fields.values(), *filter(None, [request.cluster])]
+    asked = [*request.by, *filter(None, [request.cluster])]
+    asked += [part for column in request.fields.values() for part in parts(column)]
     asked += names_in(con, request.where) if request.where else []
     asked += request.conversion.columns if request.conversion else ()
     nameless = {
@@ -241,10 +252,10 @@ def _layout(
                 break
         if ledger is not None:
             ledger.keep(key, layout.summary)
-    if request.template is None and not request.by:
-        return layout
-    in_path = path_columns(source.name, request.template, request.by, layout.kinds)
-    return replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
+    if request.template is not None or request.by:
+        in_path = path_columns(source.name, request.template, request.by, layout.kinds)
+        layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
+    return replace(layout, joined=joined(request.fields, layout.kinds))
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
@@ -275,6 +286,7 @@ def _frame(
     require_distinct("DataFrame", column_names(data))
     columns = typed_columns(con.execute("DESCRIBE SELECT * FROM frame").fetchall())
     layout = Layout("frame", "a DataFrame", columns, table="frame")
+    layout = replace(layout, joined=joined(request.fields, layout.kinds))
     roles = roles_of(request, "DataFrame", layout.kinds)
     batch = Batch(layout, roles, (Source("<frame>", "DataFrame", None, "none"),))
     return [batch], {"<frame>": UNNAMED} if roles.model is None else {}

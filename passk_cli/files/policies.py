@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -203,7 +204,8 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
 
 def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
     roles = batch.roles.columns()
-    references = {*roles.values(), *request.by, request.cluster}
+    parts = chain.from_iterable(batch.layout.joined.values())
+    references = {*roles.values(), *request.by, request.cluster, *parts}
     base_columns = {(find(c, batch.layout.kinds) or (c,))[0] for c in references if c}
     name = batch.sources[0].name
     if len(batch.sources) > 1:

@@ -28,6 +28,7 @@ from passk_cli.files.explain import explain
 from passk_cli.files.look import Inputs, Spooled, look, unshared
 from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.policies import decide
+from passk_cli.files.pooled import unread_column
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import reached
 from passk_cli.files.source import Source
@@ -149,17 +150,17 @@ def _counts(
         if exact is not request:
             request = exact
             statement, tally = _tallied(con, inputs, request)
-    pooled = None
-    # Nearly always models have names, so that this comes late.
-    if not all(batch.roles.model for batch in statement.batches):
-        from passk_cli.files.pooled import pooled_models
-
-        pooled = pooled_models(con, statement, tally)
-    if pooled is not None and not tolerant:
-        raise pooled
+    unread = unread_column(con, statement, tally)
+    if isinstance(unread, str):
+        # A table without it among others has no numbers.
+        request = replace(request, fields={**request.fields, "attempt": unread})
+        statement, tally = _tallied(con, inputs, request)
+        unread = None
+    if isinstance(unread, DataError) and not tolerant:
+        raise unread
     counts = decide(statement.batches, attempts, request, tally, tolerant)
-    if pooled is not None:
-        counts = counts.saying(refused(pooled))
+    if unread is not None:
+        counts = counts.saying(refused(unread))
     try:
         if request.conversion is None:
             counts = _with_attempts(con, statement, tally, counts)

@@ -40,7 +40,10 @@ ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
 def parse_fields(value: Any) -> Mapping[str, str]:
     """Role → column, from ["task=id"] or a mapping; ParameterError names the roles there are."""
     if isinstance(value, Mapping):
-        value = [f"{role}={column}" for role, column in value.items()]
+        value = [
+            f"{role}={','.join(column) if isinstance(column, list | tuple) else column}"
+            for role, column in value.items()
+        ]
     fields: dict[str, str] = {}
     for text in value:
         role, equals, column = text.partition("=")
@@ -121,8 +124,8 @@ class Request:
         "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
         parse=parse_fields,
         detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
-        " names a nested field: a.b, of a list in every entry; a.b[].c says that b is a list."
-        " Repeatable.",
+        " names a nested field: a.b, of a list in every entry; a.b[].c says that b is a list; a"
+        " comma joins columns: task=year,day. Repeatable.",
     )] = field(default_factory=dict)
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,

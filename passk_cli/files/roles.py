@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from passk_cli.errors import DataError, NoResults
@@ -16,6 +16,8 @@ class Role:
 
     usual, generic : names between blanks.  A generic one is a candidate only when no usual one is
         there: a record's `id` or `seed` often stands beside the column that is meant.
+    doubtful : names that mean this or another thing: a column of such a name plays the role only
+        where nothing else does and its values say so (`pooled.unread_column`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
         "number" (or a verdict, as 1 and 0), a "text", or a "solution"; "" for other roles.
     """
@@ -23,6 +25,7 @@ class Role:
     usual: str
     generic: str = ""
     values: str = ""
+    doubtful: str = ""
 
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -34,18 +37,21 @@ class Role:
 ROLES: dict[str, Role] = {
     "task": Role(
         "task_id task task_name problem_id problem question_id question_name instance_id doc_id"
-        " example_id eval_name",
-        "id name user_input",
+        " example_id eval_name puzzle_id case_id",
+        "id name user_input message_id nodeid row_number",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
         " is_resolved outcome outcomes result results status score scores reward rewards acc"
-        " accuracy graded_list"
+        " accuracy graded_list is_eval_success",
+        "verified",
     ),
     "attempt": Role(
         "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"
-        " repeat completion_id generation_id",
+        " repeat completion_id generation_id rep repetition replicate sample_idx trial_index"
+        " attempt_index attempt_number rollout_idx generation_index",
         "seed",
+        doubtful="n idx index iteration round rollout try replica",
     ),
     "model": Role("model model_name model_id system agent agent_name engine"),
     "score": Role("score scores reward rewards points grade", values="number"),
@@ -90,6 +96,8 @@ ENDED_WORDS = (
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 SLACK = 1e-9
+# Characters of a text that may tell rows of a task apart, as a name does.
+SHORT = 100
 # Columns that every report in csv and json has, and no result file.
 OF_REPORTS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
@@ -198,6 +206,15 @@ def _choices(
         if "outcome" not in overrides:
             others = [c for c in choices["outcome"] if c not in choices["score"]]
             choices["outcome"] = [*choices["score"]] if scores_only or not others else others
+    if "model" not in overrides:
+        named = [c for c in choices["model"] if "record" not in columns[c]]
+        objects = [c for c in choices["model"] if spelled(c).startswith("model")]
+        if objects and not named:
+            # What else is called a model may be a machine or a configuration.
+            problem = f"{objects[0]!r} is an object, which names no model"
+            remedy = f"name its key with --field model={objects[0]}.KEY"
+            raise DataError(place, problem, remedy, name="no-model-column")
+        choices["model"] = named
     if "c" not in overrides:
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text"}]
     counts = bool(choices["n"] and choices["c"] and "outcome" not in overrides)
@@ -286,6 +303,39 @@ def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] 
     return None
 
 
+def parts(column: str, columns: Container[str] = ()) -> list[str]:
+    """The columns that a role's value is made of: "year,day" is two, unless a column is so called.
+
+    >>> parts("year,day"), parts("year,day", ["year,day"])
+    (['year', 'day'], ['year,day'])
+    """
+    return [column] if column in columns else column.split(",")
+
+
+def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, list[str]]:
+    """Column → the columns that its values are made of, of those roles that name an attempt."""
+    made = {c: parts(c, columns) for role, c in fields.items() if role in _NAMING}
+    return {
+        column: of
+        for column, of in made.items()
+        if len(of) > 1 and all(find(part, columns) for part in of)
+    }
+
+
+def join(values: Sequence[str | None]) -> str | None:
+    """The value made of several, as the statement makes it; None where one is missing.
+
+    No two lists of values make the same: a / in any but the last one is written as %2F.
+
+    >>> join(["2015", "3"]), join(["HumanEval/0", "py"]), join(["2015", None])
+    ('2015/3', 'HumanEval%2F0/py', None)
+    """
+    *first, last = values
+    if last is None or None in first:
+        return None
+    return "/".join([*(str(v).replace("%", "%25").replace("/", "%2F") for v in first), last])
+
+
 def judge(value: object, threshold: float | None) -> bool | str | None:
     """True, False, None (missing) or the text of a value that is neither; as the SQL does it."""
     text = "" if value is None else str(value).strip().lower()
@@ -340,11 +390,22 @@ def reaches(number: str, threshold: float) -> str:
     return f"{number} >= '{threshold - SLACK!r}'::DOUBLE"
 
 
+_CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+
+
+def spelled(column: str) -> str:
+    """A column's name as ROLES spells names.
+
+    >>> spelled("Row Number"), spelled("instanceId"), spelled("task-id")
+    ('row_number', 'instance_id', 'task_id')
+    """
+    return _CAPITAL.sub("_", column).lower().replace("-", "_").replace(" ", "_")
+
+
 def candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
     """The columns whose usual (or else generic) names say that they play a role."""
-    spelled = {column: column.lower().replace("-", "_").replace(" ", "_") for column in columns}
-    for names in (ROLES[role].usual, ROLES[role].generic):
-        matches = [column for column, name in spelled.items() if name in names.split()]
+    for names in ROLES[role].names:
+        matches = [column for column in columns if spelled(column) in names]
         if matches:
             return matches
     return []

@@ -46,10 +46,13 @@ from passk_cli.files.roles import (
     OF_ATTEMPTS,
     ROLES,
     SETTINGS,
+    SHORT,
     Roles,
     assign,
     candidates,
     find,
+    joined,
+    parts,
 )
 from passk_cli.files.source import Source, kind_of, kind_of_type, line_of
 from passk_cli.text import plural
@@ -365,7 +368,14 @@ class _Sheets:
                 for name, value in record.items():
                     if isinstance(value, float):
                         page.broken.setdefault(name, value)
-                own = {name: value for name, value in record.items() if self._plays_a_part(name)}
+                own = {
+                    name: value
+                    for name, value in record.items()
+                    # What is short may tell attempts apart, whatever it is called.
+                    if self._plays_a_part(name)
+                    or isinstance(value, int)
+                    or (isinstance(value, str) and len(value) <= SHORT)
+                }
                 page.put(source, f"{source.name}: record {number}", own)
             self._finish(source, "records", number, table, wanted)
             facts = {name: str(v) for name, v in table.facts.items() if name not in page.types}
@@ -373,7 +383,8 @@ class _Sheets:
             facts |= path_columns(source.name, request.template, request.by, there)
             page.constants = {name: {source.path: value} for name, value in facts.items()}
             page.types |= {name: {str} for name in facts}
-            kinds = page.kinds
+            made = joined(request.fields, page.kinds)
+            kinds = page.kinds | {name: {"text"} for name in made}
             shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
             if shape not in self._roles:
                 self._roles[shape] = roles_of(request, source.name, kinds)
@@ -405,6 +416,7 @@ class _Sheets:
                 spool=str(sheet.path),
                 longest=sheet.longest,
                 constants=sheet.constants,
+                joined=joined(self._request.fields, kinds),
             )
             roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
             batches.append(Batch(layout, roles, tuple(sheet.sources)))
@@ -477,7 +489,8 @@ class _Sheets:
 def _parts(request: Request) -> Callable[[str], bool]:
     """Whether a column may play a part in this reading, by its name."""
     roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in request.attempts]
-    columns = [*request.fields.values(), *request.by, *request.carried]
+    columns = [part for column in request.fields.values() for part in (column, *parts(column))]
+    columns += [*request.by, *request.carried]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
     columns = [column.replace(EACH, "") for column in columns]
 

@@ -140,7 +140,8 @@ class Statement:
         in_path = request.template.names if request.template else ()
         parts = {"suite", *(c for batch in batches for c in batch.roles.columns().values())}
         settings = dict.fromkeys((*SETTINGS, *(name for name in in_path if name not in parts)))
-        grouping = {*request.by, request.cluster}
+        self.joined = {part for b in batches for of in b.layout.joined.values() for part in of}
+        grouping = {*request.by, request.cluster, *self.joined}
         self.settings = tuple(s for s in settings if s in columns and s not in grouping)
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]

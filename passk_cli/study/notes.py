@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -28,6 +29,16 @@ SIMILAR_NAMES = Message(
     "if they are one, give their files one label=path",
     "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
     " are often one model in the spelling of two tools. passk keeps them apart.",
+)  # fmt: skip
+IDENTICAL_OUTCOMES = Message(
+    "identical-outcomes", WARNING,
+    "{copy} has the same outcomes as {model} at all {tasks:task}{?more| (and {more:more model} like"
+    " that)}; each counts as a model",
+    "if it is a copy, leave it out with --exclude-model",
+    "Two models passed and failed the same number of attempts at every one of the same tasks, which"
+    " two runs hardly do: one of them is probably the other in another file, as a summary of it."
+    " Outcomes that could be laid out on the tasks in fewer than 1,000 ways, as where all tasks"
+    " pass, are not taken as evidence. `passk compare` refuses such models.",
 )  # fmt: skip
 ONE_MODEL = Message(
     "one-model", NOTE,
@@ -186,6 +197,44 @@ _STOPPED = {
 }  # fmt: skip
 
 
+# Ways to lay the outcomes of a model out on its tasks, from which on equal ones are no accident.
+_WAYS = 1000
+
+
+def identical_models(counts: Counts) -> list[tuple[str, str, int]]:
+    """Models with the same outcomes as one before them: (model, the one before, tasks).
+
+    The same attempts and passes at each of the same tasks of each group, which could be laid out on
+    the tasks in 1,000 ways or more: ∏ over sizes n of T_n! / ∏ T_nc!, for T_nc tasks with c passes
+    of n attempts.
+
+    >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(12)]
+    >>> identical_models(Counts.from_cells(cells))
+    [('b', 'a', 12)]
+    >>> identical_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
+    []
+    """
+    cells: dict[str, list[tuple[object, ...]]] = {}
+    for place, (model, *groups) in enumerate(counts.series):
+        rows = counts.rows_of(place)
+        own = (each[rows].tobytes() for each in (counts.task_codes, counts.n, counts.c))
+        cells.setdefault(model, []).append((*groups, *own))
+    first: dict[object, str] = {}
+    pairs = [(m, first.setdefault(tuple(own), m)) for m, own in cells.items()]
+    identical = []
+    for model, before in pairs:
+        if model == before:
+            continue
+        names = np.array([series[0] == model for series in counts.series])
+        mine = names[counts.series_codes]
+        kinds, sizes = np.unique([counts.n[mine], counts.c[mine]], axis=1, return_counts=True)
+        ways = -sum(math.lgamma(size + 1) for size in sizes)
+        ways += sum(math.lgamma(sizes[kinds[0] == n].sum() + 1) for n in set(kinds[0].tolist()))
+        if ways >= math.log(_WAYS) - 1e-9:
+            identical.append((model, before, int(mine.sum())))
+    return identical
+
+
 def reading_notes(counts: Counts) -> Iterator[Said]:
     """Messages about each thing that happened between sampling and the counts.
 
@@ -204,6 +253,10 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     for names in spellings.values():
         if len(names) > 1:
             yield SIMILAR_NAMES(names=list(map(repr, names)), count=len(names))
+    identical = identical_models(counts)
+    if identical and not any(said.name == "identical-models" for said in facts.messages):
+        (copy, model, tasks), more = identical[0], len(identical) - 1
+        yield IDENTICAL_OUTCOMES(copy=copy, model=model, tasks=tasks, more=more)
     for file in facts.inputs:
         if file.unused and not {"model", "attempt", "n"} & set(file.roles):
             yield ONE_MODEL(file=file.name, columns=file.unused)

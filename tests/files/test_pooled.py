@@ -44,15 +44,15 @@ def test_a_column_that_splits_repeats_evenly_is_named(
 def test_the_remedies_keep_models_apart(
     passk: Passk, tmp_path: Path, remedy: tuple[str, str]
 ) -> None:
-    done = passk("estimate", table(tmp_path), *FIELDS, *remedy)
+    done = passk("estimate", table(tmp_path, more="seed"), *FIELDS, *remedy)
     assert done.code == 0
     assert re.search("gpt-x +0.000", done.out)
     assert re.search("claude-y +1.000", done.out)
 
 
 def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> None:
-    path = table(tmp_path)
-    assert passk("estimate", f"one={path}", *FIELDS).code == 0
+    path = table(tmp_path, more="seed")
+    assert passk("estimate", f"one={path}", *FIELDS, "--duplicates", "keep").code == 0
     where = ("--where", "llm = 'gpt-x'")
     assert passk("estimate", path, *FIELDS, *where).code == 0
 

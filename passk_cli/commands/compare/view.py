@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from passk_cli.commands.compare.pairs import (
 from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import TANGO
 from passk_cli.inference.populations import THESE_TASKS
@@ -50,7 +51,12 @@ from passk_cli.study.fact import Fact
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.influence import decided_by_few
 from passk_cli.study.lead import Rank, find_ranks
-from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, reading_notes
+from passk_cli.study.notes import (
+    NO_INTERVAL,
+    SPECIAL_INTERVAL,
+    identical_models,
+    reading_notes,
+)
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
@@ -817,9 +823,18 @@ class Compare(Question, CompareOptions):
         runs = Runs.apart(options.files, self.baseline)
         if runs.baseline is None:
             named = self.baseline if isinstance(self.baseline, str) else None
-            return super().study(
+            study = super().study(
                 options, lambda request, source=None: read(request.keeping(named), source)
             )
+            for copy, model, tasks in identical_models(study.counts):
+                raise DataError(
+                    copy,
+                    f"its outcomes are those of {model} at all {plural(tasks, 'task')}",
+                    f"leave the copy out with --exclude-model {shlex.quote(copy)}; their difference"
+                    " is 0 everywhere",
+                    name="duplicate-models",
+                )
+            return study
         label = label_of(runs.baseline)
         other = read(self.request(options).of_all_models(), runs.baseline)
         counts, counts_of_baseline = joined(read(self.request(options), runs.files), other, label)

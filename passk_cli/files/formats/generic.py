@@ -18,7 +18,7 @@ from typing import Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.formats.format import Contents, File, Format, Record, Wanted, look, quoted
-from passk_cli.files.roles import ROLES, SETTINGS, candidates
+from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
 from passk_cli.files.source import PACKED
 from passk_cli.message import WARNING, Message
 
@@ -81,7 +81,7 @@ def _judged(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
 
 def _named(columns: Iterable[str]) -> bool:
     """Whether one of these is usually the task; "id" and "name" may be anything's."""
-    return any(name.lower().replace("-", "_") in ROLES["task"].names[0] for name in columns)
+    return any(spelled(name) in ROLES["task"].names[0] for name in columns)
 
 
 @lru_cache(maxsize=1)

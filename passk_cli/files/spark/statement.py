@@ -249,6 +249,10 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
     def _read(self, batch: Batch, *, counted: bool) -> Rows:
         """Columns to read of a batch."""
         request, roles, layout = self.request, batch.roles, batch.layout
+        if layout.joined:
+            problem = f"{next(iter(layout.joined))!r} joins columns, which a cluster does not"
+            remedy = "write one column, or leave --engine spark out"
+            raise NotOnSpark(batch.sources[0].name, problem, remedy)
         self._types(batch)
         of_roles = roles.columns()
         uses = [*of_roles.values(), *request.by, *self.where, *filter(None, [request.cluster])]
