@@ -371,10 +371,11 @@ class _Sheets:
                 own = {
                     name: value
                     for name, value in record.items()
-                    # What is short may tell attempts apart, whatever it is called.
+                    # What is short may tell attempts apart, whatever it is called; the key of a
+                    # record that names its task does not.
                     if self._plays_a_part(name)
-                    or isinstance(value, int)
-                    or (isinstance(value, str) and len(value) <= SHORT)
+                    or (name != "key" and isinstance(value, int))
+                    or (name != "key" and isinstance(value, str) and len(value) <= SHORT)
                 }
                 page.put(source, f"{source.name}: record {number}", own)
             self._finish(source, "records", number, table, wanted)
