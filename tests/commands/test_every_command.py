@@ -28,7 +28,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.commands.question import answer
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import Declared, declared, loaded
-from passk_cli.render import FORMATS
+from passk_cli.render import FORMATS, OF_VERDICTS
 from passk_cli.render.style import Style
 from tests.conftest import STEADY, Done, Passk, only, records
 
@@ -268,7 +268,7 @@ def every(name: str) -> list[Declared]:
     return command_of(name).options()
 
 
-FORMATS_OF_ALL = [name for name in FORMATS if name not in ("junit", "github")]
+FORMATS_OF_ALL = [name for name in FORMATS if name not in OF_VERDICTS]
 
 
 @pytest.mark.parametrize("name", ALONE)
