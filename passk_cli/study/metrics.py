@@ -38,10 +38,10 @@ class Metrics:
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100",
-        "pass@k and pass^k at these k (default: those of 1, 10, 100 that the data allow).",
+        "pass@k and pass^k at these k (default 1, 10, 100).",
         parse=parse_k,
-        detail="The data allow k where n ≥ k at every task of some model. Where that is k = 1"
-        " alone: 1, 2, 4, … up to the fewest attempts.",
+        detail="Default: those of 1, 10, 100 that the data allow, with n ≥ k at every task of some"
+        " model. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.",
     )] = ()
     # Metric stays unimported for the help's sake, so it is not named here.
     metrics: Annotated[tuple[Any, ...], Option(

@@ -32,6 +32,8 @@ class GateOptions(
     Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.
 
     Example: passk gate sample_data/agents.jsonl --baseline gpt-5.6-sol --max-drop pass@1=0.6
+
+    Example: passk gate --rules sample_data/passk.toml
     """
 
     rules: Annotated[

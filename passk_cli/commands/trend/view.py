@@ -158,7 +158,7 @@ class Courses(Section[Course]):
                meaning="Attempts at the tasks that all runs have."),
         Column("pass@1 of last", "share", cell=lambda course: course.facts[-1].estimate,
                meaning="pass@1 of the last run, on the tasks that all runs have."),
-        Column("run effect", "score", cell=lambda course: _points(course.deviation),
+        Column("run effect in points", "score", cell=lambda course: _points(course.deviation),
                meaning="Standard deviation of the effect of the run on pass@1, in points, with"
                " its interval: what chance within tasks does not explain. Since the last change."),
         Column("p", "p", cell=lambda course: course.p,
@@ -209,7 +209,7 @@ class Courses(Section[Course]):
         else:
             most = max(len(course.setup.runs) for course in self.records)
             whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
-            yield (f"No change of pass@1{whose} in {plural(most, 'run')}.",)
+            yield (f"No change of pass@1{whose} is shown in {plural(most, 'run')}.",)
         tested = [course for course in self.records if course.effect is not None]
         effects = [c for c in tested if c.effect is not None and c.effect.p <= alpha + 1e-12]
         if effects:
@@ -221,7 +221,7 @@ class Courses(Section[Course]):
         elif tested:
             least = min(tested, key=lambda course: course.p or 0.0)
             smallest = "p" if len(tested) == 1 else "smallest p"
-            yield (f"No effect of the run: {smallest} {p_relation(least.p or 0.0)}.",)
+            yield (f"No effect of the run is shown: {smallest} {p_relation(least.p or 0.0)}.",)
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
