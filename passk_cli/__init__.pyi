@@ -517,7 +517,7 @@ def record(
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
 ) -> Findings:
-    """Add a run to a history, for trend."""
+    """Add a run to a history, for trend and gate."""
 
 def formats(
 ) -> Findings:

@@ -197,20 +197,21 @@ _STOPPED = {
 }  # fmt: skip
 
 
-# Ways to lay the outcomes of a model out on its tasks, from which on equal ones are no accident.
-_WAYS = 1000
+# Ways to lay the outcomes of a model out on its tasks, for each pair of models, from which on equal
+# ones are no accident.  Tasks that are hard for all make equal ones likelier than ways count them.
+_WAYS = 1_000_000
 
 
 def identical_models(counts: Counts) -> list[tuple[str, str, int]]:
     """Models with the same outcomes as one before them: (model, the one before, tasks).
 
     The same attempts and passes at each of the same tasks of each group, which could be laid out on
-    the tasks in 1,000 ways or more: ∏ over sizes n of T_n! / ∏ T_nc!, for T_nc tasks with c passes
-    of n attempts.
+    the tasks in a million ways or more for each pair of models: ∏ over sizes n of T_n! / ∏ T_nc!,
+    for T_nc tasks with c passes of n attempts.
 
-    >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(12)]
+    >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> identical_models(Counts.from_cells(cells))
-    [('b', 'a', 12)]
+    [('b', 'a', 20)]
     >>> identical_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
     """
@@ -221,6 +222,7 @@ def identical_models(counts: Counts) -> list[tuple[str, str, int]]:
         cells.setdefault(model, []).append((*groups, *own))
     first: dict[object, str] = {}
     pairs = [(m, first.setdefault(tuple(own), m)) for m, own in cells.items()]
+    least = math.log(_WAYS * math.comb(max(len(cells), 2), 2))
     identical = []
     for model, before in pairs:
         if model == before:
@@ -230,7 +232,7 @@ def identical_models(counts: Counts) -> list[tuple[str, str, int]]:
         kinds, sizes = np.unique([counts.n[mine], counts.c[mine]], axis=1, return_counts=True)
         ways = -sum(math.lgamma(size + 1) for size in sizes)
         ways += sum(math.lgamma(sizes[kinds[0] == n].sum() + 1) for n in set(kinds[0].tolist()))
-        if ways >= math.log(_WAYS) - 1e-9:
+        if ways >= least:
             identical.append((model, before, int(mine.sum())))
     return identical
 

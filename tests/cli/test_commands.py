@@ -43,7 +43,7 @@ def test_golden(golden: Golden, name: str) -> None:
 
 def test_junit_and_github_are_for_gates(passk: Passk) -> None:
     done = passk("estimate", TAU, "-f", "junit")
-    assert (done.code, "are for passk gate" in done.err) == (2, True)
+    assert (done.code, "are for the verdicts of passk gate" in done.err) == (2, True)
 
 
 def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:

@@ -113,7 +113,9 @@ def test_suissa_and_shuster_needs_values_of_0_and_1(passk: Passk) -> None:
 def test_many_models_have_a_line_each_and_pairs_are_full(passk: Passk, write: Write) -> None:
     """Thirty models make 435 pairs; the best one differs from 29."""
     rows = [
-        f"m{i},t{t},10,{10 if i == 0 else 3 + (t + i) % 4}" for i in range(30) for t in range(30)
+        f"m{i},t{t},10,{10 if i == 0 else 3 + (t + i + (t == i)) % 4}"
+        for i in range(30)
+        for t in range(30)
     ]
     path = write("many.csv", "\n".join(["model,task,n,c", *rows]))
     lines = passk("compare", path, "-m", "pass@1").out.splitlines()
@@ -146,7 +148,8 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
 def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: Write) -> None:
     whole = "".join(f"old,t{t:02},10,{10 - t}\n" for t in range(10))
     part = "".join(f"new,t{t:02},10,{10 - t}\n" for t in range(4))
-    data = write("lost.csv", "model,task,n,c\n" + whole + part + whole.replace("old", "mid"))
+    others = "".join(f"mid,t{t:02},10,{10 - (t ^ 1)}\n" for t in range(10))
+    data = write("lost.csv", "model,task,n,c\n" + whole + part + others)
     against = passk("compare", data, "-m", "pass@1", "--baseline", "old").out.splitlines()[3:]
     # The baseline on its own ten tasks; the new run and the difference on the four shared ones.
     assert against[1].split() == ["old", "0.550", "baseline", "10"]
@@ -442,7 +445,8 @@ def test_pairs_with_other_tasks_and_clusters(passk: Passk, write: Write) -> None
     for row in records(passk("compare", path, "--cluster", "repo", "-f", "csv").out):
         assert float(row["p_adjusted"]) == pytest.approx(min(1, 3 * float(row["p"])))
     same = write("y.csv", "".join(line for line in text.splitlines(True) if line[0] != "c"))
-    third = write("z.csv", same.read_text().replace("\na,", "\nd,").replace("\nb,", "\ne,"))
+    others = same.read_text().replace("\na,", "\nd,").replace("\nb,", "\ne,")
+    third = write("z.csv", others.replace(",t1,", ",t31,"))
     done = passk("compare", same, third, "--cluster", "repo", "-f", "csv")
     assert done.code == 0
     for row in records(done.out):

@@ -163,8 +163,10 @@ def test_missing_outcomes_that_may_pass_are_refused(passk: Passk, write: Write) 
 def test_of_many_pairs_the_first_are_listed(passk: Passk, write: Write) -> None:
     """Nine models make 36 pairs; m0 alone gains from a second attempt."""
     cells = [
-        f"m{at},t{t},2,{2 * (t % 2) if at else 1}" for at in range(9) for t in range(40)
-    ]  # fmt: skip
+        f"m{at},t{t},2,{2 * (t * (at + 2) % 41 % 2) if at else 1}"
+        for at in range(9)
+        for t in range(40)
+    ]
     path = write("x.csv", "model,task,n,c\n" + "\n".join(cells) + "\n")
     asked = ("compare", path, "--change", "pass@1:pass@2", "-m", "pass@1")
     for more, rows in (((), 28), (("--full",), 36)):

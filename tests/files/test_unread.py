@@ -242,7 +242,7 @@ def test_an_object_is_no_model() -> None:
 
 def twice(folder: Path) -> Path:
     """A model in a file of attempts, again in its summary, and another model."""
-    rows = attempts(12, 3, attempt=lambda _, a: a)
+    rows = attempts(36, 3, attempt=lambda _, a: a)
     lines(folder / "x.jsonl", rows)
     lines(folder / "y.jsonl", [{**row, "passed": row["attempt"] == 1} for row in rows])
     sums = pd.DataFrame(rows).groupby("task").passed.agg(n="count", c="sum").reset_index()
@@ -254,7 +254,7 @@ def test_a_model_that_is_there_twice(passk: Passk, tmp_path: Path) -> None:
     folder = twice(tmp_path)
     done = passk("estimate", folder)
     assert done.code == 0
-    said = "warning[identical-outcomes]: x_summary has the same outcomes as x at all 12 tasks"
+    said = "warning[identical-outcomes]: x_summary has the same outcomes as x at all 36 tasks"
     assert said in done.err
     done = passk("compare", folder)
     assert (done.code, done.out) == (3, "")

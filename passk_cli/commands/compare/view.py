@@ -76,8 +76,8 @@ from passk_cli.study.values import Series, TaskValues
 _METRIC = Number("METRIC", "A metric of -k or -m.", "share")
 # Pairs that a chart has room for, and rows of changes that people read.
 _FIRST = 28
-# A picture of more pairs than this has those of the leader alone.
-_MOST_PAIRS = 10
+# A picture of more models than this has the pairs of the leader alone.
+_MOST_DRAWN = 8
 _SIGNIFICANT = (BETTER, WORSE)
 # Verdicts on changes: a model that changes by more is not a better one.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
@@ -680,7 +680,7 @@ class AllPairs(Compared):
         """A forest of the differences, a panel per metric."""
         differing = sorted(self.records, key=lambda pair: pair.winner is None)
         names = list(dict.fromkeys(pair.models for pair in differing))
-        if not self.baseline and len(names) > _MOST_PAIRS:
+        if not self.baseline and len({model for pair in names for model, *_ in pair}) > _MOST_DRAWN:
             leaders: dict[tuple[str, ...], Series] = {}
             for pair in self.records:
                 leaders.setdefault(pair.series[1:], pair.series)
