@@ -37,8 +37,9 @@ IDENTICAL_OUTCOMES = Message(
     "if it is a copy, leave it out with --exclude-model",
     "Two models passed and failed the same number of attempts at every one of the same tasks, which"
     " two runs hardly do: one of them is probably the other in another file, as a summary of it."
-    " Outcomes that could be laid out on the tasks in fewer than 1,000 ways, as where all tasks"
-    " pass, are not taken as evidence. `passk compare` refuses such models.",
+    " Outcomes that could be laid out on the tasks in fewer than a million ways for each pair of"
+    " models, as where all tasks pass, are not taken as evidence. `passk compare` refuses such"
+    " models.",
 )  # fmt: skip
 ONE_MODEL = Message(
     "one-model", NOTE,
