@@ -181,7 +181,7 @@ def made_of(item: pytest.Item) -> dict[str, Any] | None:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """What an attempt came to, on its report; failing is no failure of the session.
+    """The outcome of an attempt, on its report; failing is no failure of the session.
 
     An error of its setup or teardown is one.
     """

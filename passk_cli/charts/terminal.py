@@ -168,7 +168,7 @@ class _CurveDrawing(_Drawing):
         return above + self.frame(canvas, left, self.across)
 
     def legend(self) -> list[str]:
-        """What marks mean, and that of each series where words at the ends do not say it."""
+        """Meaning of the marks, and of each series where words at the ends do not say it."""
         series = self.lines.series
         names = [] if len(series) < 2 or self.ends else series
         first = self.plot.hue(next(iter(series), None), series)

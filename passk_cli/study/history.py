@@ -70,7 +70,7 @@ class Setup:
 
     @property
     def messages(self) -> list[Said]:
-        """What is left out of its runs."""
+        """Messages about what is left out of its runs."""
         if not self.left_out:
             return []
         model = " ".join(filter(None, self.series))

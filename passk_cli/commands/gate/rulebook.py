@@ -147,7 +147,7 @@ class SuiteEntry:
 
 @dataclass(frozen=True)
 class Rulebook:
-    """What a file of rules asks for.
+    """A file of rules: suites, shared options, the average.
 
     name : the file.  entries : the suites that are run.  average : rules about all; None for none.
     others : names of suites left out by the tier.  tier : the tier, "" for all suites.
@@ -241,7 +241,7 @@ class _RuleFile:
         return head
 
     def rulebook(self, tier: str | None) -> Rulebook:
-        """What the file asks for."""
+        """The rules of the file."""
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, AVERAGE)}
         top = self._given(shared, options(), "", 0, (SUITE, AVERAGE))
         suites = self.tables.get(SUITE, [])

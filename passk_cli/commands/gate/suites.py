@@ -23,15 +23,15 @@ from passk_cli.study.study import Study
 
 
 class SuiteGate(Protocol):
-    """What a suite's question does; `Gate` is one."""
+    """A suite's question; `Gate` is one."""
 
     @property
     def on_undecided(self) -> str:
-        """What undecided rules count as."""
+        """The verdict that undecided rules count as."""
 
     @property
     def baseline(self) -> Any:
-        """What the run is compared with; None for nothing."""
+        """The counts that the run is compared with; None for nothing."""
 
     @property
     def chosen(self) -> list[GateRule]:

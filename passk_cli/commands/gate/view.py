@@ -289,7 +289,7 @@ class RuleTable(Section[Judgement]):
 
     @property
     def noun(self) -> str:
-        """What a row is about."""
+        """The thing that a row is about."""
         return "group" if self.study.counts.group_names else "model"
 
     def facts(self) -> Iterator[Fact]:
@@ -659,7 +659,7 @@ class SuiteTable(RuleTable):
             yield _within(("PASS: no rule is judged",), self._omitted())
 
     def _omitted(self) -> list[str]:
-        """What is not judged, and what the numbers of each suite lack."""
+        """Rules that are not judged, and what the numbers of each suite lack."""
         held = sum(bool(h.n) for part in self.suites.parts for h in part.held)
         later = sum(len(part.asked.waiting) for part in self.suites.parts)
         others = len(self.suites.book.others)
@@ -694,7 +694,7 @@ class SuiteTable(RuleTable):
             yield f"tier {suites.book.tier}: {plural(len(suites.book.others), 'suite')} left out"
 
     def details(self) -> Iterator[str]:
-        """What is left out."""
+        """Details that the context line leaves out."""
         if self.suites.book.others:
             yield f"left out: {', '.join(self.suites.book.others)}"
 

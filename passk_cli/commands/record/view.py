@@ -1,4 +1,4 @@
-"""What is added to a history, and where it stands."""
+"""The run that is added to a history, and where that stands."""
 
 from __future__ import annotations
 

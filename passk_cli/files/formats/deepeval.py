@@ -94,7 +94,7 @@ def _judged(metrics: list[Any], success: Any) -> tuple[Any, str]:
 
 
 def _asked(case: Any) -> str:
-    """What a test case asks: its input, or the scenario of a conversation."""
+    """The question of a test case: its input, or the scenario of a conversation."""
     asked = at(case, "input") or at(case, "scenario") or at(case, "name")
     return asked if isinstance(asked, str) else json.dumps(asked, sort_keys=True)
 
@@ -106,7 +106,7 @@ def _test(case: Any) -> str:
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """The same run in full, where this one is not just a link, and the cache of metrics."""
+    """Files beside it that would count again: the run in full, and the cache of metrics."""
     cache = (".deepeval-cache.json",)
     return cache if file.keys == _LINK else (*cache, ".latest_run_full.json")
 
