@@ -31,7 +31,7 @@ class SuiteGate(Protocol):
 
     @property
     def baseline(self) -> Any:
-        """The counts that the run is compared with; None for nothing."""
+        """Files or a model that the run is compared with; None for nothing."""
 
     @property
     def chosen(self) -> list[GateRule]:
