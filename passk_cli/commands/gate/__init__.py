@@ -53,7 +53,9 @@ class GateOptions(
         DATA,
         Option(
             "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
-            file="read", of_models=True, detail="Several files are read together.",
+            file="read", of_models=True,
+            detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
+            " a history (passk record) and allows for the effect of a run.",
         ),
     ] = None  # fmt: skip
     on_undecided: Annotated[
