@@ -290,7 +290,9 @@ def test_every_format(rendered: Rendered, name: str) -> None:
         assert len(rendered(name, format)) > 50, format
 
 
-@pytest.mark.parametrize("name", only(EVERY, "estimate", "gate", "convert", "formats"))
+@pytest.mark.parametrize(
+    "name", only([*COMMANDS, "formats"], "estimate", "gate", "convert", "formats")
+)
 def test_a_machine_that_has_little(
     passk: Passk, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

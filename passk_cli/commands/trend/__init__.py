@@ -19,7 +19,7 @@ class TrendOptions:
 
     Example: passk trend sample_data/nights.parquet
 
-    Example: passk trend sample_data/nights.parquet --where "at < '2026-10-29'" --level 0.99
+    Example: passk trend sample_data/nights.parquet --level 0.99
     """
 
 
