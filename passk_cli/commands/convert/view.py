@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from passk_cli.cleanup import whole
 from passk_cli.commands.convert import KEEP, ConvertOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.written import Written, of_models
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import is_result, paths_of, split_label
 from passk_cli.files.export import export_form, write_columns
@@ -18,11 +19,10 @@ from passk_cli.files.request import Conversion
 from passk_cli.files.roles import HOLDS_COUNTS
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column, Report
+from passk_cli.report.model import Report
 from passk_cli.report.words import plural
-from passk_cli.study.section import GROUPS, MODEL, Section, view
+from passk_cli.study.section import view
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series
 
 # Of what --with can name, those that the reader finds under many names.
 _TEXTS = ("answer", "solution")
@@ -30,29 +30,9 @@ _OF_COUNTS = ("model", "task", "n", "c")
 _OF_REPORT = ("tasks", "attempts", "passed")
 
 
-class OfModel(NamedTuple):
-    """One model's tasks and attempts, and passes where each attempt passes or fails."""
-
-    series: Series
-    tasks: int
-    attempts: int
-    passed: int | None
-
-
 @dataclass(frozen=True)
-class Written(Section[OfModel]):
-    """The tasks and attempts that were written of each model."""
-
-    columns = (
-        MODEL,
-        GROUPS,
-        Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
-               meaning="Tasks with attempts."),
-        Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
-               meaning="Attempts that were written."),
-        Column("passed", "count", name="passed", cell=lambda model: model.passed,
-               meaning="Attempts that passed; empty of scores, of which none passes or fails."),
-    )  # fmt: skip
+class Converted(Written):
+    """The table that `passk convert` prints of what it wrote."""
 
     def context(self) -> Iterator[str]:
         """Why passes are missing."""
@@ -63,7 +43,7 @@ class Written(Section[OfModel]):
 class Convert(Question, ConvertOptions):
     """The question of `passk convert`."""
 
-    sections = (Written,)
+    sections = (Converted,)
 
     unbounded: ClassVar[str] = "a table of counts holds one number of passes"
 
@@ -129,11 +109,7 @@ class Convert(Question, ConvertOptions):
     def report(self, study: Study) -> Report:
         """How many attempts there are of whom."""
         counts = study.counts
-        models, scores = [], bool(counts.facts.not_understood)
-        for s, series in enumerate(counts.series):
-            n, c = (values[counts.rows_of(s)] for values in (counts.n, counts.c))
-            models.append(OfModel(series, len(n), int(n.sum()), None if scores else int(c.sum())))
-        written = Written(study, models)
+        written = Converted(study, of_models(counts))
         report = view(study, [written], messages=study.messages(()), interval=None)
         names = len({model for model, *_ in counts.series})
         whom = f"{plural(names, 'model')} at {plural(len(counts.tasks), 'task')}"

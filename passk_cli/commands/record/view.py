@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.record import RecordOptions
+from passk_cli.commands.written import Written, of_models
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import paths_of, split_label
 from passk_cli.files.history import OF_RUN, RESERVED, SETTINGS, append, is_folder
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column, Report, Sentence
+from passk_cli.report.model import Report, Sentence
 from passk_cli.report.words import plural
-from passk_cli.study.section import GROUPS, MODEL, Section, view
+from passk_cli.study.section import view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series
 from passk_cli.text import strict_json
 
 # What the settings of a run are, of its signature.
@@ -39,29 +39,9 @@ def parse_date(text: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """One model's tasks, attempts and passes."""
-
-    series: Series
-    tasks: int
-    attempts: int
-    passed: int
-
-
-@dataclass(frozen=True)
-class Added(Section[Recorded]):
+class Added(Written):
     """The tasks and attempts of each model that were added."""
 
-    columns = (
-        MODEL,
-        GROUPS,
-        Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
-               meaning="Tasks with attempts."),
-        Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
-               meaning="Attempts that were counted."),
-        Column("passed", "count", name="passed", cell=lambda model: model.passed,
-               meaning="Attempts that passed."),
-    )  # fmt: skip
     to: str = ""
     run: tuple[str, str, str, str] = ("", "", "", "")
 
@@ -129,11 +109,7 @@ class Record(Question, RecordOptions):
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
         }  # fmt: skip
         columns = written | replace(counts, clusters=None).columns
-        records = []
-        for s, series in enumerate(counts.series):
-            n, c = (values[counts.rows_of(s)] for values in (counts.n, counts.c))
-            records.append(Recorded(series, len(n), int(n.sum()), int(c.sum())))
         place = to.rstrip("/") + "/" if is_folder(to) else to
-        added = Added(study, records, to=place, run=run)
+        added = Added(study, of_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
         return replace(report, data=added.data(), commit=lambda: append(to, columns))

@@ -1,0 +1,46 @@
+"""The table of commands that write counts or attempts: how many there are of whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Column
+from passk_cli.study.section import GROUPS, MODEL, Section
+from passk_cli.study.values import Series
+
+
+class OfModel(NamedTuple):
+    """One model's tasks and attempts, and passes where each attempt passes or fails."""
+
+    series: Series
+    tasks: int
+    attempts: int
+    passed: int | None
+
+
+@dataclass(frozen=True)
+class Written(Section[OfModel]):
+    """The tasks and attempts that were written of each model."""
+
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
+               meaning="Tasks with attempts."),
+        Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
+               meaning="Attempts that were written."),
+        Column("passed", "count", name="passed", cell=lambda model: model.passed,
+               meaning="Attempts that passed; empty of scores, of which none passes or fails."),
+    )  # fmt: skip
+
+
+def of_models(counts: Counts) -> list[OfModel]:
+    """The rows of `Written`."""
+    models = []
+    for place, series in enumerate(counts.series):
+        n, c = (values[counts.rows_of(place)] for values in (counts.n, counts.c))
+        passed = None if counts.facts.not_understood else int(c.sum())
+        models.append(OfModel(series, len(n), int(n.sum()), passed))
+    return models
