@@ -12,6 +12,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.layout import Layout
 
 _QUOTES = " (text goes between single quotes)"
+_WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
@@ -38,7 +39,7 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     tree = _parsed(con, where)
     if tree["error"]:
         syntax = tree["error_type"] == "parser"
-        problem = tree["error_message"] if syntax else "not one expression"
+        problem = f"{tree['error_message']}{_WORDS}" if syntax else "not one expression"
         raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
     if _without_condition(tree) != _without_condition(_parsed(con, "true")):
         raise ParameterError(

@@ -17,9 +17,10 @@ from passk_cli.files.arguments import is_file_argument
 from passk_cli.files.history import OF_RUN, SETTINGS
 from passk_cli.files.request import Request
 from passk_cli.inference.runs import run_variance, widened
-from passk_cli.message import NOTE, Message, Said
+from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.notes import certain_copies
 from passk_cli.study.values import Series
 
 if TYPE_CHECKING:
@@ -33,6 +34,16 @@ LEFT_OUT_TASKS = Message(
     "--where \"run <> '{run}'\" leaves out the run with the fewest",
     "Runs are compared on the tasks that all of them have: a task that comes or goes would look"
     " like a change of the model.",
+)  # fmt: skip
+
+COPIED_RUN = Message(
+    "copied-run", WARNING,
+    "runs {first} and {second} of {model} have the same outcomes at all {tasks:task}"
+    "{?more| (and {more:more pair} of runs)}",
+    "if one is a copy, record it no more: it hides how much runs differ",
+    "Two runs passed and failed the same number of attempts at every task, which two runs hardly do"
+    " by chance: one file was probably recorded twice. A copy makes the effect of the run look"
+    " smaller and a gate against the last runs too sure.",
 )  # fmt: skip
 
 
@@ -69,12 +80,27 @@ class Setup:
         )  # fmt: skip
 
     @property
+    def copies(self) -> list[tuple[str, str]]:
+        """Runs with the outcomes of one before them, where that is no accident: (before, run)."""
+        first: dict[tuple[bytes, bytes], str] = {}
+        copies = []
+        for run, n, c in zip(self.runs, self.n, self.c, strict=True):
+            before = first.setdefault((n.tobytes(), c.tobytes()), run.run)
+            if before != run.run and certain_copies(n, c, math.comb(len(self.runs), 2)):
+                copies.append((before, run.run))
+        return copies
+
+    @property
     def messages(self) -> list[Said]:
-        """Messages about what is left out of its runs."""
-        if not self.left_out:
-            return []
-        model = " ".join(filter(None, self.series))
-        return [LEFT_OUT_TASKS(tasks=self.left_out, model=model, run=self.shortest)]
+        """Messages about what is left out of its runs, and about runs that are there twice."""
+        model, said = " ".join(filter(None, self.series)), []
+        if self.copies:
+            (first, second), *more = self.copies
+            said.append(COPIED_RUN(first=first, second=second, model=model,
+                                   tasks=len(self.tasks), more=len(more)))  # fmt: skip
+        if self.left_out:
+            said.append(LEFT_OUT_TASKS(tasks=self.left_out, model=model, run=self.shortest))
+        return said
 
 
 def read_history(read: Callable[..., Counts], request: Request, *source: Any) -> Counts:
@@ -131,7 +157,7 @@ def setups(counts: Counts, last: int = 0) -> list[Setup]:
         if not len(shared):
             raise DataError(
                 "history", f"the {len(rows)} runs of {series[0]} have no task in common"
-                f" (suite {suite})", "leave out earlier runs with --where \"at > '2026-01-01'\"",
+                f" (suite {suite})", "leave runs out with --where \"run <> 'NAME'\"",
                 name="different-tasks",
             )  # fmt: skip
         places = [here.start + np.searchsorted(t, shared)

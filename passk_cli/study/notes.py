@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from passk_cli.arrays import Ints
 from passk_cli.files.source import without_suffixes
 from passk_cli.inference.stopping import (
     FIRST_PASS,
@@ -198,17 +199,28 @@ _STOPPED = {
 }  # fmt: skip
 
 
-# Ways to lay the outcomes of a model out on its tasks, for each pair of models, from which on equal
-# ones are no accident.  Tasks that are hard for all make equal ones likelier than ways count them.
 _WAYS = 1_000_000
+
+
+def certain_copies(n: Ints, c: Ints, pairs: int) -> bool:
+    """Whether equal outcomes at all tasks are no accident: they could lie in many other ways.
+
+    ∏ over sizes n of T_n! / ∏ T_nc! ways, for T_nc tasks with c passes of n attempts, are a million
+    or more for each pair that is compared.  Tasks that are hard for all make equal outcomes
+    likelier than the ways count them.
+
+    n, c : (tasks,), equal in both.  pairs : that are compared.
+    """
+    kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
+    ways = -sum(math.lgamma(size + 1) for size in sizes)
+    ways += sum(math.lgamma(sizes[kinds[0] == size].sum() + 1) for size in set(kinds[0].tolist()))
+    return ways >= math.log(_WAYS * pairs)
 
 
 def identical_models(counts: Counts) -> list[tuple[str, str, int]]:
     """Models with the same outcomes as one before them: (model, the one before, tasks).
 
-    The same attempts and passes at each of the same tasks of each group, which could be laid out on
-    the tasks in a million ways or more for each pair of models: ∏ over sizes n of T_n! / ∏ T_nc!,
-    for T_nc tasks with c passes of n attempts.
+    The same attempts and passes at each of the same tasks of each group (`certain_copies`).
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> identical_models(Counts.from_cells(cells))
@@ -223,17 +235,14 @@ def identical_models(counts: Counts) -> list[tuple[str, str, int]]:
         cells.setdefault(model, []).append((*groups, *own))
     first: dict[object, str] = {}
     pairs = [(m, first.setdefault(tuple(own), m)) for m, own in cells.items()]
-    least = math.log(_WAYS * math.comb(max(len(cells), 2), 2))
+    compared = math.comb(max(len(cells), 2), 2)
     identical = []
     for model, before in pairs:
         if model == before:
             continue
         names = np.array([series[0] == model for series in counts.series])
         mine = names[counts.series_codes]
-        kinds, sizes = np.unique([counts.n[mine], counts.c[mine]], axis=1, return_counts=True)
-        ways = -sum(math.lgamma(size + 1) for size in sizes)
-        ways += sum(math.lgamma(sizes[kinds[0] == n].sum() + 1) for n in set(kinds[0].tolist()))
-        if ways >= least:
+        if certain_copies(counts.n[mine], counts.c[mine], compared):
             identical.append((model, before, int(mine.sum())))
     return identical
 

@@ -157,7 +157,7 @@ def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:
     """Each run solves other tasks, always: no two attempts of one run differ."""
     to = f"{tmp_path}/h.parquet"
     for run in range(4):
-        append(to, columns(f"r{run}", [2 * ((i + run) % 2) for i in range(40)], day=run))
+        append(to, columns(f"r{run}", [2 * ((i + run) % 8 < 4) for i in range(40)], day=run))
     with pytest.warns(passk_cli.PasskWarning, match="look at machines"):
         findings = passk_cli.trend(to)
     (effect,) = findings.frame.query("metric == 'run effect'").itertuples()
@@ -215,3 +215,33 @@ def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> No
         passk_cli.gate(rows, baseline=f"{history}:x:last5", **rule)
     with pytest.raises(ParameterError, match="without the effect of runs"):
         passk_cli.gate(rows, baseline=f"{history}:last5", rehearse=True, **rule)
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_a_run_that_is_there_twice_is_said_by_trend_and_gate(tmp_path: Path) -> None:
+    """The same file under two names; few tasks may well come out alike by chance."""
+    for tasks, copied in ((50, True), (6, False)):
+        history = tmp_path / f"{tasks}.parquet"
+        once = np.arange(tasks) % 3
+        for day, (run, c) in enumerate([("a", once), ("b", once), ("c", np.roll(once, 1))], 1):
+            append(str(history), columns(run, c, day=day))
+        said = {said.name: said.text for said in passk_cli.trend(history).report.messages}
+        assert ("copied-run" in said) == copied
+        if copied:
+            assert "runs a and b of m have the same outcomes at all 50 tasks;" in said["copied-run"]
+    lines = [f"m,t{t},{int(t % 3 == 0)}" for t in range(50)] * 2
+    (tmp_path / "new.csv").write_text("\n".join(["model,task,passed", *lines]))
+    found = passk_cli.gate(
+        tmp_path / "new.csv", baseline=f"{tmp_path}/50.parquet:last3", max_drop={"pass@1": 0.5}
+    )
+    assert "copied-run" in {said.name for said in found.report.messages}
+    first = passk_cli.gate(
+        tmp_path / "new.csv", baseline=f"{tmp_path}/50.parquet:last2", max_drop={"pass@1": 0.5}
+    )
+    assert "copied-run" not in {said.name for said in first.report.messages}
+
+
+def test_a_column_of_the_history_named_as_a_word_of_sql_is_asked_for_in_quotes() -> None:
+    with pytest.raises(ParameterError, match="goes between double quotes"):
+        passk_cli.trend(NIGHTS, where="at < '2026-10-29'")
+    assert passk_cli.trend(NIGHTS, where="\"at\" < '2026-10-29'").frame["run"].nunique() == 28

@@ -39,7 +39,7 @@ TWO_RUNS = Message(
 SAMPLING_FLIPS = Message(
     "sampling-flips", NOTE,
     "{model}: two attempts differ on {between} of {tasks:task} between runs, on {within} within a"
-    " run", "buy tasks, not machines",
+    " run ({p})", "buy tasks, not machines",
     "Two attempts at a task can differ by chance. Where attempts of two runs differ no more often"
     " than two attempts of one run, flips from night to night are sampling: more tasks or attempts"
     " help, another machine does not. The test deals the attempts at each task anew to the runs.",
@@ -246,11 +246,10 @@ class Courses(Section[Course]):
         for course in sorted(flips, key=lambda c: c.effect.p_tasks if c.effect else 1.0)[:1]:
             assert course.effect is not None
             effect = course.effect
-            differ = min(effect.p_tasks, effect.p) <= alpha / 2
-            more = {"p": f"p {p_relation(DrawnP(min(effect.p_tasks, effect.p), course.error))}"}
-            yield (RUN_FLIPS if differ else SAMPLING_FLIPS)(
+            p = min(effect.p_tasks, effect.p)
+            yield (RUN_FLIPS if p <= alpha / 2 else SAMPLING_FLIPS)(
                 model=course.name, tasks=len(course.setup.tasks), between=f"{effect.between:.1f}",
-                within=f"{effect.within:.1f}", **(more if differ else {}),
+                within=f"{effect.within:.1f}", p=f"p {p_relation(DrawnP(p, course.error))}",
             )  # fmt: skip
         noisiest = max(several, key=lambda course: course.noise, default=None)
         if noisiest is not None:
@@ -312,7 +311,7 @@ class RunTable(Section[OneRun]):
         Column("revision", meaning="The revision that was run.", cell=lambda row: row.run.revision),
         Column("pass@1", "share", meaning="On the tasks that all runs have.",
                cell=lambda row: row.fact.estimate),
-        Column("change", "share", meaning="ChangePoint of the mean from this run on.",
+        Column("change", "share", meaning="Change of the mean from this run on.",
                cell=lambda row: row.changed),
     )  # fmt: skip
 
