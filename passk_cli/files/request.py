@@ -123,7 +123,7 @@ class Request:
     fields: Annotated[Mapping[str, str], Option(
         "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
         parse=parse_fields,
-        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution. A dot"
+        detail="Roles: task, outcome, attempt, model, n, c, score, cost, answer, solution. A dot"
         " names a nested field: a.b, of a list in every entry; a.b[].c says that b is a list; a"
         " comma joins columns: task=year,day. Repeatable.",
     )] = field(default_factory=dict)

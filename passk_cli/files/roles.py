@@ -55,6 +55,7 @@ ROLES: dict[str, Role] = {
     ),
     "model": Role("model model_name model_id system agent agent_name engine"),
     "score": Role("score scores reward rewards points grade", values="number"),
+    "cost": Role("cost cost_usd total_cost total_cost_usd usd", values="number"),
     "answer": Role(
         "predicted_answer predicted answer_extracted extracted_answer final_answer prediction"
         " pred model_answer answers",

@@ -245,3 +245,8 @@ def test_a_column_of_the_history_named_as_a_word_of_sql_is_asked_for_in_quotes()
     with pytest.raises(ParameterError, match="goes between double quotes"):
         passk_cli.trend(NIGHTS, where="at < '2026-10-29'")
     assert passk_cli.trend(NIGHTS, where="\"at\" < '2026-10-29'").frame["run"].nunique() == 28
+
+
+def test_the_runs_that_the_effect_is_of_are_counted() -> None:
+    details = str(passk_cli.trend(NIGHTS))
+    assert "effect: 11 runs · false alarm in 365 runs: 5 %" in details

@@ -16,7 +16,7 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import DrawnP, p_relation, plural, series_name
+from passk_cli.report.words import DrawnP, p_relation, plural, series_name, span
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import KEYS, RunLabel, Setup, pooled, read_history, setups
@@ -226,9 +226,11 @@ class Courses(Section[Course]):
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
         yield f"last run: {self.study.sizes(sizes)}"
+        if used := [len(course.stretch.runs) for course in self.records if course.effect]:
+            yield f"effect: {span(min(used), max(used))} runs"
         if any(len(course.setup.runs) >= 5 for course in self.records):
             alpha = 1 - self.study.confidence.level
-            yield f"a false change in {100 * alpha:g} % of histories of {HORIZON} runs"
+            yield f"false alarm in {HORIZON} runs: {100 * alpha:g} %"
         yield f"{100 * self.study.confidence.level:g} %"
 
     def details(self) -> Iterator[str]:
