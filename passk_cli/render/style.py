@@ -14,6 +14,7 @@ from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
     FULL,
+    QUANTITIES,
     Cell,
     Column,
     Estimate,
@@ -206,7 +207,7 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     if isinstance(cell, Limits):
         if cell.low is None or cell.high is None:
             return _EMPTY, ""
-        return "", f"[{share(cell.low, style)}, {share(cell.high, style)}]"
+        return "", _interval(cell.low, cell.high, column.kind, style)
     if column.kind == "strip":
         return (str(cell).translate(_MARKS) if style.minus == _PRINTED else str(cell)), ""
     if isinstance(cell, str):
@@ -225,6 +226,8 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return p_text(cell), ""
     if column.kind == "number":
         return significant(float(cell)), ""
+    if column.kind in QUANTITIES:
+        return quantity(float(cell), column.kind, style), ""
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
 
 
@@ -233,15 +236,53 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
         return _EMPTY, ""
     # One number, or two: "0.535–0.585", "−0.020 to +0.031"; one where both look the same.
     ends = (end for end in (cell.value, cell.upper) if end is not None)
-    texts = dict.fromkeys(share(end, style, signed=cell.signed) for end in ends)
+    texts = dict.fromkeys(_number(end, cell.unit, style, cell.signed) for end in ends)
     value = (" to " if cell.signed else "–").join(texts)
     value = f"{cell.verdict} {value}" if cell.verdict else value
     if cell.low is not None and cell.high is not None:
-        low, high = (share(limit, style, signed=cell.signed) for limit in (cell.low, cell.high))
-        return value, f"[{low}, {high}]"
+        return value, _interval(cell.low, cell.high, cell.unit, style, cell.signed)
     if cell.se is not None:
-        return value, f"±{share(cell.se, style)}"
+        return value, f"±{_number(cell.se, cell.unit, style)}"
     return value, cell.letters
+
+
+def _number(value: float, unit: str, style: Style, signed: bool = False) -> str:
+    return (
+        quantity(value, unit, style, signed=signed)
+        if unit in QUANTITIES
+        else share(value, style, signed=signed)
+    )
+
+
+def _interval(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
+    """Limits in brackets, without their unit, which the number before them has."""
+    if unit not in QUANTITIES:
+        return f"[{share(low, style, signed=signed)}, {share(high, style, signed=signed)}]"
+    first = _digits(low, unit, style, signed)
+    return f"[{first}, {'∞)' if math.isinf(high) else _digits(high, unit, style, signed) + ']'}"
+
+
+def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
+    """A number of one of QUANTITIES, to three digits: dollars and seconds with their sign.
+
+    >>> [quantity(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
+    ['$0.0131', '$12.40', '$2,070']
+    >>> quantity(28392.1, "tokens", Style()), quantity(178.04, "s", Style())
+    ('28,392', '178 s')
+    """
+    digits = _digits(value, unit, style, signed)
+    sign = digits[0] if digits[0] in "+-−" else ""
+    before, after = {"$": ("$", ""), "s": ("", " s")}.get(unit, ("", ""))
+    return f"{sign}{before}{digits.removeprefix(sign)}{after}"
+
+
+def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
+    size = abs(value)
+    decimals = max(0, 2 - math.floor(math.log10(size))) if size > 1e-12 else 0
+    if unit == "$" and 1 <= size < 1000:
+        decimals = 2
+    text = f"{value + 0.0:{'+' if signed and size > 1e-12 else ''},.{decimals}f}"
+    return text.replace("-", style.minus)
 
 
 def points(difference: float) -> str:
@@ -277,7 +318,7 @@ def heading(table: Table, place: int, style: Style) -> str:
 def _is_share(cell: Cell, column: Column) -> bool:
     if isinstance(cell, Estimate):
         return cell.share and cell.value is not None
-    if cell is None or isinstance(cell, str | Phrase) or column.kind == "score":
+    if cell is None or isinstance(cell, str | Phrase) or column.kind in ("score", *QUANTITIES):
         return False
     return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
 

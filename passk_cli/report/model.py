@@ -13,6 +13,9 @@ from passk_cli.message import WARNING, Said
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 
+# Units of what attempts use: US dollars, tokens, seconds, and turns or steps.
+QUANTITIES = ("$", "tokens", "s", "turns")
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -26,7 +29,8 @@ class Estimate:
     marked : best, and distinguishable from the second; shown bold where bold exists.
     verdict : a sign shown before the value: "~" not significant, "=" equivalent.
     letters : shown after the value: numbers that share one do not differ significantly.
-    share : lies in [0, 1] or is a difference of such, and so may be shown as a percentage.
+    unit : "share" (in [0, 1] or a difference of such, and so may be shown as a percentage),
+        "score" (of no known unit), or one of QUANTITIES.
     """
 
     value: float | None
@@ -36,10 +40,15 @@ class Estimate:
     reason: str = ""
     signed: bool = False
     marked: bool = False
-    share: bool = True
+    unit: str = "share"
     verdict: str = ""
     upper: float | None = None
     letters: str = ""
+
+    @property
+    def share(self) -> bool:
+        """Whether it may be shown as a percentage."""
+        return self.unit == "share"
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
@@ -70,9 +79,9 @@ Cell = str | int | float | Estimate | Limits | Phrase | None
 Sentence = tuple["Cell | tuple[Cell, Column]", ...]
 
 
-def ranged(low: float, high: float, *, share: bool = True) -> Cell:
+def ranged(low: float, high: float, unit: str = "share") -> Cell:
     """A number, or a range of numbers where the two differ."""
-    return Estimate(low, upper=high, share=share) if high > low else low
+    return Estimate(low, upper=high, unit=unit) if high > low else low
 
 
 # Where a column or a table is shown: always, with --full, or in csv, json and Python alone; a table
@@ -90,8 +99,8 @@ class Column:
         share of which small values matter: two decimals more), "given" (a share that was asked for,
         in as many digits as it has), "score" (a number of no known unit), "amount" (money or a
         ratio: two decimals), "number" (of any size: four significant digits), "points" (a
-        difference of shares, in percentage points), "p" (a p-value) or "strip" (attempts in their
-        order, "+" passed and "-" failed).
+        difference of shares, in percentage points), "p" (a p-value), "strip" (attempts in their
+        order, "+" passed and "-" failed) or one of QUANTITIES.
     joined : belongs to the column before it; the two are never shown apart.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
     name : its name in csv, json and Python; "" where it is in none.

@@ -111,14 +111,14 @@ class Comparison:
         """Both means on the shared tasks."""
         if self.reason:
             return None, None
-        share = self.first.metric.unit == "share"
         if self.ends:
             # The first model is at its lowest where the second is at its highest.
             low, high = self.ends
             both = zip(
                 (low.values[0], high.values[1]), (high.values[0], low.values[1]), strict=True
             )
-            one, other = (ranged(float(a.mean()), float(b.mean()), share=share) for a, b in both)
+            unit = self.first.metric.unit
+            one, other = (ranged(float(a.mean()), float(b.mean()), unit) for a, b in both)
             return one, other
         if self._whole:
             return self.first.mean, self.second.mean
@@ -211,7 +211,7 @@ class Comparison:
         limits = self.interval or nothing
         estimate = Estimate(
             self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
-            share=metric.unit == "share", upper=self.ends[1].difference if self.ends else None,
+            unit=metric.unit, upper=self.ends[1].difference if self.ends else None,
         )  # fmt: skip
         return Fact(
             first.series, metric.name, metric.k, estimate, against=second.series[0],

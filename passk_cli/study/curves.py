@@ -414,7 +414,7 @@ class Measurement:
         level = confidence.interval_level
         estimate = Estimate(
             spread.value, spread.se if level is None else None, spread.low, spread.high,
-            spread.reason, signed=not share, share=share,
+            spread.reason, signed=not share, unit="share" if share else "score",
         )  # fmt: skip
         method = LIMITS[confidence.population] if share or self._new else _SKEWNESS
         method = "none" if level is None else method
@@ -479,7 +479,7 @@ def exact_curves(
         points[DELTA] = list(curve("delta_", exact.delta, exact.delta_bound))
         points[DEFICIT] = list(curve("deficit_", exact.deficit, exact.deficit_bound))
         skewness = moments.skewness if moments.variance > 0 else None
-        skew = Estimate(skewness, signed=True, share=False)
+        skew = Estimate(skewness, signed=True, unit="score")
         shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)
     climbs, mean = [], float(rates.mean())
     for start, k in steps(ks.tolist()) if AT in names else ():

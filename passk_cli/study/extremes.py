@@ -127,7 +127,7 @@ def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int) -> _End:
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))
-        return _End(names, words, Estimate(low, upper=high, share=first.share), certain)
+        return _End(names, words, Estimate(low, upper=high, unit=first.unit), certain)
     limits = np.array(
         [[facts[i].estimate.low, facts[i].estimate.high] for i in places], dtype=np.float64
     )

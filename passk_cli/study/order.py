@@ -359,7 +359,7 @@ def _slope(study: Study, order: AttemptOrder) -> Fact:
         order.series, "trend", scores * scale, order.tasks[several], n, bounds=(-bound, bound),
         within=trend_variance(n, c) * scale**2, confidence=study.confidence.for_differences(),
     )  # fmt: skip
-    return replace(slope, estimate=replace(slope.estimate, signed=True, share=True))
+    return replace(slope, estimate=replace(slope.estimate, signed=True, unit="share"))
 
 
 def _attempts_used(study: Study, order: AttemptOrder, any_k: Fact, k: int) -> Fact:
@@ -382,7 +382,7 @@ def _attempts_used(study: Study, order: AttemptOrder, any_k: Fact, k: int) -> Fa
             within=np.full(len(until), np.nan),
         )  # fmt: skip
         return replace(mean, k=k)
-    estimate = Estimate(value, reason=reason, share=False)
+    estimate = Estimate(value, reason=reason, unit="score")
     return Fact(order.series, "attempts used", k, estimate, size=order.size)
 
 
@@ -404,6 +404,6 @@ def _beside(study: Study, order: AttemptOrder, first: Fact, any_k: Fact) -> Besi
                 confidence=study.confidence.for_differences(),
             )  # fmt: skip
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))
-            estimate = replace(mean.estimate, reason=reason, signed=True, share=True)
+            estimate = replace(mean.estimate, reason=reason, signed=True, unit="share")
             difference = replace(mean, k=k, estimate=estimate)
     return Beside(first, any_k, difference, _attempts_used(study, order, any_k, k))

@@ -261,7 +261,7 @@ def _reach(blank: Fact, family: str, ahead: Extrapolation, target: float) -> Fac
     return replace(
         blank,
         name=f"k for {family}k = {target:g}",
-        estimate=Estimate(k, low=low, high=high, share=False),
+        estimate=Estimate(k, low=low, high=high, unit="score"),
         flaw=f"{beyond}: {SOUGHT_WORDS}" if beyond else "",
     )
 

@@ -217,7 +217,7 @@ class Numbers(Section[SeriesRow]):
         ends = {name for name, fact in facts.items() if (fact.k or 1) in (1, most)}
         return [
             Number(
-                name, meanings.get(name, ""), "share" if fact.estimate.share else "score",
+                name, meanings.get(name, ""), fact.estimate.unit,
                 ALWAYS if self.study.asked or name in ends else FULL,
             )
             for name, fact in facts.items()

@@ -113,7 +113,7 @@ class Study:
         facts = [
             Fact(
                 each.series, each.metric.name, each.metric.k,
-                Estimate(None, reason=each.reason, share=each.metric.unit == "share"),
+                Estimate(None, reason=each.reason, unit=each.metric.unit),
                 size=Size(len(each.n), int(each.n.min()), int(each.n.max())),
                 method=confidence.method, level=confidence.interval_level, values=each,
             )
@@ -152,9 +152,8 @@ class Study:
         """
         present = ~np.isnan(values)
         confidence = confidence or self.confidence
-        share = bounds == (0.0, 1.0)
         size = Size(int(present.sum()), int(n.min()), int(n.max()))
-        nothing = Estimate(None, share=share)
+        nothing = Estimate(None, unit="share" if bounds == (0.0, 1.0) else "score")
         fact = Fact(
             series, name, None, nothing, size=size, method=confidence.method,
             level=confidence.interval_level,

@@ -232,7 +232,7 @@ def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Co
     value = None if math.isnan(exponent) else exponent
     fact = Fact(
         (model[0], "", *model[1:]), "pass@k", None,
-        Estimate(value, low=low, high=high, reason=reason, share=False),
+        Estimate(value, low=low, high=high, reason=reason, unit="score"),
         size=Size(len(values), int(n.min()), int(n.max())), method="percentile",
         level=confidence.level,
         more={"fact": "power law", "factor": None if value is None else factor},

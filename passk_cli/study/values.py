@@ -96,10 +96,9 @@ class TaskValues:
     @property
     def estimate(self) -> Cell:
         """The mean; a range where outcomes are missing that may pass or fail."""
-        share = self.metric.unit == "share"
-        return (
-            self.mean if self.passing is None else ranged(self.mean, self.passing.mean, share=share)
-        )
+        if self.passing is None:
+            return self.mean
+        return ranged(self.mean, self.passing.mean, self.metric.unit)
 
     def on(self, tasks: Ints) -> TaskValues:
         """The values of some of its tasks."""

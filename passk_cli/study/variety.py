@@ -70,7 +70,7 @@ def _variety_of(gain: Fact, kinds: Fact) -> Iterator[Fact]:
         little = value < least + _LITTLE * min(least, k - least) - 1e-12
         flag = FLAG if certain and little else ""
     for name, number in (("variety", value), ("least variety", least)):
-        estimate = Estimate(number, reason=flag, share=False)
+        estimate = Estimate(number, reason=flag, unit="score")
         yield Fact(gain.series, f"{name}@{k}", k, estimate, size=gain.size)
 
 
@@ -93,12 +93,12 @@ def _inverse(fact: Fact) -> Fact:
     """The effective number of solutions, from the probability that two attempts agree."""
     chance, number = fact.estimate, replace(fact, se=None)
     if chance.value is None:
-        return replace(number, estimate=Estimate(None, reason=chance.reason, share=False))
+        return replace(number, estimate=Estimate(None, reason=chance.reason, unit="score"))
     if chance.value == 0:
         alike = "all solutions differ: no two attempts agree"
-        return replace(number, estimate=Estimate(None, reason=alike, share=False), flaw="")
+        return replace(number, estimate=Estimate(None, reason=alike, unit="score"), flaw="")
     low, high = (1 / limit if limit else None for limit in (chance.high, chance.low))
     open_ = "no upper limit: two attempts may never agree" if chance.low == 0 else ""
     flaw = "; ".join(filter(None, (fact.flaw, open_)))
-    estimate = Estimate(1 / chance.value, None, low, high, chance.reason, share=False)
+    estimate = Estimate(1 / chance.value, None, low, high, chance.reason, unit="score")
     return replace(number, estimate=estimate, flaw=flaw)

@@ -15,7 +15,7 @@ from passk_cli.study.study import Study
 def test_sizes_stand_there_where_they_differ(second: Size, more: list[str]) -> None:
     facts = [
         Fact(("m",), "pass@1", 1, Estimate(0.5), size=Size(3, 2, 4)),
-        Fact(("m",), "mean", None, Estimate(7.0, share=False), size=second),
+        Fact(("m",), "mean", None, Estimate(7.0, unit="score"), size=second),
     ]
     study = Study(Counts.from_cells([("m", "t", 2, 1)]))
     (table,) = Numbers(study, rows_of(facts)).tables()

@@ -61,6 +61,6 @@ def test_missing_outcomes_make_a_share_a_range_of_shares() -> None:
     n, c, missing = np.array([[2, 4], [1, 1], [0, 2]])
     counts = Counts.from_columns([("m",)] * 2, ["a", "b"], n, c, missing=missing)
     (values,) = Study(counts, parse_list("pass@1")).values()
-    assert values.estimate == Estimate(3 / 8, upper=5 / 8, share=True)
+    assert values.estimate == Estimate(3 / 8, upper=5 / 8)
     (certain,) = Study(COUNTS, parse_list("pass@1")).values()
     assert certain.estimate == pytest.approx(7 / 12, rel=1e-12)

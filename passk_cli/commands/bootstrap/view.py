@@ -70,7 +70,7 @@ class Distributions(Section[Distribution]):
     columns = (
         MODEL, GROUPS,
         Column("estimate", "share", meaning="Mean over tasks.",
-               cell=lambda d: Estimate(d.values.mean, share=d.values.metric.unit == "share")),
+               cell=lambda d: Estimate(d.values.mean, unit=d.values.metric.unit)),
         Column("bias", "fine", name="bias", shown=FULL, cell=lambda d, unit: d.bias,
                across=lambda section: section.units("fine"), units=lambda section, unit: unit,
                meaning="Mean of the resamples minus the estimate."),
@@ -143,7 +143,7 @@ class Distributions(Section[Distribution]):
             yield (
                 f"{first.values.metric.name} of {first.values.name} is ", number.estimate,
                 f" ({number.method}), with standard error ",
-                Estimate(first.se, share=first.values.metric.unit == "share"), ".",
+                Estimate(first.se, unit=first.values.metric.unit), ".",
             )  # fmt: skip
             return
         # Of gaps equal but for rounding, the first.
@@ -151,11 +151,10 @@ class Distributions(Section[Distribution]):
         if gap <= ROUNDING:
             yield ("The method does not matter: all intervals are equal.",)
             return
-        share = widest.values.metric.unit == "share"
-        unit = Column("", "share" if share else "score")
-        low, high = ((Limits(f.estimate.low, f.estimate.high), unit) for f in ends)
+        unit = widest.values.metric.unit
+        low, high = ((Limits(f.estimate.low, f.estimate.high), Column("", unit)) for f in ends)
         yield (
-            "The method changes a limit by at most ", Estimate(gap, share=share),
+            "The method changes a limit by at most ", Estimate(gap, unit=unit),
             f" ({widest.values.metric.name} of {widest.values.name}: {ends[0].method} ", low,
             f", {ends[1].method} ", high, ").",
         )  # fmt: skip

@@ -141,7 +141,7 @@ def _number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
     if isinstance(cell, Estimate):
         return replace(cell, letters=letters)
     value = cell if isinstance(cell, float) else None
-    return Estimate(value, share=metric.unit == "share", letters=letters)
+    return Estimate(value, unit=metric.unit, letters=letters)
 
 
 def _tested(pairs: Sequence[Pair]) -> list[Pair]:
@@ -300,7 +300,7 @@ class Ranking(Ranked[Standing]):
             for end in _number(r.values.estimate, self.metric).ends
             if end is not None
         ]
-        level = Estimate(min(ends), upper=max(ends), share=self.metric.unit == "share")
+        level = Estimate(min(ends), upper=max(ends), unit=self.metric.unit)
         where = (f" at {self.metric.name} (", level)
         if not others:
             return (f"All {plural(len(top), 'model')} tie", *where, ").")

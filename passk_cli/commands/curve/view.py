@@ -178,7 +178,8 @@ class AcrossK(Section[Curves]):
     def unit(self, name: str) -> str:
         """Kind of the numbers of a curve."""
         points = (model.points[name][0] for model in self.records)
-        return "share" if all(point.estimate.share for point in points) else "score"
+        units = {point.estimate.unit for point in points}
+        return units.pop() if len(units) == 1 else "score"
 
     @property
     def ks(self) -> list[int]:

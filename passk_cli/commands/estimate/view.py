@@ -108,7 +108,7 @@ def _farthest(facts: Sequence[Fact], family: str) -> Fact | None:
 
 def _value(fact: Fact) -> Estimate:
     """Without its interval, which the table has."""
-    return Estimate(fact.estimate.value, upper=fact.estimate.upper, share=fact.estimate.share)
+    return Estimate(fact.estimate.value, upper=fact.estimate.upper, unit=fact.estimate.unit)
 
 
 def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]:

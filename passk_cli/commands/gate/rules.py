@@ -721,7 +721,7 @@ def _change(fact: Fact) -> Sentence:
     if value <= 0:
         verb, link, value = "lost", "of", -value
         low, high = (None if limit is None else -limit for limit in (high, low))
-    size = Estimate(value, low=low, high=high, share=fact.estimate.share)
+    size = Estimate(value, low=low, high=high, unit=fact.estimate.unit)
     name = series_name(fact.series)
     return (f"{name} {verb} ", (size, Column("points", "share")), f" {link} {fact.name}")
 

@@ -117,7 +117,7 @@ def _points(slope: Estimate) -> Estimate:
     """A slope in percentage points."""
     numbers = (slope.value, slope.se, slope.low, slope.high)
     value, se, low, high = (None if x is None else 100 * x for x in numbers)
-    return replace(slope, value=value, se=se, low=low, high=high, share=False)
+    return replace(slope, value=value, se=se, low=low, high=high, unit="score")
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,13 @@ class Verdicts(Section[Evidence]):
                meaning="Unclear: p is significant, but neighbours are correlated and the interval"
                " includes 0."),
         Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
-               share=False), meaning="Lag-1 correlation of attempts at one task; near 0 where"
+               unit="score"), meaning="Lag-1 correlation of attempts at one task; near 0 where"
                " attempts are independent."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[1], meaning=_P),
         Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
                meaning="Verdict of the test of neighbours."),
         Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
-               signed=True, share=False), meaning="Lag-1 correlation that the trend alone causes."),
+               signed=True, unit="score"), meaning="Lag-1 correlation that the trend alone causes."),
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
                meaning="Tasks solved by the first k attempts, less those that pass@k promises.",
                cell=lambda model, k: next(b.difference.estimate for b in model.beside

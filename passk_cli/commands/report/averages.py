@@ -74,15 +74,15 @@ def macro_panel(page: Page, whole: Report) -> Panel:
             every.append(values)
 
     def average(model: str, metric: str) -> Estimate:
-        share = kinds.get(metric, "share") == "share"
+        unit = kinds.get(metric, "share")
         every = numbers.get((model, metric), [])
         if len(every) < groups:
-            return Estimate(None, reason="no number in some group", share=share)
+            return Estimate(None, reason="no number in some group", unit=unit)
         mean = macro_average(
             *map(list, zip(*every, strict=True)),
             level=page.confidence.level, independent=independent,
         )  # fmt: skip
-        return Estimate(mean.mean, mean.se, mean.low, mean.high, share=share)
+        return Estimate(mean.mean, mean.se, mean.low, mean.high, unit=unit)
 
     metrics = list(dict.fromkeys(metric for _, metric in numbers))
     rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in page.models]

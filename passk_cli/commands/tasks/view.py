@@ -486,7 +486,7 @@ class SuspectTasks(Section[SuspectTask]):
                meaning="Mean of the models' pass rates."),
         Column("item–rest correlation", "score",
                cell=lambda task: Estimate(task.correlation, low=task.low, high=task.high,
-                                          signed=True, share=False),
+                                          signed=True, unit="score"),
                meaning="Spearman's correlation, over models, of the pass rate at this task and at"
                " all others, with its interval; below 0, weaker models pass it more often."),
         data_field("estimate", "", lambda task: task.correlation),

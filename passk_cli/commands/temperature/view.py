@@ -101,7 +101,7 @@ class BestColumn(NamedTuple):
             return Estimate(None, reason="no two temperatures have it")
         if self.kind == "share":
             return replace(v.lead.estimate, verdict="~" if v.alike else "")
-        value = Estimate(v.ranked[0].mean, share=self.metric.unit == "share")
+        value = Estimate(v.ranked[0].mean, unit=self.metric.unit)
         return Phrase((value, f" at {', '.join(v.best)}"))
 
 

@@ -130,7 +130,7 @@ def _points(estimate: Estimate) -> Estimate:
     """In percentage points."""
     value, low, high = (None if x is None else 100 * x
                         for x in (estimate.value, estimate.low, estimate.high))  # fmt: skip
-    return replace(estimate, value=value, low=low, high=high, share=False)
+    return replace(estimate, value=value, low=low, high=high, unit="score")
 
 
 def _short(run: RunLabel) -> str:
