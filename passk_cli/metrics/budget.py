@@ -1,0 +1,314 @@
+"""pass@$b: the probability that repeated attempts solve a task before the money is gone.
+
+A cell's attempts come as a ragged multiset: `start` (cells + 1,) offsets; rows start[i]:start[i+1]
+are the distinct costs of cell i, each with how many attempts have it (`count`) and how many of
+those passed (`passed`).  Costs are of any unit: dollars, tokens, seconds.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, blocks
+from passk_cli.errors import ParameterError
+
+# Sets of failures are counted as pairs of sets of either half of them, up to 2^36 pairs, or one by
+# one where at most 2^17 can fit into the budget; beyond that on a grid of the money.
+_PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
+# Sums that are not yet merged.
+_UNMERGED = 256
+# Numbers that a grid goes through at most, and its cells.
+_GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
+# Budgets of one grid: down to this share of the largest.
+_GRID_REACH = 0.25
+# Costs of at most so many decimals are whole numbers of the last one; others have so many bits.
+_DECIMALS, _BITS = 9, 44
+# Numbers held at once: 32 MB.
+_TOGETHER = 1 << 22
+
+
+def pass_within(
+    start: Ints, value: Floats, count: Ints, passed: Ints, budget: ArrayLike
+) -> tuple[Floats, Floats]:
+    """Lowest and highest probability that a cell's task is solved within a budget.
+
+    The attempts made come in random order, without replacement, one after another until one passes
+    or the next one does not fit whole into what is left of the budget b:
+
+        pass@$b = Σ_s Σ_j #{A ⊂ F: |A| = j, cost(A) + x_s ≤ b} / (n C(n−1, j))
+
+    over passing attempts s and sets A of failing attempts F that come before s.  Costs of 1 and
+    b = k make it pass@k.  Where no attempt passed and all of them fit together, money is left and
+    nothing is known of a further attempt: the task counts 0 in the lowest and 1 in the highest.
+
+    value : (rows,) ≥ 0; NaN for an attempt without a cost, which never fits in the lowest and costs
+    nothing in the highest; infinity never fits.  budget : ≥ 0, infinity included, of any shape.
+    Returns two arrays of the shape of `budget` and (cells,), in [0, 1]; NaN for a cell without
+    attempts.
+    Exact but for rounding, sums that reach the budget included (0.1 + 0.2 fits into 0.3), up to
+    2^36 sets of failures (30 attempts of different costs that failed; equal costs make fewer), and
+    beyond where costs are few whole numbers.  Else costs are rounded to a grid, down for the one
+    end and up for the other: both ends are certain, and less than 0.01 apart in all but odd cells.
+    Errors: ValueError for a negative cost; ParameterError for a budget that is none.
+    Source: the order of attempts as in Chen et al. 2021; success against cost as in Brown et
+    al. 2024; coverage at cost as in arXiv 2601.21522.
+
+    >>> costs = np.array([0, 2]), np.array([1.0, 2.0]), np.array([1, 2]), np.array([0, 1])
+    >>> low, high = pass_within(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
+    >>> low[:, 0].round(6).tolist()
+    [0.0, 0.333333, 0.5, 1.0]
+    """
+    budgets = np.asarray(budget, dtype=np.float64)
+    value = np.asarray(value, dtype=np.float64)
+    if not (budgets >= 0).all():
+        raise ParameterError("a budget must be a number of at least 0")
+    if (value < 0).any():
+        raise ValueError("costs must not be negative")
+    asked, back = np.unique(budgets.ravel(), return_inverse=True)
+    shape = len(start) - 1, len(asked)
+    low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+    remembered: dict[tuple[bytes, ...], tuple[Floats, Floats]] = {}
+    for cell, (first, last) in enumerate(pairwise(start.tolist())):
+        if first == last:
+            continue
+        rows = value[first:last], count[first:last], passed[first:last]
+        key = tuple(row.tobytes() for row in rows)
+        if key not in remembered:
+            remembered[key] = _ends(*rows, asked)
+        low[cell], high[cell] = remembered[key]
+    shape = (*budgets.shape, shape[0])
+    return low.T[back].reshape(shape), high.T[back].reshape(shape)
+
+
+def _ends(cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> tuple[Floats, Floats]:
+    """Both ends of one cell at each budget, ascending."""
+    lacking = np.isnan(cost)
+    dearest = _Cell.of(np.where(lacking, np.inf, cost), count, passed, budgets)
+    cheapest = dearest
+    if lacking.any():
+        cheapest = _Cell.of(np.where(lacking, 0.0, cost), count, passed, budgets)
+    if not passed.any():
+        return np.zeros(len(budgets)), np.where(cheapest.all_fit, 1.0, 0.0)
+    low, high = dearest.solved(np.arange(len(budgets)))
+    if lacking.any():
+        high = cheapest.solved(np.arange(len(budgets)))[1]
+    # Rounding must not leave the range, nor turn the ends around.
+    return np.clip(low, 0.0, 1.0), np.clip(np.maximum(low, high), 0.0, 1.0)
+
+
+class _Sums(NamedTuple):
+    """Sums of sets of failures: each with the size of its sets, and what share of all sets of that
+    size has it; sorted by sum."""
+
+    total: Ints
+    size: Ints
+    share: Floats
+
+
+class _Cell(NamedTuple):
+    """One cell with costs and budgets as whole numbers of a unit.
+
+    n : attempts.  failures, failed : costs of failing attempts that may fit, ascending, and how
+    many have each.  passes, passed : likewise of passing ones.  limits : of budgets.  all_fit :
+    whether all attempts fit into a budget.
+    """
+
+    n: int
+    failures: Ints
+    failed: Ints
+    passes: Ints
+    passed: Ints
+    limits: Ints
+    all_fit: Bools
+
+    @classmethod
+    def of(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _Cell:
+        n, fits = int(count.sum()), np.isfinite(cost)
+        finite = np.where(fits, cost, 0.0)
+        spent = float(finite @ count)
+        units, limits = _whole(finite, np.minimum(budgets, 2.0 * spent + 1.0), n)
+        total = int((units * count).sum())
+        fits &= units <= limits.max(initial=0)
+        all_fit = (total <= limits) & np.isfinite(cost).all()
+        failures = _tallied(units[fits], (count - passed)[fits])
+        return cls(n, *failures, *_tallied(units[fits], passed[fits]), limits, all_fit)
+
+    def solved(self, places: Ints) -> tuple[Floats, Floats]:
+        """Both ends of P(solved within the budget) at the budgets of these places."""
+        left = (self.limits[places][:, None] - self.passes).ravel()
+        shape = len(places), len(self.passes)
+        low, high = np.zeros(len(left)), np.zeros(len(left))
+        there = left >= 0
+        if there.any():
+            ends = self._fitting(left[there])
+            if ends is None:
+                return self._on_grids(places)
+            low[there], high[there] = ends
+        return low.reshape(shape) @ self.passed, high.reshape(shape) @ self.passed
+
+    def _on_grids(self, places: Ints) -> tuple[Floats, Floats]:
+        """The same by budgets that are near each other, each with as fine a grid as they allow."""
+        low, high = np.empty(len(places)), np.empty(len(places))
+        todo = np.arange(len(places))
+        while len(todo):
+            limits = self.limits[places[todo]]
+            near = limits >= _GRID_REACH * limits.max()
+            here, todo = todo[near], todo[~near]
+            left = (self.limits[places[here]][:, None] - self.passes).ravel()
+            there, ends = left >= 0, np.zeros((2, len(left)))
+            if there.any():
+                ends[:, there] = self._fitting(left[there]) or self._grid(left[there])
+            sums = ends.reshape(2, len(here), len(self.passes)) @ self.passed
+            low[here], high[here] = sums
+        return low, high
+
+    def _fitting(self, left: Ints) -> tuple[Floats, Floats] | None:
+        """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
+        most = int(left.max())
+        # What is dearer than all that is left is in no set.
+        used = int(np.searchsorted(self.failures, most, side="right"))
+        failures, failed = self.failures[:used], self.failed[:used]
+        bits = np.cumsum(np.log2(failed + 1.0))
+        every = float(bits[-1]) if used else 0.0
+        wanted = np.log2(len(left))
+        if every + wanted <= _PAIRED_BITS:
+            half = min(int(np.searchsorted(bits, (every + wanted) / 2)) + 1, used)
+        elif _subsets_bits(failures, failed, most) <= _LISTED_BITS:
+            half = used
+        else:
+            return None
+        first, second = (
+            _sums(failures[part], failed[part], most) for part in (slice(half), slice(half, None))
+        )
+        sizes = int(failed[:half].sum()), int(failed[half:].sum())
+        weight = _pair_weights(self.n, *sizes)
+        total = np.zeros(len(left))
+        for j in np.unique(second.size).tolist():
+            own = second.size == j
+            up_to = np.concatenate([[0.0], np.cumsum(first.share * weight[first.size, j])])
+            for here in blocks(len(left), int(own.sum()), _TOGETHER):
+                places = np.searchsorted(
+                    first.total, left[here, None] - second.total[own], side="right"
+                )
+                total[here] += up_to[places] @ second.share[own]
+        return total, total
+
+    def _grid(self, left: Ints) -> tuple[Floats, Floats]:
+        """`_fitting` from costs rounded down to a grid: what they lack is between the sums of the
+        smallest and of the largest remainders of j failures."""
+        costs = np.repeat(self.failures, self.failed)
+        costs = costs[costs <= left.max()]
+        left = np.minimum(left, int(costs.sum()))
+        top, fit = int(left.max()), int(np.searchsorted(np.cumsum(costs), left.max(), side="right"))
+        cells = int(np.clip(_GRID_WORK // (len(costs) * (fit + 1)), _FEWEST_CELLS, _MOST_CELLS))
+        step = max(1, -(-(top + 1) // cells))
+        places, remainders = costs // step, np.sort(costs % step)
+        size = np.arange(fit + 1)
+        table = np.zeros((fit + 1, top // step + 1))
+        table[0, 0] = 1.0
+        for made, place in enumerate(places.tolist(), start=1):
+            # A set of j of `made` failures has this one with probability j / made.
+            deep = min(made, fit)
+            moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / made)
+            table[: deep + 1] *= np.maximum(made - size[: deep + 1, None], 0) / made
+            table[1 : deep + 1, place:] += moved
+        share = np.cumsum(table, axis=1) * _weights(self.n, len(costs), fit)[:, None]
+        least = np.concatenate([[0], np.cumsum(remainders)])[: fit + 1]
+        most = np.concatenate([[0], np.cumsum(remainders[::-1])])[: fit + 1]
+        ends = []
+        for lacking in (most, least):
+            reach = (left[:, None] - lacking) // step
+            fitting = np.where(reach >= 0, share[size, np.clip(reach, 0, table.shape[1] - 1)], 0.0)
+            ends.append(fitting.sum(axis=1))
+        return ends[0], ends[1]
+
+
+def _whole(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
+    """Costs and budgets as whole numbers of one unit; a budget as the most that fits into it.
+
+    The unit is the last decimal of the costs where they have few, so that sums are exact; else so
+    small a part of the largest budget that n rounded costs are off by 1e-10 of it, which fits.
+    """
+    most = float(budgets.max(initial=0.0))
+    for decimals in range(_DECIMALS + 1):
+        scale = 10.0**decimals
+        if max(most, float(cost.max(initial=0.0))) * scale > 2.0 ** (_BITS - 4):
+            break
+        scaled = cost * scale
+        if (np.abs(scaled - np.rint(scaled)) <= 1e-12 * scaled).all():
+            limits = np.floor(budgets * scale * (1.0 + 1e-14) + 1e-9)
+            return np.rint(scaled).astype(np.int64), limits.astype(np.int64)
+    unit = max(most, float(cost.max(initial=0.0)) * 2.0**-16) * 2.0**-_BITS
+    limits = np.floor(budgets / unit).astype(np.int64) + n + 2
+    return np.rint(cost / unit).astype(np.int64), limits
+
+
+def _tallied(costs: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """The costs that any attempt has, ascending, and how many have each."""
+    different, back = np.unique(costs[count > 0], return_inverse=True)
+    tally = np.zeros(len(different), dtype=np.int64)
+    np.add.at(tally, back, count[count > 0])
+    return different, tally
+
+
+def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
+    """log₂ of how many sets of failures can fit: of no more than the cheapest that fit together."""
+    costs = np.repeat(failures, failed)
+    fit, every = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
+    logs = _log_choose(every, np.arange(fit + 1))
+    return float(np.logaddexp.reduce(logs) / np.log(2.0))
+
+
+def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
+    """Sums of all sets of these failures, up to `most`; equal sums of sets of one size are one."""
+    total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
+    made = 0
+    for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
+        # `more` of the copies join a set: their share of the sets of so many of all failures.
+        more = np.arange(copies + 1)[:, None]
+        sums, sizes = total + cost * more, size + more
+        if copies > 1:
+            logs = _log_choose(made, size) + _log_choose(copies, more)
+            joined = np.exp(logs - _log_choose(made + copies, sizes))
+        else:
+            joined = np.abs(1 - more - sizes / (made + 1))
+        fits = sums <= most
+        total, size, share = sums[fits], sizes[fits], (share * joined)[fits]
+        made += copies
+        if len(total) > _UNMERGED:
+            total, size, share = _merged(total, size, share)
+    return _merged(total, size, share)
+
+
+def _merged(total: Ints, size: Ints, share: Floats) -> _Sums:
+    order = np.lexsort((size, total))
+    total, size = total[order], size[order]
+    first = np.ones(len(total), dtype=bool)
+    first[1:] = (np.diff(total) != 0) | (np.diff(size) != 0)
+    at = np.flatnonzero(first)
+    return _Sums(total[at], size[at], np.add.reduceat(share[order], at))
+
+
+def _weights(n: int, failures: int, most: int) -> Floats:
+    """C(failures, j) / (n C(n−1, j)) for j = 0 … most: P(the first j failed, a given one next)."""
+    j = np.arange(most)
+    return np.concatenate([[1.0], np.cumprod((failures - j) / np.maximum(n - 1 - j, 1))]) / n
+
+
+def _pair_weights(n: int, first: int, second: int) -> Floats:
+    """C(first, i) C(second, j) / (n C(n−1, i+j)): (first + 1 × second + 1)."""
+    i, j = np.arange(first + 1)[:, None], np.arange(second + 1)
+    logs = _log_choose(first, i) + _log_choose(second, j) - _log_choose(n - 1, i + j)
+    weights: Floats = np.exp(logs) / n
+    return weights
+
+
+def _log_choose(n: int, k: Ints) -> Floats:
+    """log C(n, k), 0 ≤ k ≤ n."""
+    from scipy.special import gammaln
+
+    logs: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return logs
