@@ -220,7 +220,8 @@ def intervals(
             except _Undefined as undefined:
                 answers[at] = Interval(None, None, level, used, population, str(undefined))
                 continue
-            if asked.bounded and used != name:
+            # Amounts have no highest value, so there is no remedy to say.
+            if asked.bounded and used != name and not math.isfinite(sample.low):
                 instead = f"{used}, since {name} needs {BOUNDS_REMEDY}"
                 remark = f"{instead}; {remark}" if remark else instead
             answers[at] = Interval(*ends, level, used, population, remark)

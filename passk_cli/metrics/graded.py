@@ -1,4 +1,4 @@
-"""best@k and worst@k of real-valued scores, exactly: order statistics without drawing subsets.
+"""best@k, worst@k, mean and median of real-valued scores, exactly, without drawing subsets.
 
 A cell's attempts come as a ragged multiset: `start` (cells+1,) offsets; rows start[i]:start[i+1]
 are the distinct values of cell i in increasing order, each with how many attempts have it
@@ -51,6 +51,23 @@ def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
     n = np.add.reduceat(count, first)
     mean = np.clip(np.add.reduceat(value * count, first) / n, value[first], value[start[1:] - 1])
     return np.where(n >= k, mean, np.nan)
+
+
+def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
+    """Median of a cell's attempts, the mean of the two in the middle where n is even.
+
+    value : (rows,) finite, increasing within each cell.  Returns (cells,); NaN where n < k.
+
+    >>> median_score(np.array([0, 2]), np.array([1.0, 9.0]), np.array([3, 1]), np.array([0, 0]))
+    array([1.])
+    """
+    total = np.concatenate([[0], np.cumsum(count)])
+    before, n = total[start[:-1]], np.diff(total[start])
+    lower, upper = (
+        value[np.searchsorted(total, before + place, side="right") - 1]
+        for place in ((n - 1) // 2, n // 2)
+    )
+    return np.where(n >= k, (lower + upper) / 2, np.nan)
 
 
 def _over_thresholds(start: Ints, value: Floats, count: Ints, k: int, form: PairForm) -> Floats:

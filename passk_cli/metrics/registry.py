@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.limits import whole_number
 from passk_cli.metrics.diversity import distinct_at_k, distinct_passing_at_k, pass_at_k_distinct
 from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
-from passk_cli.metrics.graded import best_at_k, mean_score, worst_at_k
+from passk_cli.metrics.graded import best_at_k, mean_score, median_score, worst_at_k
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs
@@ -30,12 +30,14 @@ class Kind:
     meaning : one sentence, with {k}, and {share} for τ.
     values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
         for those that need to know more of the attempts; see Attempts.
-    needs : what that is: "score", "answer", "solution" or "attempt" (their order); "" for counts.
+    needs : what that is: "score", "answer", "solution", "attempt" (their order), or one of AMOUNTS;
+        "" for counts.
     bounds : k → what values cannot pass; None where that depends on the scores.
     counted : whether there is one at each k; otherwise k is 1 and not part of the name.
     shared : whether it takes a share τ, as gpass@16:0.75 does.
     exchangeable : whether the order of attempts does not matter.
     monotone : of counts: whether it never falls when one more attempt passes.
+    quantity : the unit of what attempts use, of which less is better; "" for what they achieve.
     """
 
     values: Callable[..., Floats]
@@ -46,6 +48,7 @@ class Kind:
     shared: bool = False
     exchangeable: bool = True
     monotone: bool = True
+    quantity: str = ""
 
 
 # A new metric is one function and one line here.
@@ -97,6 +100,23 @@ FAMILIES: dict[str, Kind] = {
         needs="solution",
     ),
 }
+# What attempts use → its unit, as in `report.model.QUANTITIES`, and its noun.
+AMOUNTS = {
+    "cost": ("$", "cost"),
+    "tokens": ("tokens", "tokens"),
+    "tokens_in": ("tokens", "input tokens"),
+    "tokens_out": ("tokens", "output tokens"),
+    "duration": ("s", "duration"),
+    "turns": ("turns", "turns"),
+}
+for _amount, (_unit, _noun) in AMOUNTS.items():
+    _mean = Kind(
+        mean_score, f"Mean {_noun} of an attempt.", needs=_amount,
+        bounds=lambda k: (0.0, math.inf), counted=False, quantity=_unit,
+    )  # fmt: skip
+    _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
+    FAMILIES[_amount] = _mean
+    FAMILIES[f"median-{_amount}"] = replace(_mean, values=median_score, meaning=_middle)
 USUAL_K = (1, 10, 100)
 # Values of a metric that its polynomial is made from.
 _MOST_VALUES = 10_000
@@ -125,8 +145,14 @@ class Metric:
 
     @property
     def unit(self) -> str:
-        """Unit of its values: a "share" in [0, 1], or a "score" of another kind."""
-        return "share" if self.bounds == (0.0, 1.0) else "score"
+        """Unit of its values: that of what attempts use, a "share" in [0, 1], or a "score" of
+        another kind."""
+        return self.kind.quantity or ("share" if self.bounds == (0.0, 1.0) else "score")
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better; −1 where less is."""
+        return -1 if self.kind.quantity else 1
 
     @property
     def meaning(self) -> str:
@@ -281,8 +307,14 @@ def parse(text: str) -> Metric:
     (8, 'mean')
     """
     name = text.strip()
-    match = re.fullmatch(r"([a-z-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
+    match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
+    if family is None and "-per-" in name.lower():
+        raise ParameterError(
+            f"{name}: a ratio of two means has no value per task; `passk cost` has it, with its"
+            " interval",
+            name="unknown-metric",
+        )
     if match is None or family is None or (match[2] is not None) != family.counted:
         raise ParameterError(
             f"no metric {name!r}; there are {', '.join(patterns())}, as in pass@10",

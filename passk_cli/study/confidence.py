@@ -134,6 +134,10 @@ class Confidence:
         elif self.bounds is None and method is not None and method.bounded:
             lacking = [metric for metric in metrics if metric.bounds is None]
         else:
+            lacking = []
+        if method is not None and method.bounded:
+            lacking += [metric for metric in metrics if metric.kind.quantity]
+        if not lacking:
             return self
         names = tuple(metric.name for metric in lacking)
         of_all = bool(metrics) and len(lacking) == len(metrics)

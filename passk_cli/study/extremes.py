@@ -62,7 +62,8 @@ def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Sentence
 def highest(
     facts: Sequence[Fact], others: Sequence[Fact] = (), group_names: Sequence[str] = ()
 ) -> Sentence:
-    """Which model is highest, with its number and the last one of its others.
+    """Which model is highest, with its number and the last one of its others; which one is lowest
+    where less is better.
 
     facts : one number of several series, as in `range_of`.  others : further numbers.
 
@@ -75,10 +76,11 @@ def highest(
     valued, name = [fact for fact in facts if fact.estimate.value is not None], facts[0].name
     if len(valued) < 2:
         return range_of(facts, group_names)
-    top = _end(valued, group_names, 1)
+    sign = 1 if valued[0].values is None else valued[0].values.metric.sign
+    top, end = _end(valued, group_names, sign), "highest" if sign > 0 else "lowest"
     lacking = len(facts) - len(valued)
     without = f"; {several(lacking, group_names)} without {name}" if lacking else ""
-    begin = f"{top.words} {'are' if len(top.names) > 1 and top.certain else 'is'} highest"
+    begin = f"{top.words} {'are' if len(top.names) > 1 and top.certain else 'is'} {end}"
     if len(top.names) == len(valued) and top.certain:
         begin = f"All {several(len(valued), group_names)} are equal"
     decide = "" if top.certain else "; missing outcomes decide which"

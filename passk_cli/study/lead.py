@@ -58,7 +58,8 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
     shared = on_shared_tasks(rivals)
     if not len(shared[0].tasks) or not attempts_agree(shared):
         return [None] * len(rivals)
-    return list(lead_shares(resampled_means(shared, confidence)).tolist())
+    merits = shared[0].metric.sign * resampled_means(shared, confidence)
+    return list(lead_shares(merits).tolist())
 
 
 def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[Cell]:
@@ -73,7 +74,7 @@ def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
     if not len(shared[0].tasks):
         return [None] * len(rivals)
     both = [end for rival in shared for end in rival.ends]
-    means = resampled_means(both, confidence)
+    means = shared[0].metric.sign * resampled_means(both, confidence)
     failing, passing = means[:, ::2], means[:, 1::2]
     shares: list[Cell] = []
     for i in range(len(rivals)):
@@ -120,7 +121,7 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
         rivals = sorted(
             (rival for rival in by_series.values() if rival.there),
-            key=lambda rival: (-rival.mean, rival.series),
+            key=lambda rival: (-rival.merit, rival.series),
         )
         if len(rivals) < 2:
             continue

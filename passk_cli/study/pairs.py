@@ -47,7 +47,7 @@ def choose_pairs(
             f"--baseline {baseline}: no such file, and no such model; there are {', '.join(names)}"
         )
     values = study.values()
-    place = {rates.series: -rates.mean for rates in values if rates.metric == values[0].metric}
+    place = {rates.series: -rates.merit for rates in values if rates.metric == values[0].metric}
     cells: dict[tuple[Metric, Series], list[TaskValues]] = {}
     for rates in (*values, *changes):
         cells.setdefault((rates.metric, rates.series[1:]), []).append(rates)
@@ -131,7 +131,7 @@ def test_pairs(
                 if equivalence <= level:
                     verdict = EQUIVALENT
                 elif adjusted <= level and c.sign:
-                    verdict = BETTER if c.sign > 0 else WORSE
+                    verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
                 places[id(c)] = c.having(
                     adjusted=adjusted, equivalence=equivalence, alpha=alpha, family=name,
                     adjustment=adjustment, verdict=verdict,

@@ -78,6 +78,11 @@ class TaskValues:
         """The estimate: every task counts once; −∞ where there are no values, for sorting."""
         return float(self.values.mean()) if self.there else -math.inf
 
+    @property
+    def merit(self) -> float:
+        """The estimate, negated where less is better; −∞ where there are no values."""
+        return self.metric.sign * self.mean if self.there else -math.inf
+
     @cached_property
     def all_or_one(self) -> bool:
         """Whether each task has one attempt, or just the k that the metric looks at."""
@@ -216,7 +221,9 @@ def values_of(
             for end in (False, True)
         )
         return [
-            low if np.array_equal(low.c, high.c) else replace(low, passing=high)
+            low
+            if low.metric.kind.quantity or np.array_equal(low.c, high.c)
+            else replace(low, passing=high)
             for low, high in zip(failing, passing, strict=True)
         ]
     every: list[TaskValues] = []
@@ -246,7 +253,7 @@ def values_of(
 def require_monotone(metrics: Sequence[Metric]) -> None:
     """ParameterError for a metric that may be larger, or smaller, than with all or none passing."""
     for metric in metrics:
-        if metric.kind.needs:
+        if metric.kind.needs and not metric.kind.quantity:
             raise ParameterError(
                 f"--missing bounds: {metric.name} needs the {metric.kind.needs} of each attempt,"
                 " and that of a missing one is not known; use --missing fail or drop",

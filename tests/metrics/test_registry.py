@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 
 import pytest
 
 from passk_cli import pass_at_k
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import FAMILIES, Metric, parse
+from passk_cli.metrics.registry import AMOUNTS, FAMILIES, Metric, parse
 
 SCORES = {"best@", "worst@", "mean"}
 KINDS = {"distinct@": (1.0, 3.0), "distinct-correct@": (0.0, 3.0)}
@@ -17,6 +18,10 @@ KINDS = {"distinct@": (1.0, 3.0), "distinct-correct@": (0.0, 3.0)}
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bounds(family: str) -> None:
     metric = Metric(family, 3)
+    amount = family.removeprefix("median-")
+    if amount in AMOUNTS:
+        assert (metric.bounds, metric.unit, metric.sign) == ((0, inf), AMOUNTS[amount][0], -1)
+        return
     assert metric.bounds == (None if family in SCORES else KINDS.get(family, (0.0, 1.0)))
     assert metric.unit == ("score" if family in SCORES | {*KINDS} else "share")
 

@@ -116,7 +116,7 @@ class Distributions(Section[Distribution]):
         metrics = dict.fromkeys(d.values.metric for d in self.records)
         for at, metric in enumerate(m for m in self.study.metrics if m in metrics):
             models = [d for d in self.records if d.values.metric == metric]
-            models.sort(key=lambda d: (-d.values.mean, d.series))
+            models.sort(key=lambda d: (-d.values.merit, d.series))
             part = replace(self, records=models, metric=metric)
             table = part.table(models, metric.name if len(metrics) > 1 else "")
             yield replace(table, shown=FULL) if at else table

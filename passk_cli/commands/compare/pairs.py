@@ -67,6 +67,12 @@ class Pair:
         return replace(self.fact.estimate, verdict=SIGNS.get(self.fact.verdict, ""))
 
     @property
+    def margin(self) -> Estimate:
+        """How far the model is ahead of the other one, also where less is better."""
+        ahead = self.fact.estimate if self.metric.sign > 0 else _negated(self.fact.estimate)
+        return replace(ahead, signed=False)
+
+    @property
     def equivalence(self) -> float | None:
         """The p of equivalence; None without a margin."""
         p = self.comparison.equivalence
@@ -86,15 +92,18 @@ class Pair:
         """The pair as seen from one of its two models: its difference, and its verdict."""
         if series == self.series:
             return self
-        e, fact = self.fact.estimate, self.fact
-        value, upper, low, high = (
-            None if end is None else -end for end in (e.value, e.upper, e.low, e.high)
-        )
-        if upper is not None:
-            value, upper = upper, value
-        estimate = replace(e, value=value, upper=upper, low=high, high=low)
+        fact = self.fact
         verdict = _TURNED.get(fact.verdict, fact.verdict)
-        return replace(self, fact=replace(fact, estimate=estimate, verdict=verdict))
+        return replace(self, fact=replace(fact, estimate=_negated(fact.estimate), verdict=verdict))
+
+
+def _negated(e: Estimate) -> Estimate:
+    value, upper, low, high = (
+        None if end is None else -end for end in (e.value, e.upper, e.low, e.high)
+    )
+    if upper is not None:
+        value, upper = upper, value
+    return replace(e, value=value, upper=upper, low=high, high=low)
 
 
 def change_values(study: Study, change: Change) -> Iterator[TaskValues]:

@@ -282,7 +282,7 @@ class Ranking(Ranked[Standing]):
             return (f"{series[0]} comes first at {metric}; {_counted(tested)}.",)
         second = others[0].values.series
         nearest = next(pair for pair in own if second in pair.models)
-        size = (replace(nearest.fact.estimate, signed=False), Column("points", "share"))
+        size = (nearest.margin, Column("points", "share"))
         rest, ties = len(tested) - 1, sum(pair.winner is None for pair in tested)
         verb = "ties" if ties == 1 else "tie"
         more = f"; {ties:,} of the other {rest:,} pairs {verb}" if ties else (
@@ -415,9 +415,11 @@ class Baseline(Ranked[Line]):
             EQUIVALENT: "equivalent", UNDECIDED: "tied",
         }  # fmt: skip
         counted = [f"{verdicts[name]:,} {word}" for name, word in words.items() if verdicts[name]]
-        best = max(tested, key=lambda pair: pair.fact.estimate.value or 0.0)
+        sign = self.metric.sign
+        best = max(tested, key=lambda pair: sign * (pair.fact.estimate.value or 0.0))
         yield (
-            f"Against {self.baseline} at {self.metric.name}: {', '.join(counted)}; highest:"
+            f"Against {self.baseline} at {self.metric.name}: {', '.join(counted)};"
+            f" {'highest' if sign > 0 else 'lowest'}:"
             f" {series_name(best.series)} ", best.fact.estimate, ".",
         )  # fmt: skip
 

@@ -23,6 +23,12 @@ from passk_cli.study.values import Series
 # The share of the variance within tasks from which on attempts make intervals wide.
 _MOSTLY_ATTEMPTS = 0.5
 
+# Unit of numbers → the title of their axis.
+UNITS = {
+    "share": "", "score": "score", "$": "US dollars", "tokens": "tokens", "s": "seconds",
+    "turns": "turns",
+}  # fmt: skip
+
 NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
     "at least {share} of the variance of {numbers} is between attempts at one task",
@@ -80,23 +86,22 @@ class Estimates(Numbers):
             yield NOISY_ATTEMPTS(numbers=numbers, share=min(noisy)[0])
 
     def plots(self) -> tuple[Plot, ...]:
-        """A dot with its interval per model, a panel per metric; scores apart from shares."""
+        """A dot with its interval per model, a panel per metric; each unit apart."""
         facts = [fact for fact in self.facts() if fact.estimate.value is not None]
         subtitle = " · ".join((self.study.sizes(self.facts()), self.study.confidence.words()))
         pictures = []
-        for share in (True, False):
+        for unit, title in UNITS.items():
             rows = [
                 fact.point("estimate", metric=fact.name)
                 for fact in facts
-                if fact.estimate.share == share
+                if fact.estimate.unit == unit
             ]
             if rows:
                 chart = forest(
                     rows, label="model", value="estimate", low="low", high="high", facet="metric",
-                    rules=(), title="Estimates", subtitle=subtitle,
-                    x_title="" if share else "score",
+                    rules=(), title="Estimates", subtitle=subtitle, x_title=title,
                 )  # fmt: skip
-                pictures.append(chart if share else replace(chart, unit=""))
+                pictures.append(chart if unit == "share" else replace(chart, unit=""))
         return tuple(pictures)
 
 
@@ -112,7 +117,7 @@ def _value(fact: Fact) -> Estimate:
 
 
 def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]:
-    """Series in the order of a column: names ascending, numbers descending, empty ones last.
+    """Series in the order of a column: names ascending, the best number first, empty ones last.
 
     sort : the column; "-" before it reverses the order.
     """
@@ -133,7 +138,7 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
             f"--sort {sort}: no such column; there are {columns}", name="no-such-column"
         )
     value = {fact.series: fact.estimate.value for fact in facts if fact.name == column}
-    sign = 1 if back else -1
+    sign = next((m.sign for m in study.metrics if m.name == column), 1) * (1 if back else -1)
     numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}
     return sorted(series, key=numbers.__getitem__)
 

@@ -139,7 +139,8 @@ class Verdicts(Section[Evidence]):
         Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
                meaning="Verdict of the test of neighbours."),
         Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
-               signed=True, unit="score"), meaning="Lag-1 correlation that the trend alone causes."),
+               signed=True, unit="score"),
+               meaning="Lag-1 correlation that the trend alone causes."),
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
                meaning="Tasks solved by the first k attempts, less those that pass@k promises.",
                cell=lambda model, k: next(b.difference.estimate for b in model.beside
