@@ -9,7 +9,7 @@ import pytest
 
 from passk_cli.inference.futures import FITS
 from passk_cli.inference.intervals import METHODS
-from passk_cli.metrics.registry import FAMILIES
+from passk_cli.metrics.registry import AMOUNTS, FAMILIES
 from passk_cli.study import methods
 from passk_cli.study.rules import ADJUSTED, ADJUSTMENTS, TESTS
 from tests.conftest import SAMPLES, Passk
@@ -24,7 +24,9 @@ def test_everything_that_computes_has_words() -> None:
     assert set(methods.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
     assert set(methods.LAWS) == set(FITS)
     # An order, a score or a mean is no estimator of somebody's.
-    assert set(FAMILIES) - set(methods.ESTIMATORS) == {"first@", "best@", "worst@", "mean"}
+    amounts = {*AMOUNTS, *(f"median-{amount}" for amount in AMOUNTS)}
+    others = set(FAMILIES) - set(methods.ESTIMATORS)
+    assert others - amounts == {"first@", "best@", "worst@", "mean"}
 
 
 def test_every_reference_can_be_resolved() -> None:
