@@ -103,7 +103,7 @@ def but(names: Iterable[str], *slow: str) -> list[Any]:
     return [*(name for name in names if name not in slow), *long(*slow)]
 
 
-def only(names: Iterable[str], *quick: str) -> list[Any]:
+def only(names: Iterable[Any], *quick: Any) -> list[Any]:
     """Names of cases, of which these stand for all; .ci/run tries the rest after the others."""
     return [*quick, *long(*(name for name in names if name not in quick))]
 

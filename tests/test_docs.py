@@ -15,7 +15,7 @@ from typer.main import get_command
 from docs import man, reference, rulebook, schema, sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
-from tests.conftest import ROOT, assert_same_text
+from tests.conftest import ROOT, assert_same_text, only
 from tests.words import faults, prose
 
 DOCS = ROOT / "docs"
@@ -26,7 +26,11 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", sessions.pages(), ids=name_of)
+# Of the commands that are asked most; .ci/run tries the others after them.
+SPOKEN = [ROOT / "README.md", *(DOCS / "commands" / f"{name}.md" for name in ("estimate", "gate"))]
+
+
+@pytest.mark.parametrize("page", only(sessions.pages(), *SPOKEN), ids=name_of)
 def test_sessions_are_as_printed(page: Path) -> None:
     for session, output in sessions.renewed(page.read_text())[1]:
         try:
@@ -92,6 +96,7 @@ def test_a_forbidden_word_is_seen() -> None:
     assert list(faults(prose("`told apart`\n```\ntold apart\n```\n"))) == []
 
 
+@pytest.mark.long
 def test_the_site_builds(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")],

@@ -10,7 +10,7 @@ import pytest
 
 from docs import figures
 from passk_cli.charts.theme import THEMES
-from tests.conftest import but
+from tests.conftest import only
 
 RENEW = "renew with: python -m docs.renew --figures (the page: with chromium)"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -34,7 +34,7 @@ def alike(svg: str, other: str) -> bool:
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize(
     "name",
-    but([*figures.COMMANDS, *figures.BENCHMARKS], "temperature", "extrapolate", "diversity"),
+    only([*figures.COMMANDS, *figures.BENCHMARKS], "compare", "curve"),
 )
 def test_pictures_are_as_drawn(name: str, tmp_path: Path) -> None:
     figures.draw([name], tmp_path)
@@ -45,6 +45,7 @@ def test_pictures_are_as_drawn(name: str, tmp_path: Path) -> None:
         assert alike(kept, drawn), f"{file}; {RENEW}"
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 def test_the_page_says_what_its_picture_shows() -> None:
     assert (figures.IMAGES / "report.txt").read_text() == figures.top(figures.page()), RENEW

@@ -13,7 +13,6 @@ import passk_cli
 from passk_cli.files import look
 from passk_cli.files.checks import may_be_uneven
 from passk_cli.files.source import Source
-from tests.conftest import long
 from tests.files.formats.cells import cells
 
 _READ = """
@@ -46,7 +45,8 @@ def document(shape: str, records: int, text: str) -> str:
     return json.dumps(by_task)
 
 
-@pytest.mark.parametrize("shape", ["by task", *long("array")])
+@pytest.mark.long
+@pytest.mark.parametrize("shape", ["by task", "array"])
 def test_a_document_of_60_mb_takes_little_memory(tmp_path: Path, shape: str) -> None:
     small, large = tmp_path / "small.json", tmp_path / "large.json"
     small.write_text(document(shape, 10_000, ""))

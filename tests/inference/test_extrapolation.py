@@ -215,6 +215,7 @@ def test_these_tasks_only_wait_for_the_unsolved() -> None:
     assert found.high[at] - found.low[at] < wider.high[at] - wider.low[at]
 
 
+@pytest.mark.long
 def test_clusters_are_drawn_whole() -> None:
     n, c = attempts(tasks=60)
     twelve = np.repeat(np.arange(12), 5)
@@ -394,6 +395,7 @@ def test_real_counts_of_a_thousand_attempts(experiment: str) -> None:
     assert high - low < 0.22
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("never", "a", "b", "true"),
     [(0.1, 0.3, 1.0, 0.849), *long((0.0, 0.2, 2.0, 0.826), (0.0, 1.0, 20.0, 0.998))],

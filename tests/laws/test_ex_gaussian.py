@@ -51,6 +51,7 @@ def test_failing_against_an_integral(point: tuple[float, float, float, float]) -
         assert law.failure([k])[0, 0] == pytest.approx(never + (1 - never) * fails, abs=2e-4)
 
 
+@pytest.mark.long
 def test_the_posterior_is_that_of_a_plain_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three looks at a closing box against one look at all of a grid four times as fine."""
     rng = np.random.default_rng(1)
