@@ -73,6 +73,7 @@ def estimate(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@k and pass^k of every model, with intervals."""
 
@@ -115,6 +116,7 @@ def compare(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Which models differ significantly, and which tie."""
 
@@ -163,6 +165,7 @@ def gate(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Passes or fails CI by rules about a run, by exit code."""
 
@@ -196,6 +199,7 @@ def bootstrap(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Bias, standard errors, and intervals of every method."""
 
@@ -232,6 +236,7 @@ def curve(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@k and pass^k over k."""
 
@@ -260,6 +265,7 @@ def tasks(
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
     level: float = 0.95,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Each task: flaky, changed, suspicious."""
 
@@ -278,6 +284,7 @@ def trend(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@1 over the runs of a history: changes, and noise."""
 
@@ -309,6 +316,7 @@ def order(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Whether attempts depend on their order."""
 
@@ -340,6 +348,7 @@ def diversity(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """How many different solutions the attempts hold."""
 
@@ -377,6 +386,7 @@ def temperature(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """The best temperature for each k."""
 
@@ -407,6 +417,7 @@ def extrapolate(
     population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
     cluster: str | None = None,
     seed: int = 0,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@k beyond the attempts made; the k for a target."""
 
@@ -443,6 +454,7 @@ def plan(
     spark_master: str | None = None,
     k: int | str | Iterable[int | str] = (),
     short_tasks: Literal['empty', 'drop'] = 'empty',
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """How many tasks and attempts the next run needs."""
 
@@ -464,6 +476,7 @@ def describe(
     path: str | None = None,
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """How the files are read, before anything is computed."""
 
@@ -490,6 +503,7 @@ def convert(
     path: str | None = None,
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Any harness's results as one table."""
 
@@ -516,10 +530,13 @@ def record(
     path: str | None = None,
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Add a run to a history, for trend and gate."""
 
 def formats(
+    *,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """The formats and harnesses that are recognised."""
 
@@ -558,5 +575,6 @@ def report(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """A full report on one page."""

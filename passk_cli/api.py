@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
@@ -24,7 +25,7 @@ from passk_cli.files.remote import fetched_once
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.python.findings import Findings
+from passk_cli.python.findings import FRAMES, Findings
 from passk_cli.python.spelling import Options, call_of, in_python, python_spelling
 from passk_cli.render.style import Style, said
 
@@ -34,6 +35,8 @@ DATA_HELP = (
     "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
     " lists), a pandas or polars DataFrame, a table of Arrow or DuckDB, or Counts from `read`."
 )
+
+FRAME_HELP = f"frame_as : Frames of the result.  One of {', '.join(FRAMES)}."
 
 
 @dataclass(frozen=True)
@@ -126,14 +129,16 @@ def python_function(name: str) -> Callable[..., Findings]:
         if len(positional) > len(first):
             raise TypeError(f"{name}() takes {' and '.join(('data', *first))}; name other options")
         given = dict(zip(first, positional, strict=False)) | given
+        frame_as = given.pop("frame_as", FRAMES[0])
         unknown = [field for field in given if field not in options]
         if unknown:
             near = get_close_matches(unknown[0], options, 1, cutoff=0.6)
             meant = f" (did you mean {near[0]!r}?)" if near else ""
-            there = ", ".join(options)
+            there = ", ".join((*options, "frame_as"))
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
         with python_spelling(options):
-            findings = _findings(declaration, data, given)
+            _require_frames(frame_as)
+            findings = replace(_findings(declaration, data, given), frame_as=frame_as)
         for message in findings.report.warnings:
             # At the line that called the command.
             words = PasskWarning(said(message.pieces(), Style()), message.name)
@@ -146,19 +151,29 @@ def python_function(name: str) -> Callable[..., Findings]:
     return call
 
 
+def _require_frames(kind: str) -> None:
+    """ParameterError where frames of this kind are not known, or not installed."""
+    if kind not in FRAMES:
+        raise ParameterError(f'frame_as="{kind}": choose one of {", ".join(FRAMES)}')
+    if find_spec(kind) is None:
+        raise ParameterError(f'frame_as="{kind}": it is not installed; pip install {kind}')
+
+
 def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, its messages as Python spells them."""
     if isinstance(data, Counts):
         _refuse_reading(data, given)
         given = {**given, "cluster": data.cluster}
     question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
+    numeric: set[str] = set()
     with fetched_once():
-        report = answer(question, shared, _reader(data, question))
+        report = answer(question, shared, _reader(data, question, numeric))
     options = {option.field: option for option in declaration.options()}
     messages = tuple(
         said.spelled(lambda text: in_python(text, options)) for said in report.messages
     )
-    return Findings(replace(report, messages=messages, context=in_python(report.context, options)))
+    spelled = replace(report, messages=messages, context=in_python(report.context, options))
+    return Findings(spelled, frozenset(numeric))
 
 
 def _refuse_reading(counts: Counts, given: Mapping[str, Any]) -> None:
@@ -171,17 +186,27 @@ def _refuse_reading(counts: Counts, given: Mapping[str, Any]) -> None:
             )
 
 
-def _reader(data: Any, question: Question) -> Read:
+def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
+    """The function that reads what a question asks for.
+
+    numeric : gets the columns of `by=` that are numbers in the data.
+    """
+
     def read(request: Request, source: Any = None) -> Counts:
-        chosen = data if source is None else source
-        if not isinstance(chosen, Counts):
+        counts = chosen(request, source)
+        numeric.update(counts.numeric)
+        return counts
+
+    def chosen(request: Request, source: Any) -> Counts:
+        given = data if source is None else source
+        if not isinstance(given, Counts):
             if isinstance(data, Counts) and data.group_names:
                 split = ", ".join(data.group_names)
                 raise ParameterError(
                     f"these counts are by {split}; give the others read as well", name="wrong-data"
                 )
-            return load(chosen, request, tolerant=question.tolerant)
-        lacking = [column for column in request.by if column not in chosen.group_names]
+            return load(given, request, tolerant=question.tolerant)
+        lacking = [column for column in request.by if column not in given.group_names]
         if lacking:
             raise DataError(
                 "Counts",
@@ -189,7 +214,7 @@ def _reader(data: Any, question: Question) -> Read:
                 f"read them with read(…, by={lacking[:1]})",
                 name="no-such-column",
             )
-        return chosen
+        return given
 
     return read
 
@@ -206,6 +231,8 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
         hint = _hint(option)
         hint = hint if default is not None or hint is Any else hint | None
         parameters.append(inspect.Parameter(option.field, place, default=default, annotation=hint))
+    frames: Any = Literal[FRAMES]
+    parameters.append(inspect.Parameter("frame_as", named, default=FRAMES[0], annotation=frames))
     return inspect.Signature(parameters, return_annotation=Findings)
 
 
@@ -240,7 +267,11 @@ def _help(declaration: Command, options: Options) -> str:
         values = f"  One of {', '.join(option.values)}." if option.choices else ""
         data = "  Data of any kind, as above." if kind is DATA else ""
         lines.append(f"{field} : {help}{stop}{values}{data}")
-    lines += ["", "Returns Findings.  Errors: ParameterError, DataError.  Warnings: PasskWarning."]
+    lines += [
+        FRAME_HELP,
+        "",
+        "Returns Findings.  Errors: ParameterError, DataError.  Warnings: PasskWarning.",
+    ]
     wrapped = [
         textwrap.fill(line, 96, subsequent_indent="    ", break_on_hyphens=False) for line in lines
     ]

@@ -37,8 +37,8 @@ class PasskError(Exception):
     def parts(self) -> tuple[str, str, str]:
         """Place, problem and remedy, of the text `place: problem; remedy`; "" for what it lacks.
 
-        >>> ParameterError("--bounds 1,x: write LOW,HIGH; or leave it out").parts
-        ('--bounds 1,x', 'write LOW,HIGH', 'or leave it out')
+        >>> ParameterError("bounds=1: write two numbers; or leave it out").parts
+        ('bounds=1', 'write two numbers', 'or leave it out')
         >>> ParameterError("no files given").parts
         ('', 'no files given', '')
         """
@@ -102,7 +102,7 @@ class MessageError(PasskError):
 class PasskWarning(UserWarning):
     """Something that makes numbers mean less than they seem, as a warning on stderr.
 
-    name : of the message, "pooled-settings"; `passk help NAME` says more.
+    name : of the message, "pooled-settings"; the page "Messages and errors" explains each.
     Silence one with `warnings.filterwarnings("ignore", category=passk_cli.PasskWarning)`.
     """
 

@@ -357,6 +357,8 @@ def test_values_of_another_type_are_refused(option: str, value: Any, message: st
         ("the model a--by and pre-trained -k", "the model a--by and pre-trained k="),
         ("--interval none: the verdicts", 'interval="none": the verdicts'),
         ("10 - 3, −1 and -1", "10 - 3, −1 and -1"),
+        ("pairs: --full · passk 0.1", "pairs: .tables · passk 0.1"),
+        ("--highlight x y: no line is of it", 'highlight="x y": no line is of it'),
     ],
 )
 def test_spelling(text: str, expected: str) -> None:
@@ -387,10 +389,10 @@ def test_signatures_say_what_is_taken(name: str) -> None:
     assert signature.return_annotation is passk_cli.Findings
     options = {option.field: option.default for option in command_of(name).options()}
     data = {"data"} if command_of(name).files != "none" else set()
-    assert set(signature.parameters) == {*data, *options}
+    assert set(signature.parameters) == {*data, *options, "frame_as"}
     for field, parameter in signature.parameters.items():
         assert parameter.annotation is not parameter.empty
-        if field != "data":
+        if field in options:
             assert parameter.default == (None if options[field] in ("", {}) else options[field])
 
 
@@ -417,3 +419,88 @@ def test_numbers_are_those_of_the_command_line(passk: Passk) -> None:
     none = passk_cli.estimate(passk_cli.read(TAU), ["pass@1"], interval="none")
     assert np.isnan(none.frame.low.astype(float)[0])
     assert none.tables[0]["pass@1"][0] == none.frame.estimate[0] == pytest.approx(0.42)
+
+
+SMALL = [
+    {"model": model, "task": task, "passed": (at + len(task)) % 2 == 0, "T": T, "kind": "007"}
+    for model in ("a-1", "a-2", "b") for task in ("x", "yy", "zz") for at in range(4)
+    for T in (0.2, 1.0)
+]  # fmt: skip
+
+
+def test_groups_keep_their_type(tmp_path: Path) -> None:
+    pd.DataFrame(SMALL).to_csv(tmp_path / "x.csv", index=False)
+    for data in (SMALL, pd.DataFrame(SMALL), tmp_path / "x.csv"):
+        counts = passk_cli.read(data, by=["T", "kind"])
+        for frame in (counts.to_frame(), passk_cli.estimate(counts, k=1).frame):
+            assert frame["T"].unique().tolist() == [0.2, 1.0]
+            assert frame["kind"].unique().tolist() == ["007"]
+    texts = [{**row, "T": str(row["T"])} for row in SMALL]
+    assert passk_cli.estimate(texts, k=1, by="T").frame["T"].tolist()[0] == "0.2"
+
+
+def test_counts_of_some_models() -> None:
+    counts = passk_cli.read(SMALL, by="T", attempts="answer", fields={"answer": "passed"})
+    one = counts.filter(models=["a-*"], exclude_models="a-1")
+    assert one.attempts["answer"].cell.max() < len(one.n)
+    expected = counts.to_frame().query("model == 'a-2'").reset_index(drop=True)
+    pd.testing.assert_frame_equal(one.to_frame(), expected)
+    with pytest.raises(passk_cli.ParameterError, match="no model 'c'; there are a-1, a-2, b"):
+        counts.filter(models="c")
+
+
+def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
+    findings = passk_cli.curve(SMALL, where="T = 1")
+    chart = findings.chart("curve", highlight=["b"])
+    bundle = chart._repr_mimebundle_()
+    assert bundle["image/svg+xml"].startswith("<svg")
+    chart.save(tmp_path / "x.svg")
+    assert (tmp_path / "x.svg").read_text() == bundle["image/svg+xml"]
+    assert "<table>" in findings._repr_mimebundle_()["text/html"]
+    for wrong, problem in (
+        (lambda: findings.chart("forest"), "no chart 'forest'; there is curves"),
+        (lambda: chart.save(tmp_path / "x.csv"), "no format has this suffix; use .png"),
+        (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": no line is of this model'),
+        (lambda: passk_cli.describe(SMALL, by="T").chart(), "there is nothing to draw"),
+    ):
+        with pytest.raises(passk_cli.ParameterError, match=problem):
+            wrong()
+
+
+def test_frames_of_polars_and_of_parquet(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    expected = passk_cli.compare(SMALL, "pass@1", by="T")
+    findings = passk_cli.compare(SMALL, "pass@1", by="T", frame_as="polars")
+    assert isinstance(findings.frame, polars.DataFrame)
+    assert findings.frame["T"].dtype == polars.Float64
+    assert findings.frame["estimate"].to_list() == expected.frame["estimate"].tolist()
+    assert [table.columns for table in findings.tables] == [[*t.columns] for t in expected.tables]
+    for each in (expected, findings):
+        each.save(tmp_path / "x.parquet")
+        rows = duckdb.read_parquet(str(tmp_path / "x.parquet")).df()
+        assert rows["estimate"].tolist() == expected.frame["estimate"].tolist()
+        assert rows["T"].dtype == float
+    with pytest.raises(passk_cli.ParameterError, match='frame_as="arrow": choose one of pandas'):
+        passk_cli.compare(SMALL, frame_as="arrow")
+
+
+def test_names_of_results_are_public() -> None:
+    findings, counts = passk_cli.estimate(SMALL, k=1, by="T"), passk_cli.read(SMALL, by="T")
+    assert dir(findings) == [
+        "chart", "frame", "frame_as", "messages", "numeric", "passed", "report", "save",
+        "signature", "tables",
+    ]  # fmt: skip
+    assert {"filter", "to_frame", "n", "c", "tasks"} <= {*dir(counts)}
+    for thing in (findings, counts, passk_cli):
+        assert all(hasattr(thing, name) for name in dir(thing))
+
+
+def test_docstrings_speak_python() -> None:
+    line = re.compile(r"(?<![\w-])--?[a-z][a-z-]+\b|passk (?:help|[a-z]+ --)")
+    for name in passk_cli.__all__:
+        thing = getattr(passk_cli, name)
+        members = (
+            [getattr(thing, m) for m in dir(thing) if m[0] != "_"] if inspect.isclass(thing) else []
+        )
+        for each in (thing, *members):
+            assert not line.search(inspect.getdoc(each) or ""), f"{name}: {each}"

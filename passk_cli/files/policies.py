@@ -107,6 +107,11 @@ def decide(
         empty_files=len(attempts.empty),
         emptied=int((~attempted).sum()),
         not_understood=bad + int(cells["graded"].sum()),
+        numeric=tuple(
+            name
+            for name in request.by
+            if all(b.layout.kinds_of(name) - {"null"} == {"number"} for b in batches)
+        ),
         # A table of attempts has columns for settings, so that converting pools none.
         varying=() if request.conversion else varying,
         where=request.where,

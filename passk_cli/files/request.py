@@ -14,6 +14,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.paths import Template
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES
 from passk_cli.option import Option, split
+from passk_cli.outcomes.selection import selected
 from passk_cli.text import decoded
 
 # Columns of most outputs, which a group must not share its name with.
@@ -253,17 +254,7 @@ class Request:
         exact = self
         if (chosen, excluded) != (self.models, self.exclude_models):
             exact = replace(self, models=chosen, exclude_models=excluded)
-        for pattern in (*exact.models, *exact.exclude_models):
-            if not any(fits(model, pattern) for model in models):
-                raise ParameterError(
-                    f"no model {pattern!r}; there are {', '.join(models)}", name="no-such-model"
-                )
-        if models and not any(map(exact.keeps, models)):
-            raise ParameterError(
-                f"--exclude-model {', '.join(exact.exclude_models)}: no model stays; there are"
-                f" {', '.join(models)}",
-                name="no-such-model",
-            )
+        selected(models, self.models, self.exclude_models)
         return exact
 
     @cached_property

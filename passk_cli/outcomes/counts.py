@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passk_cli.arrays import Ints, NDArray
+from passk_cli.arrays import Bools, Ints, NDArray
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.message import Said
@@ -17,6 +17,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.codes import Name, coded, crossed, in_order
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import ReadFacts
+from passk_cli.outcomes.selection import numbers_of, selected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,10 +42,10 @@ class Numbering:
 class Counts:
     """n attempts and c passes of every (series, task) cell; a sum, so shards add up.
 
-    A series is one line of a report: a model, or a model at one value of each `--by` column.
+    A series is one line of a report: a model, or a model at one value of each `by=` column.
 
     series : one (model, group values …) tuple per series, sorted.
-    group_names : the `--by` columns.  tasks : task names, sorted.
+    group_names : the `by=` columns.  tasks : task names, sorted.
     series_codes, task_codes : indices into the two, one entry per cell; cells are sorted by series,
         then task.
     n, c : one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
@@ -180,11 +181,23 @@ class Counts:
         """A row per cell: model, <groups>, task, n, c; and the cluster of the task, if it has one,
         and the attempts without an outcome as `missing`, if those may pass or fail.
 
+        Groups are numbers where the data hold numbers.
         `read` takes such a frame as it is, the groups as `by=…` and the cluster as `cluster=…`.
         """
         import pandas as pd
 
-        return pd.DataFrame(self.columns)
+        numeric = {name: numbers_of(self.columns[name]) for name in self.numeric}
+        return pd.DataFrame(self.columns | {k: np.array(v) for k, v in numeric.items()})
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """The groups that are numbers in the data, as a temperature."""
+        places = ((name, place) for place, name in enumerate(self.group_names, 1))
+        return tuple(
+            name
+            for name, place in places
+            if name in self.facts.numeric and numbers_of(s[place] for s in self.series) is not None
+        )
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -224,6 +237,13 @@ class Counts:
         missing = np.zeros_like(self.n) if self.missing is None else self.missing
         units = crossed([(self.tasks, self.task_codes), *groups])
         return Losses.of_codes(models, units, self.n, missing)
+
+    def __dir__(self) -> list[str]:
+        """The names that users of Python need."""
+        return [
+            "attempts", "c", "cluster", "clusters", "filter", "group_names", "n", "series",
+            "series_codes", "task_codes", "tasks", "to_frame",
+        ]  # fmt: skip
 
     def rows_of(self, series: int) -> slice:
         """The slice of the cell arrays that belongs to one series."""
@@ -284,6 +304,25 @@ class Counts:
             return merged
         return merged.with_clusters(dict(zip(self.tasks, self.clusters, strict=True)))
 
+    def filter(
+        self, *, models: str | Sequence[str] = (), exclude_models: str | Sequence[str] = ()
+    ) -> Counts:
+        """The counts of some models, by name or by pattern as "gpt-*".
+
+        models : keep only these; all where empty.  exclude_models : leave these out.
+        Errors: ParameterError where a name or pattern is no model's, or no model stays.
+
+        >>> counts = Counts.from_cells([("m-1", "a", 2, 1), ("m-2", "a", 2, 2), ("o", "a", 1, 0)])
+        >>> counts.filter(models="m-*", exclude_models="m-1")
+        <Counts: 1 model, 1 task, 2 attempts, 2 passed>
+        """
+        keep, leave_out = (
+            [names] if isinstance(names, str) else list(names) for names in (models, exclude_models)
+        )
+        there = list(dict.fromkeys(series[0] for series in self.series))
+        kept = set(selected(there, keep, leave_out))
+        return self._of(np.array([series[0] in kept for series in self.series])[self.series_codes])
+
     def without_tasks(self, names: Collection[str]) -> Counts:
         """The counts of the other tasks.
 
@@ -297,6 +336,10 @@ class Counts:
         keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
         if not keep.any():
             raise ValueError("no task stays")
+        return self._of(keep)
+
+    def _of(self, keep: Bools) -> Counts:
+        """These of the cells, with all that is known of their attempts."""
         kept = Counts.from_codes(
             (self.series, self.series_codes[keep]), (self.tasks, self.task_codes[keep]),
             self.n[keep], self.c[keep], self.group_names, self.facts,

@@ -52,6 +52,7 @@ class ReadFacts:
     foreign : files of a folder that hold no results and were passed over.
     without_outcome : files of a folder that do not have the outcome asked for.
     where, outcome, records, path : as the request has them.
+    numeric : the --by columns that hold numbers in every file.
     varying : setting columns (temperature …) with several values inside one cell.
     """
 
@@ -67,6 +68,7 @@ class ReadFacts:
     empty_files: int = 0
     emptied: int = 0
     not_understood: int = 0
+    numeric: tuple[str, ...] = ()
     varying: tuple[str, ...] = ()
     pooled_unnumbered: tuple[str, ...] = ()
     where: str = ""

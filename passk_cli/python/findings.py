@@ -1,13 +1,13 @@
-"""Findings: what a function gives back, as frames, tables, pictures and text."""
+"""Findings: what a function gives back, as frames, tables, charts and text."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
@@ -15,16 +15,66 @@ from passk_cli.charts.look import Look, shown
 from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
+from passk_cli.files.export import write_columns
 from passk_cli.option import loaded
+from passk_cli.outcomes.selection import numbers_of
+from passk_cli.python.spelling import python_spelling
 from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
 from passk_cli.render.style import Style, said, with_words
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report, Table
+from passk_cli.report.plot import Plot
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FRAMES = ("pandas", "polars")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chart:
+    """The chart of a result: shown by a notebook, saved as a file.
+
+    report : what it is drawn from.  look : how the reader wants it.
+    theme : "light" or "dark".  percent : shares as percentages.
+    """
+
+    report: Report
+    look: Look
+    theme: str
+    percent: bool
+
+    @property
+    def svg(self) -> str:
+        """The picture as SVG."""
+        return self._drawn(".svg").decode()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it in the format of the suffix, .png, .svg, .pdf or .html, whole or not at all.
+
+        An .html follows the theme of its reader.
+        Errors: ParameterError for another suffix, or a file that cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in PICTURES:
+            raise _unknown(path, PICTURES)
+        write_whole(path, self._drawn(path.suffix.lower()))
+
+    def _drawn(self, suffix: str) -> bytes:
+        from passk_cli.charts.picture import picture
+
+        with python_spelling({}):
+            report = shown(with_words(self.report, Style(percent=self.percent)), self.look)
+            return picture(report, suffix, self.theme, self.percent)
+
+    def __repr__(self) -> str:
+        return f"<Chart: {', '.join(plot.title or plot.kind for plot in self.report.plots)}>"
+
+    def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
+        """What a notebook shows."""
+        return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,11 +82,13 @@ class Findings:
     """Answer of a command, as a Python object.
 
     frame : the tidy rows as a DataFrame, one per number, at full precision; an estimate that cannot
-        be computed is NaN, and its note says why.
+        be computed is NaN, and its note says why.  Columns of `by=` that are numbers in the data
+        are numbers.  With frame_as="polars", a DataFrame of polars.
     tables : the tables for people.  messages : what a reader must know beside the numbers, each
         with a name.
     signature : name → value of all that it takes to reproduce the numbers.
-    report : what all of these are made from.
+    report : what all of these are made from.  numeric : columns whose texts are numbers.
+    frame_as : "pandas" or "polars".
 
     >>> import passk_cli
     >>> findings = passk_cli.estimate(
@@ -49,11 +101,14 @@ class Findings:
     """
 
     report: Report
+    numeric: frozenset[str] = frozenset()
+    frame_as: str = "pandas"
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The tidy rows."""
-        return _frame(self.report.data)
+        frame: pd.DataFrame = self._frame(self.report.data)
+        return frame
 
     @property
     def tables(self) -> list[pd.DataFrame]:
@@ -61,7 +116,7 @@ class Findings:
 
         The title of a table is in its `attrs`.
         """
-        return [_frame(table) for table in self.report.tables]
+        return [self._frame(table) for table in self.report.tables]
 
     @property
     def messages(self) -> list[dict[str, object]]:
@@ -87,6 +142,44 @@ class Findings:
         """As `passed`, so that `if gate(…):` asks what it seems to ask."""
         return self.passed
 
+    def chart(
+        self,
+        name: str = "",
+        *,
+        theme: str = "light",
+        percent: bool = False,
+        width: int | None = None,
+        height: int | None = None,
+        title: bool = True,
+        bands: bool = True,
+        highlight: Sequence[str] = (),
+    ) -> Chart:
+        """The chart, which a notebook shows where it is the last line of a cell.
+
+        name : which one, where there are several: its kind ("curve", "forest", …), of `report` its
+            section; the beginning is enough.
+        theme : "light" or "dark".  percent : shares as percentages.
+        width, height : of a panel, in pixels.
+        title : whether it has its title.  bands : whether its lines have their intervals.
+        highlight : models whose lines have colours, all others being grey; of more than 8 models,
+            the best 5.
+        Errors: ParameterError where there is nothing to draw, or nothing of that name.
+        """
+        if theme not in THEMES:
+            raise ParameterError(f'theme="{theme}": choose one of {", ".join(THEMES)}')
+        panels = [p for c in page.sections for p in c.panels] if (page := self.report.page) else []
+        every = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
+        every += [(plot.kind, plot) for plot in self.report.plots]
+        if not every:
+            raise ParameterError("there is nothing to draw", name="no-chart")
+        plots = tuple(plot for kind, plot in every if kind.startswith(name))
+        if not plots:
+            there = ", ".join(dict.fromkeys(kind for kind, _ in every))
+            raise ParameterError(f"no chart {name!r}; there is {there}", name="no-chart")
+        look = Look(width, height, title, bands, tuple(highlight))
+        report = self.report if plots == self.report.plots else _drawing(self.report, plots)
+        return Chart(report, look, theme, percent)
+
     def save(
         self,
         path: str | os.PathLike[str],
@@ -103,61 +196,86 @@ class Findings:
     ) -> None:
         """Write it in the format of the suffix, whole or not at all.
 
-        path : .csv, .tsv, .json and .jsonl hold the tidy rows, .md, .tex and .txt the tables; .png,
-            .svg, .pdf and .html are pictures.  Of `report`, .html and .md are the whole page.
+        path : .csv, .tsv, .json, .jsonl and .parquet hold the tidy rows, .md, .tex and .txt the
+            tables; .png, .svg, .pdf and .html are pictures.  Of `report`, .html and .md are the
+            whole page.
         digits : decimals shown in tables.  percent : shares as percentages.
-        theme : of a picture, "light" or "dark"; html follows its reader.
-        width, height : of a panel of a picture, in pixels.
-        title : whether a picture has its title.  bands : whether its lines have their intervals.
-        highlight : models whose lines have colours, all others being grey; of more than 8 models,
-            the best 5.
+        theme, width, height, title, bands, highlight : of a picture, as `chart` has them.
         safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        if self.report.page is not None and suffix in pages.SUFFIXES:
-            name, style = pages.SUFFIXES[suffix], Style(digits, percent)
-            with written(pages.files_of(self.report, name, path, style)):
-                pass
-            return
-        known = (*SUFFIXES, *(name for name in PICTURES if name not in SUFFIXES))
-        if suffix not in known:
-            raise ParameterError(
-                f"{path}: no format has this suffix; use {', '.join(known)}", name="bad-output"
-            )
-        if theme not in THEMES:
-            raise ParameterError(f'theme="{theme}": choose one of {", ".join(THEMES)}')
-        if suffix in SUFFIXES:
-            style = Style(digits, percent, safe_csv=safe_csv)
-            content = loaded(FORMATS[SUFFIXES[suffix]])(self.report, style)
-            write_whole(path, content)
-        elif not self.report.plots:
-            raise ParameterError("there is nothing to draw", name="no-chart")
-        else:
-            from passk_cli.charts.picture import picture
+        style = Style(digits, percent, safe_csv=safe_csv)
+        with python_spelling({}):
+            if self.report.page is not None and suffix in pages.SUFFIXES:
+                with written(pages.files_of(self.report, pages.SUFFIXES[suffix], path, style)):
+                    pass
+            elif suffix in SUFFIXES:
+                write_whole(path, loaded(FORMATS[SUFFIXES[suffix]])(self.report, style))
+            elif suffix == ".parquet":
+                frame = replace(self, frame_as="pandas").frame
+                write_columns(path, {str(name): frame[name].to_numpy() for name in frame})
+            elif suffix in PICTURES:
+                chart = self.chart(
+                    theme=theme, percent=percent, width=width, height=height, title=title,
+                    bands=bands, highlight=highlight,
+                )  # fmt: skip
+                chart.save(path)
+            else:
+                raise _unknown(path, (*SUFFIXES, ".parquet", *PICTURES))
 
-            look = Look(width, height, title, bands, tuple(highlight))
-            report = shown(with_words(self.report, Style(digits, percent)), look)
-            write_whole(path, picture(report, suffix, theme, percent))
+    def _columns(self, table: Table) -> dict[str, list[Any]]:
+        """Header → cells of a table, numbers where the data have numbers."""
+        cells = zip(*([_value(cell) for cell in row] for row in table.rows), strict=True)
+        names = [column.header for column in table.columns]
+        columns = dict(zip(names, map(list, cells), strict=True)) if table.rows else {}
+        for name in self.numeric & columns.keys():
+            texts = [cell for cell in columns[name] if isinstance(cell, str)]
+            if len(texts) == len(columns[name]):
+                columns[name] = numbers_of(texts) or texts
+        return columns or {name: [] for name in names}
+
+    def _frame(self, table: Table) -> Any:
+        columns = self._columns(table)
+        if self.frame_as == "polars":
+            import polars
+
+            return polars.DataFrame(columns, strict=False)
+        import pandas as pd
+
+        frame = pd.DataFrame(columns)
+        frame.attrs["title"] = table.title
+        return frame
+
+    def __dir__(self) -> list[str]:
+        """The public names."""
+        return [name for name in super().__dir__() if not name.startswith("_")]
 
     def __str__(self) -> str:
-        """Text that the command prints."""
-        return plain(self.report, Style()).rstrip("\n")
+        """Text that the command prints; what it leaves out is in `tables`."""
+        return _hinting(plain(self.report, Style()).rstrip("\n"))
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return html(self.report, Style())
+    def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
+        """What a notebook shows: the tables, and for those without HTML the text."""
+        return {"text/html": _hinting(html(self.report, Style())), "text/plain": str(self)}
 
 
-def _frame(table: Table) -> pd.DataFrame:
-    import pandas as pd
+def _hinting(text: str) -> str:
+    """A text as it is printed, whose hint at rows that are left out says where Python has them."""
+    return text.replace(" rows: --full", " rows: .tables")
 
-    rows = [[_value(cell) for cell in row] for row in table.rows]
-    frame = pd.DataFrame(rows, columns=[column.header for column in table.columns])
-    frame.attrs["title"] = table.title
-    return frame
+
+def _drawing(report: Report, plots: tuple[Plot, ...]) -> Report:
+    """The report with these plots alone; their own titles say what they show."""
+    return replace(report, draw=lambda: plots, answer=())
+
+
+def _unknown(path: Path, known: Sequence[str]) -> ParameterError:
+    there = ", ".join(dict.fromkeys(known))
+    return ParameterError(f"{path}: no format has this suffix; use {there}", name="bad-output")
 
 
 def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:

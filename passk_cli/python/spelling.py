@@ -29,6 +29,8 @@ def python_spelling(options: Options) -> Iterator[None]:
         raise ParameterError(in_python(error.args[0], options), name=error.name) from None
 
 
+# What the command line alone declares → where Python has it.
+_ELSEWHERE = {"--full": ".tables", "--highlight": "highlight="}
 # What follows an option that takes a name where a sentence goes on.
 _WORDS = {"", "and", "chooses", "is", "or", "out", "too"}
 _OPTION = re.compile(
@@ -65,6 +67,8 @@ def in_python(text: str, options: Options) -> str:
         # A shell needs quotes around blanks.
         word = re.sub("'([^']*)'", r"\1", match["word"] or "")
         flag, value = match["opening"] or match["flag"], match["text"] or word
+        if flag in _ELSEWHERE:
+            return _ELSEWHERE[flag] + (_quoted(value) if match["opening"] else f" {value}".rstrip())
         if flag not in fields:
             return match[0]
         option = fields[flag]

@@ -572,7 +572,7 @@ def test_what_is_saved_is_what_is_written(
     written = re.sub(r"\n`passk .*`\n", "", theirs.read_text())
     texts = (text.replace("\\_", "_") for text in (ours.read_text(), written))
     assert len({unspelled(text, name) for text in texts}) == 1
-    assert "<table>" in saved._repr_html_()
+    assert "<table>" in saved._repr_mimebundle_()["text/html"]
     if command_of(name).charts:
         saved.save(tmp_path / "chart.svg", theme="dark")
         assert (tmp_path / "chart.svg").read_text().startswith("<svg")

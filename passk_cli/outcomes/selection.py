@@ -1,0 +1,55 @@
+"""Selection of models by name or pattern, and numbers among names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from passk_cli.errors import ParameterError
+
+_NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
+
+
+def selected(models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str]) -> list[str]:
+    """The models that stay, in their order; a model's own name with brackets is no pattern.
+
+    keep : names and patterns as "gpt-*"; all models where empty.  leave_out : the same.
+    Errors: ParameterError where a name or pattern is no model's, or no model stays.
+
+    >>> selected(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
+    ['gpt-41']
+    """
+    matching = {
+        pattern: {pattern} if pattern in models else {m for m in models if fnmatchcase(m, pattern)}
+        for pattern in (*keep, *leave_out)
+    }
+    there = f"there are {', '.join(models)}"
+    for pattern, names in matching.items():
+        if not names:
+            raise ParameterError(f"no model {pattern!r}; {there}", name="no-such-model")
+    chosen = set().union(*(matching[pattern] for pattern in keep)) if keep else {*models}
+    chosen = chosen.difference(*(matching[pattern] for pattern in leave_out))
+    if models and not chosen:
+        without = ", ".join(leave_out)
+        raise ParameterError(f"no model stays without {without}; {there}", name="no-such-model")
+    return [model for model in models if model in chosen]
+
+
+def numbers_of(texts: Iterable[str]) -> list[int] | list[float] | None:
+    """The numbers that texts stand for, NaN for an empty one; None where one is no number.
+
+    Whole where all are; 007 is a name.
+
+    >>> numbers_of(["0.2", "1"]), numbers_of(["8", "16"]), numbers_of(["007", "8"])
+    ([0.2, 1.0], [8, 16], None)
+    """
+    texts = list(texts)
+    try:
+        numbers = [float(text or "nan") for text in texts]
+    except ValueError:
+        return None
+    if any(map(_NAME_OF_DIGITS.match, texts)):
+        return None
+    whole = all(text.lstrip("-").isdecimal() for text in texts)
+    return [int(text) for text in texts] if whole else numbers
