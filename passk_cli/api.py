@@ -56,6 +56,7 @@ def read(
     outcome: str | None = None,
     threshold: float | Sequence[float] | None = None,
     missing: str = "error",
+    missing_cost: str = "error",
     duplicates: str = "error",
     skip_bad: bool = False,
     by: str | Sequence[str] = (),
@@ -85,6 +86,9 @@ def read(
         judge every number at each of them.
     missing : null outcomes are an "error", a "fail", or "drop"ped; or "bounds": each may pass or
         fail, and numbers are ranges.
+    missing_cost : an attempt without a cost (or tokens, a duration, turns), where that is asked, is
+        an "error"; or "drop"ped, outcome included, given the "mean" of the task's others, or kept
+        as NaN for "bounds".
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
     by : columns that split each model further.  where : a DuckDB expression on the columns.
@@ -97,7 +101,8 @@ def read(
         active session.
     attempts : what is to be known of the attempts besides passing, for metrics that need it:
         "score" (best@k, worst@k, mean), "answer" (maj@k), "solution" (distinct@k), "attempt"
-        (their order, for first@k).
+        (their order, for first@k), "cost" (dollars), "tokens_in", "tokens_out", "tokens",
+        "duration" (seconds), "turns".
     normalise : solutions are compared as their text ("none"), with single spaces ("space") or as
         "python" without comments, docstrings and layout.
     similarity : from what share of common runs of three tokens on solutions are one; in (0, 1].

@@ -249,6 +249,13 @@ _FAMILIES = {
         "A timeout or a crash is not the same as a failure, and how it is counted changes every"
         " number. Choose: --missing fail, --missing drop, or --missing bounds, which tries both.",
     ),
+    "missing-cost": (
+        "it is not known what an attempt cost",
+        "A harness often writes no cost after a timeout or a crash, so those attempts may be the"
+        " dearest, and a missing cost is never 0. Choose: --missing-cost drop leaves them out,"
+        " outcomes included; mean takes that of the task's other attempts; bounds gives ranges. It"
+        " is the same for tokens, durations and turns.",
+    ),
     "missing-name": (
         "an attempt has no task or no model",
         "Without it the attempt cannot be counted. Correct the record, or leave it out with"

@@ -270,7 +270,7 @@ def test_counts_know_that_they_are_clustered() -> None:
         ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
         ({"similarity": 2}, "similarity=2: it lies above 0, at most at 1"),
-        ({"attempts": ["foo"]}, 'attempts="foo": choose one of score, answer, solution, attempt'),
+        ({"attempts": ["foo"]}, 'attempts="foo": choose one of score, answer, solution, cost'),
         ({"missing": "foo"}, 'missing="foo": choose one of error, fail, drop'),
         ({"by": ["se"]}, 'by="se": the output has a column of that name; rename it in the data'),
         ({"by": [3]}, "by=3: write COLUMN"),

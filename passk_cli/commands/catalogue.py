@@ -16,8 +16,8 @@ from passk_cli.option import split
 _BELOW = (
     "passk_cli.error_names", "passk_cli.files.checks", "passk_cli.files.formats",
     "passk_cli.files.look", "passk_cli.files.nested", "passk_cli.files.reading",
-    "passk_cli.files.resume", "passk_cli.study.baseline", "passk_cli.study.history",
-    "passk_cli.study.losses", "passk_cli.study.notes",
+    "passk_cli.files.resume", "passk_cli.files.spending", "passk_cli.study.baseline",
+    "passk_cli.study.history", "passk_cli.study.losses", "passk_cli.study.notes",
     "passk_cli.study.temperature_names",
 )  # fmt: skip
 

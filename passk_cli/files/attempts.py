@@ -6,7 +6,8 @@ them by cell and value: answers and solutions by a hash of their text, which is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from passk_cli.activity import steps
 from passk_cli.errors import DataError
 from passk_cli.files.database import hold_the_right
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES
+from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, REASONS, ROLES, UNITS
 from passk_cli.files.solutions import by_cell, near_duplicates, register, solution_sql, unparsed
 from passk_cli.files.source import fetched
 from passk_cli.outcomes.attempts import Attempts
@@ -50,7 +51,15 @@ def with_attempts(
         if role == "solution" and similarity is not None:
             values = _one_per_similar(con, statement, values, keep, similarity)
         attempts["attempt" if role == "line" else role] = values
-    return replace(counts, attempts=attempts)
+    counts = replace(counts, attempts=attempts)
+    if UNITS.keys().isdisjoint(attempts):
+        return counts
+    from passk_cli.files.spending import settled
+
+    def reasons(roles: Sequence[str]) -> dict[str, Counter[str]]:
+        return _reasons(con, statement, roles, keep)
+
+    return settled(counts, statement.request, statement.batches, reasons)
 
 
 def with_numbering(
@@ -131,6 +140,15 @@ def _attempts(
             problem += f": {int(count[wrong].sum()):,}, first of {' '.join(series)} at task {task}"
             raise DataError(place, problem, remedy, name="missing-value")
 
+    if values is _amount:
+        value = np.where(empty, np.nan, value)
+        for wrong, problem, remedy in (
+            (value == -np.inf, f"values of {column!r} that are no number", "correct them"),
+            (value < 0, f"{role} below 0", "a credit is no attempt's: correct it, or leave it out"),
+            (value == np.inf, f"infinite {role}", "leave them out with --where"),
+        ):
+            refuse(wrong, problem, remedy)
+        return Attempts.of_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":
         # A score that is there stays, whatever the outcome.
@@ -197,7 +215,13 @@ def _values_sql(statement: Statement, role: str, keep: str | None, more: str = "
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
     # Missing outcomes count where they fail or may pass, and are no attempts where dropped.
     counted = statement.request.missing in ("fail", BOUNDS)
-    condition = "" if counted else "WHERE verdict IS NOT NULL"
+    conditions = [] if counted else ["verdict IS NOT NULL"]
+    amounts = [name for name in statement.request.attempts if name in UNITS]
+    if statement.request.missing_cost == "drop":
+        conditions += [f"amount{i} IS NOT NULL" for i in range(len(amounts))]
+        for i, name in enumerate(amounts):
+            more += f", {VALUES[name](name, statement.request)} AS amount{i}"
+    condition = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     source, value = "rows", VALUES[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
@@ -209,6 +233,25 @@ verdicts AS (
   FROM {source} LEFT JOIN names ON names.file = rows.file),
 attempt_values AS (
   SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} {condition})"""
+
+
+def _reasons(
+    con: duckdb.DuckDBPyConnection, statement: Statement, roles: Sequence[str], keep: str | None
+) -> dict[str, Counter[str]]:
+    """Model → why its attempts lack one of these amounts, where files say so."""
+    kinds = {name for batch in statement.batches for name in batch.layout.kinds}
+    reason = next((name for name in REASONS if name in kinds), None)
+    reasons: dict[str, Counter[str]] = {}
+    if reason is None or statement.weight:
+        return reasons
+    request = replace(statement.request, missing_cost="error")
+    every = statement.exact.having(carried=(reason,), request=request)
+    lacking = " OR ".join(f"{VALUES[role](role, request)} IS NULL" for role in roles)
+    values = _values_sql(every, roles[0], keep, f", carried0 AS reason, {lacking} AS lacking")
+    sql = "SELECT name, reason, count(*) FROM attempt_values WHERE lacking AND reason IS NOT NULL"
+    for name, text, times in con.execute(f"{values} {sql} GROUP BY ALL").fetchall():
+        reasons.setdefault(name, Counter())[text] += times
+    return reasons
 
 
 def _number(role: str, request: Request) -> str:
@@ -231,12 +274,14 @@ def _solution(role: str, request: Request) -> str:
     return solution_sql(role, request.normalise)
 
 
+def _amount(role: str, request: Request) -> str:
+    return role
+
+
+_OF_KIND = {"number": _number, "text": _text, "solution": _solution, "amount": _amount}
 # What is asked of the attempts → SQL of its value, from the role and the request.
 VALUES: dict[str, Callable[[str, Request], str]] = {
-    **{
-        role: {"number": _number, "text": _text, "solution": _solution}[ROLES[role].values]
-        for role in OF_ATTEMPTS
-    },
+    **{role: _OF_KIND[ROLES[role].values] for role in OF_ATTEMPTS},
     "attempt": lambda role, _: (
         f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
     ),

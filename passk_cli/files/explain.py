@@ -15,7 +15,16 @@ from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name
 from passk_cli.files.export import os_error
 from passk_cli.files.layout import Batch, Layout, in_order
 from passk_cli.files.request import Request
-from passk_cli.files.roles import EACH, ENDED_WORDS, SETTINGS, find, join, judge
+from passk_cli.files.roles import (
+    EACH,
+    ENDED_WORDS,
+    MISSING_WORDS,
+    SETTINGS,
+    addends,
+    find,
+    join,
+    judge,
+)
 from passk_cli.files.source import (
     OBJECTS,
     Source,
@@ -284,6 +293,23 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
     lacking = "no outcome" if own else absent or f'"{column}" has no value'
     problem = f"{lacking}{reason} ({plural(total, 'attempt')} in all)"
     return DataError(place, problem, remedy, name="missing-outcome")
+
+
+def place_without(batches: Sequence[Batch], roles: Sequence[str], request: Request) -> str:
+    """Where the first attempt stands that counts and lacks one of these amounts."""
+
+    def lacks(record: Record, batch: Batch) -> bool:
+        if request.missing == "drop" and None in [
+            judge(v, request.bar) for v in _outcomes(record, batch)
+        ]:
+            return False
+        columns = ((role, batch.roles.column(role) or "") for role in roles)
+        parts = (p for r, c in columns for p, _ in addends(r, c, batch.layout.kinds))
+        values = [value_of(record, part) for part in parts]
+        entries = [each for v in values for each in (v if isinstance(v, list) and v else [v])]
+        return any(_as_text(v) is None or str(v).lower() in MISSING_WORDS for v in entries)
+
+    return _locate(batches, lacks, "")[0]
 
 
 def absent_field(batches: Sequence[Batch]) -> DataError | None:

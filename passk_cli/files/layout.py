@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, quote_name, quote_text
-from passk_cli.files.roles import EACH, Roles, find
+from passk_cli.files.roles import EACH, Roles, addends, amount_sql, find
 from passk_cli.files.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
 # A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
@@ -206,6 +206,26 @@ class Layout:
         if sql_type == "VARCHAR":
             return f"({quote_name(name)} ->> {path})"
         return f"CAST(json_extract({quote_name(name)}, {path}) AS {sql_type})"
+
+    def amount(self, role: str, column: str, nested: set[str], *, apart: bool = False) -> str:
+        """SQL for the number that a role's columns add up to, the entries of lists included; NULL
+        where one of them has none.
+
+        apart : whether the entries of a list are of an attempt each: they stay a list.
+        """
+        numbers = []
+        for part, unit in addends(role, column, self.kinds):
+            base, keys = find(part, self.kinds) or (part, [])
+            if EACH not in keys and ("list" not in self.kinds[base] or keys):
+                numbers.append(amount_sql(self.text(part, nested), unit))
+                continue
+            texts = self.text(part, nested, "VARCHAR[]")
+            entries = f"[{amount_sql('entry', unit)} FOR entry IN {texts}]"
+            if apart:
+                return entries
+            complete = f"len({entries}) > 0 AND list_count({entries}) = len({entries})"
+            numbers.append(f"CASE WHEN {complete} THEN list_sum({entries}) END")
+        return " + ".join(f"({number})" for number in numbers)
 
     def _entries(self, name: str, keys: Sequence[str]) -> str:
         """SQL for what a path finds in each entry of a list, NULL where it finds nothing."""

@@ -30,9 +30,9 @@ from passk_cli.files.roles import (
     Roles,
     assign,
     candidates,
+    columns_of,
     find,
     joined,
-    parts,
 )
 from passk_cli.files.source import (
     HEAD_BYTES,
@@ -73,6 +73,7 @@ class Spooled:
     reasons : model → why attempts have no outcome → how many.  skipped : lines left out.
     task_kinds : "number" or "text" → the first file whose tasks are that.
     outcomes : format → what --outcome chooses from.
+    spent : format → names of the amounts that its attempts took.
     runs : model → its runs that go on as one, where several.
     empty : files that hold nothing and were left out.
     over : files of a folder without the outcome asked for.
@@ -86,6 +87,7 @@ class Spooled:
     skipped: int = 0
     task_kinds: dict[str, str] = field(default_factory=dict)
     outcomes: dict[str, dict[str, None]] = field(default_factory=dict)
+    spent: dict[str, dict[str, None]] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
     over: list[str] = field(default_factory=list)
@@ -141,7 +143,7 @@ def look(
     attempts = inputs.attempts
     attempts.foreign.clear()
     asked = [*request.by, *filter(None, [request.cluster])]
-    asked += [part for column in request.fields.values() for part in parts(column)]
+    asked += columns_of(request.fields)
     asked += names_in(con, request.where) if request.where else []
     asked += request.conversion.columns if request.conversion else ()
     nameless = {

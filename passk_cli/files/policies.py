@@ -16,7 +16,7 @@ from passk_cli.files.checks import copy_of_a_file, equal_models, mixed_tasks, se
 from passk_cli.files.layout import Batch
 from passk_cli.files.look import Spooled
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import OF_ATTEMPTS, ROLES, candidates, find
+from passk_cli.files.roles import OF_ATTEMPTS, ROLES, addends, candidates, find
 from passk_cli.files.statement import Tally
 from passk_cli.message import refused
 from passk_cli.outcomes.codes import crossed
@@ -210,13 +210,17 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
 def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
     roles = batch.roles.columns()
     parts = chain.from_iterable(batch.layout.joined.values())
-    references = {*roles.values(), *request.by, request.cluster, *parts}
+    kinds = batch.layout.kinds
+    sums = (part for role, column in roles.items() for part, _ in addends(role, column, kinds))
+    references = {*sums, *request.by, request.cluster, *parts}
     base_columns = {(find(c, batch.layout.kinds) or (c,))[0] for c in references if c}
     name = batch.sources[0].name
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
-    usual = {role: candidates(role, batch.layout.kinds) for role in OF_ATTEMPTS}
+    # What a format can say of attempts is a column where it is asked for.
+    spent = {name: {"number"} for name in attempts.spent.get(batch.layout.kind, {})}
+    usual = {role: candidates(role, {**kinds, **spent}) for role in OF_ATTEMPTS}
     offered = {
         role: columns[0]
         for role, columns in usual.items()

@@ -24,6 +24,8 @@ RESERVED = frozenset(
 )
 # What a missing outcome is; with the last, it may pass or fail, and numbers are ranges.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
+# What a missing cost is; with the last, it may be anything, and numbers are ranges.
+MISSING_COST = ("error", "drop", "mean", BOUNDS)
 # Tables as they are → where their layout is described.
 TABLES = {
     "jsonl": "jsonlines.org",
@@ -108,7 +110,8 @@ class Request:
 
     cluster : the column that says which tasks belong together.
     attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
-        "attempt" (a number or time that orders them) or "line" (their order in the files).
+        "cost" and other amounts, "attempt" (a number or time that orders them) or "line" (their
+        order in the files).
     scores_only : whether it does not matter which attempts pass, only how they score.
     normalise : what solutions are compared as: "none" (their text), "space" or "python".
     similarity : from what overlap of their shingles on solutions are the same; None: when equal.
@@ -124,9 +127,12 @@ class Request:
     fields: Annotated[Mapping[str, str], Option(
         "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
         parse=parse_fields,
-        detail="Roles: task, outcome, attempt, model, n, c, score, cost, answer, solution. A dot"
-        " names a nested field: a.b, of a list in every entry; a.b[].c says that b is a list; a"
-        " comma joins columns: task=year,day. Repeatable.",
+        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; cost (in"
+        " dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns. A dot names a"
+        " nested field: a.b, of a list in every entry; a.b[].c says that b is a list. A comma joins"
+        " columns: task=year,day. Amounts are added, over lists as in cost=iterations[].cost_usd,"
+        " and over columns as in cost=agent_cost+user_cost; their unit is in the column's name or"
+        " after a colon: cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,
@@ -135,6 +141,12 @@ class Request:
     missing: Annotated[str, Option(
         "--missing", help="A missing outcome.", choices=MISSING,
         detail="bounds: each is tried as fail and as pass, and every number becomes a range.",
+    )] = "error"
+    missing_cost: Annotated[str, Option(
+        "--missing-cost", help="A missing cost.", choices=MISSING_COST,
+        detail="Also of missing tokens, durations and turns; none is 0. drop: the attempt is left"
+        " out, its outcome included; mean: it has the mean of the model's other attempts at the"
+        " task; bounds: it may be any amount, and every number becomes a range.",
     )] = "error"
     duplicates: Annotated[str, Option(
         "--duplicates", help="A repeated attempt", choices=DUPLICATES,

@@ -19,7 +19,8 @@ class Role:
     doubtful : names that mean this or another thing: a column of such a name plays the role only
         where nothing else does and its values say so (`pooled.unread_column`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
-        "number" (or a verdict, as 1 and 0), a "text", or a "solution"; "" for other roles.
+        "number" (or a verdict, as 1 and 0), a "text", a "solution", or an "amount" of what the
+        attempt took, in the unit that UNITS has; "" for other roles.
     """
 
     usual: str
@@ -55,7 +56,6 @@ ROLES: dict[str, Role] = {
     ),
     "model": Role("model model_name model_id system agent agent_name engine"),
     "score": Role("score scores reward rewards points grade", values="number"),
-    "cost": Role("cost cost_usd total_cost total_cost_usd usd", values="number"),
     "answer": Role(
         "predicted_answer predicted answer_extracted extracted_answer final_answer prediction"
         " pred model_answer answers",
@@ -68,11 +68,74 @@ ROLES: dict[str, Role] = {
         "response output text patch",
         values="solution",
     ),
+    "cost": Role(
+        "cost cost_usd usd usd_cost total_cost total_cost_usd cost_total cost_dollars agent_cost"
+        " agent_cost_usd api_cost api_cost_usd llm_cost instance_cost cost_cents cents"
+        " cost_in_cents cost_in_usd total_cost_cents",
+        values="amount",
+    ),
+    "tokens_in": Role(
+        "tokens_in tokens_input input_tokens n_input_tokens num_input_tokens total_input_tokens"
+        " input_token_count prompt_tokens n_prompt_tokens num_prompt_tokens total_prompt_tokens"
+        " prompt_token_count",
+        values="amount",
+    ),
+    "tokens_out": Role(
+        "tokens_out tokens_output output_tokens n_output_tokens num_output_tokens"
+        " total_output_tokens output_token_count completion_tokens n_completion_tokens"
+        " num_completion_tokens total_completion_tokens completion_token_count",
+        values="amount",
+    ),
+    "tokens": Role(
+        "tokens total_tokens tokens_total n_tokens num_tokens token_count tokens_used",
+        values="amount",
+    ),
+    "duration": Role(
+        "duration duration_s duration_sec duration_seconds duration_ms wall_clock wall_clock_s"
+        " wall_clock_seconds wall_clock_ms wall_time wall_time_s wall_s wall_ms walltime walltime_s"
+        " elapsed elapsed_s elapsed_seconds elapsed_ms elapsed_time runtime runtime_s"
+        " runtime_seconds runtime_ms run_time execution_time latency latency_s latency_seconds"
+        " latency_ms total_time total_time_s time_s time_seconds time_ms seconds",
+        values="amount",
+    ),
+    "turns": Role(
+        "turns num_turns n_turns total_turns turn_count",
+        "steps num_steps n_steps total_steps step_count",
+        values="amount",
+    ),
     "n": Role("n num_samples n_samples num_attempts n_attempts attempts total"),
     "c": Role("c num_correct n_correct num_passed n_passed passes correct"),
 }
 # Roles that are read only when something asks for them.
 OF_ATTEMPTS = tuple(name for name, role in ROLES.items() if role.values)
+# What an attempt took: role → its unit, and the units that names of columns end in, each with the
+# SQL that makes a number of them one of that unit.
+UNITS: dict[str, tuple[str, dict[str, str]]] = {
+    "cost": (
+        "dollars",
+        {"dollars": "", "usd": "", "cents": " / 100", "cent": " / 100", "millicents": " / 1e5"}
+        | dict.fromkeys(("micros", "microdollars"), " / 1e6"),
+    ),
+    "tokens_in": ("tokens", {}),
+    "tokens_out": ("tokens", {}),
+    "tokens": ("tokens", {}),
+    "duration": (
+        "seconds",
+        dict.fromkeys(("s", "sec", "secs", "seconds"), "")
+        | dict.fromkeys(("ms", "msec", "millis", "milliseconds"), " / 1000")
+        | dict.fromkeys(("us", "micros", "microseconds"), " / 1e6")
+        | dict.fromkeys(("ns", "nanos", "nanoseconds"), " / 1e9")
+        | dict.fromkeys(("minutes", "mins"), " * 60")
+        | dict.fromkeys(("hours", "hrs"), " * 3600"),
+    ),
+    "turns": ("turns", {}),
+}
+AMOUNTS = tuple(UNITS)
+# Columns that may say what became of an attempt, the likeliest first.
+REASONS = tuple(
+    "reason failure_reason failure_mode error_type exception_type error_category termination_reason"
+    " finish_reason finishReason stop_reason status".split()
+)
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
 # Roles that say whose attempt a row is; a column with one of them plays no other role.
@@ -105,7 +168,12 @@ OF_REPORTS = {"metric", "estimate", "low", "high", "level", "interval", "populat
 HOLDS_COUNTS = "holds counts"
 # A step into every entry of a list, in the path of a nested field.
 EACH = "[]"
-_PLURALS = {"attempt": "attempt numbers", "line": "attempts in the order of lines"}
+_PLURALS = {
+    "attempt": "attempt numbers",
+    "line": "attempts in the order of lines",
+    **dict.fromkeys(("tokens", "tokens_in", "tokens_out"), "token counts"),
+    "turns": "turns",
+}
 
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
 # ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
@@ -157,7 +225,7 @@ def assign(
     Errors: DataError at `place` when a needed role has no column, or two.
     """
     for role, column in overrides.items():
-        if find(column, columns) is None:
+        if not all(find(part, columns) for part, _ in addends(role, column, columns)):
             problem, remedy = f"--field {role}={column}: no such column", _there_are(columns)
             raise NoResults(place, problem, remedy, name="no-such-column")
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
@@ -179,6 +247,11 @@ def assign(
     if attempt_roles:
         _require(place, by_role, attempt_roles, shape, columns)
     of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
+    for role, column in of_attempts if lists else ():
+        if role in UNITS and not _is_list_of_numbers(role, column, columns):
+            problem = f"{column!r} is one {role} beside a list of outcomes"
+            remedy = f"name a list with that of each attempt with --field {role}=…"
+            raise DataError(place, problem, remedy, name="ambiguous-column")
     return Roles(shape, **by_role, of_attempts=of_attempts)
 
 
@@ -201,12 +274,17 @@ def _choices(
             taken = {column for other, column in overrides.items() if _NAMING & {role, other}}
             usual = candidates(role, {c: kinds for c, kinds in columns.items() if c not in taken})
             choices[role] = [column for column in usual if column not in by] or usual
+            if role in UNITS:
+                choices[role] = [c for c in choices[role] if "record" not in columns[c]]
     if "score" in attempt_roles:
         # It stands for the outcome as well where nothing else does.
         choices["score"] = choices["score"] or [*choices["outcome"]]
         if "outcome" not in overrides:
             others = [c for c in choices["outcome"] if c not in choices["score"]]
             choices["outcome"] = [*choices["score"]] if scores_only or not others else others
+    if "tokens" in choices and not choices["tokens"]:
+        halves = [_amounts(role, columns, overrides) for role in ("tokens_in", "tokens_out")]
+        choices["tokens"] = [f"{into}+{out}" for into in halves[0] for out in halves[1]]
     if "model" not in overrides:
         named = [c for c in choices["model"] if "record" not in columns[c]]
         objects = [c for c in choices["model"] if spelled(c).startswith("model")]
@@ -242,6 +320,18 @@ def _choices(
     # Texts may be the names of models, say; numbers rather number attempts.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
     return choices, counts
+
+
+def _amounts(role: str, columns: Mapping[str, set[str]], overrides: Mapping[str, str]) -> list[str]:
+    """The columns that may have an amount."""
+    usual = [c for c in candidates(role, columns) if "record" not in columns[c]]
+    return [overrides[role]] if role in overrides else usual
+
+
+def _is_list_of_numbers(role: str, column: str, columns: Mapping[str, set[str]]) -> bool:
+    ((part, _), *others) = addends(role, column, columns)
+    base, keys = find(part, columns) or (part, [])
+    return not others and ("list" in columns[base] or EACH in keys)
 
 
 def _likely(role: str, columns: Mapping[str, set[str]]) -> Mapping[str, set[str]]:
@@ -313,6 +403,42 @@ def parts(column: str, columns: Container[str] = ()) -> list[str]:
     return [column] if column in columns else column.split(",")
 
 
+def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
+    """The columns that an amount is the sum of, each with the SQL after its number that makes it
+    one of the role's unit; the column itself for other roles.
+
+    A unit is the last part of a column's name that is one, or stands after a colon.
+
+    >>> addends("cost", "agent_cost+judge_cents"), addends("duration", "meta.wallMs")
+    ([('agent_cost', ''), ('judge_cents', ' / 100')], [('meta.wallMs', ' / 1000')])
+    >>> addends("duration", "latency:ms"), addends("task", "a+b")
+    ([('latency', ' / 1000')], [('a+b', '')])
+    """
+    if role not in UNITS or column in columns:
+        return [(column, _unit(role, column))]
+    parts = []
+    for part in column.split("+"):
+        name, _, unit = part.strip().rpartition(":")
+        if name and unit in UNITS[role][1]:
+            parts.append((name, UNITS[role][1][unit]))
+        else:
+            parts.append((part.strip(), _unit(role, part)))
+    return parts
+
+
+def _unit(role: str, column: str) -> str:
+    units = UNITS[role][1] if role in UNITS else {}
+    words = spelled(column.rpartition(".")[2].strip()).split("_")
+    return next((units[word] for word in reversed(words) if word in units), "")
+
+
+def columns_of(fields: Mapping[str, str]) -> list[str]:
+    """The columns that roles are given, and those that they are made of."""
+    made = (addends(role, column) for role, column in fields.items() if role in UNITS)
+    sums = [part for of in made for part, _ in of]
+    return [*sums, *(part for c in fields.values() for part in (c, *parts(c)))]
+
+
 def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, list[str]]:
     """Column → the columns that its values are made of, of those roles that name an attempt."""
     made = {c: parts(c, columns) for role, c in fields.items() if role in _NAMING}
@@ -379,6 +505,16 @@ def verdict_sql(outcome: str, threshold: float | None, *, graded: bool = False) 
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
     return f"CASE{usual} WHEN {missing} THEN NULL {words} {numeric} END"
+
+
+def amount_sql(text: str, unit: str) -> str:
+    """SQL for the number that a text is, in the unit of its role: NULL where there is none.
+
+    What is no number is minus infinity, to be refused as such.
+    """
+    number = f"TRY_CAST(ltrim({text}, ' $') AS DOUBLE)"
+    missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_WORDS} OR isnan({number})"
+    return f"CASE WHEN {missing} THEN NULL ELSE coalesce({number}, '-inf'::DOUBLE){unit} END"
 
 
 def reached(number: float, threshold: float) -> bool:

@@ -42,6 +42,7 @@ from passk_cli.files.look import Spooled, roles_of
 from passk_cli.files.paths import from_folders, path_columns, template_columns
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
+    AMOUNTS,
     EACH,
     OF_ATTEMPTS,
     ROLES,
@@ -50,9 +51,9 @@ from passk_cli.files.roles import (
     Roles,
     assign,
     candidates,
+    columns_of,
     find,
     joined,
-    parts,
 )
 from passk_cli.files.source import Source, kind_of, kind_of_type, line_of
 from passk_cli.text import plural
@@ -60,6 +61,8 @@ from passk_cli.text import plural
 # Attempts of a model's runs go on: the first number of the next run.
 _RUN = 1_000_000
 _TEXTS = ("answer", "solution")
+# Of how many attempts of a file it is noted what is known of what they took.
+_NOTED = 20
 # Of more files than this, short documents are parsed here: DuckDB takes a millisecond for each.
 _MANY = 300
 _IN_MEMORY = 1 << 20
@@ -305,6 +308,8 @@ class _Sheets:
         self._roles: dict[object, Roles] = {}
         self._files = ExitStack()
         self._plays_a_part = _parts(request)
+        amounts = not {*AMOUNTS}.isdisjoint((*request.attempts, *request.fields))
+        self._spent = amounts or bool(request.conversion or request.where)
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
     def __enter__(self) -> _Sheets:
@@ -324,6 +329,7 @@ class _Sheets:
         in_folders = from_folders(source.name, self._request.by)
         run = str(table.facts.get("run"))
         of_run = self.runs.get((source.label or str(table.facts.get("model")), run), 0)
+        amounts = result.spent.setdefault(each.format.name, {})
         number, task_kinds, unnamed, named = 0, set[str](), "", False
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
             page = _Sheet(each.format, None, file)
@@ -337,6 +343,11 @@ class _Sheets:
                         if isinstance(row.attempt, int)
                         else f"{run} {row.attempt}"
                     )
+                if each.format.spent is not None and (self._spent or number <= _NOTED):
+                    spent = each.format.spent(row.record)
+                    spent = {name: v for name, v in spent.items() if v is not None}
+                    amounts.update(dict.fromkeys(spent))
+                    columns |= spent if self._spent else {}
                 task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
                 place = f"{source.name}: {row.place or f'attempt {number}'}"
                 model = columns.get("model")
@@ -490,7 +501,7 @@ class _Sheets:
 def _parts(request: Request) -> Callable[[str], bool]:
     """Whether a column may play a part in this reading, by its name."""
     roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in request.attempts]
-    columns = [part for column in request.fields.values() for part in (column, *parts(column))]
+    columns = columns_of(request.fields)
     columns += [*request.by, *request.carried]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
     columns = [column.replace(EACH, "") for column in columns]

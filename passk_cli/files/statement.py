@@ -34,6 +34,8 @@ from passk_cli.files.roles import (
     ENDED_WORDS,
     ROLES,
     SETTINGS,
+    UNITS,
+    addends,
     find,
     reaches,
     verdict_sql,
@@ -380,10 +382,15 @@ rows AS (SELECT row.* FROM picked)"""
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.shape == "lists" and _is_listed(column, layout.kinds)
+            if roles.shape == "lists" and role not in UNITS and _is_listed(column, layout.kinds)
         }
         roles_sql |= {
             role: unnested.get(role) or text(column) for role, column in attempt_columns.items()
+        }
+        roles_sql |= {
+            role: layout.amount(role, column, nested, apart=roles.shape == "lists")
+            for role, column in attempt_columns.items()
+            if role in UNITS
         }
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
@@ -401,7 +408,8 @@ rows AS (SELECT row.* FROM picked)"""
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
             outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempts_as}'
-            outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested}
+            listed = {*unnested, *(role for role in attempt_columns if role in UNITS)}
+            outer |= {role: f"unnest({quote_name('#' + role)})" for role in listed}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
         if request.bar is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
@@ -459,7 +467,14 @@ rows AS (SELECT row.* FROM picked)"""
     def _types(self, batch: Batch) -> tuple[dict[str, str], set[str]]:
         """Columns to read → SQL type, and those that are read as JSON to look inside."""
         layout, roles = batch.layout, batch.roles
-        columns = [*roles.columns().values(), *self.request.by, *self.where]
+        amounts = [
+            part
+            for role, column in roles.of_attempts
+            if role in UNITS
+            for part, _ in addends(role, column, layout.kinds)
+        ]
+        columns = [c for role, c in roles.columns().items() if role not in UNITS]
+        columns += [*amounts, *self.request.by, *self.where]
         columns += [s for s in self.settings if s in layout.kinds]
         columns += [c for c in self.carried if find(c, layout.kinds)]
         columns += [self.request.cluster] if self.request.cluster else []
@@ -483,11 +498,12 @@ rows AS (SELECT row.* FROM picked)"""
                 problem = f"the columns {other!r} and {name!r} differ only in case"
                 remedy = "rename one of them"
                 raise DataError(batch.sources[0].name, problem, remedy, name="ambiguous-column")
+        list_columns = amounts
         if roles.shape == "lists":
-            list_columns = [roles.outcome, *(column for _, column in roles.of_attempts)]
-            for name in set(types) & set(list_columns) - nested:
-                if "list" in layout.kinds[name]:
-                    types[name] = "VARCHAR[]"
+            list_columns += [roles.outcome or "", *(column for _, column in roles.of_attempts)]
+        for name in set(types) & set(list_columns) - nested:
+            if "list" in layout.kinds[name]:
+                types[name] = "VARCHAR[]"
         return types | dict.fromkeys(nested, "JSON"), nested
 
     def verdict(self) -> str:

@@ -17,8 +17,9 @@ class Attempts:
     """The distinct values of each cell's attempts, and how often each came.
 
     start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i, sorted by value.
-    value : a score (float), the code of an answer or a solution (int, −1 for none), or what orders
-        the attempts: their number, or their time in seconds (float).
+    value : a score (float); dollars, tokens, seconds or turns (float ≥ 0; NaN, which comes last,
+        for an amount that is not known); the code of an answer or a solution (int, −1 for none); or
+        what orders the attempts: their number, or their time in seconds (float).
     count : int ≥ 1, attempts of the cell with this value.  passed : int, how many of those passed.
     valueless : attempts without a value, which have code −1.
     unparsed : attempts whose solution is no Python though it was to be compared as such.
@@ -88,7 +89,9 @@ class Attempts:
         order = np.lexsort((value, cell))
         cell, value = cell[order], value[order]
         first = np.ones(len(cell), dtype=bool)
-        first[1:] = (np.diff(cell) != 0) | (value[1:] != value[:-1])
+        # NaN, which no number equals, is one value.
+        equal = (value[1:] == value[:-1]) | ((value[1:] != value[1:]) & (value[:-1] != value[:-1]))
+        first[1:] = (np.diff(cell) != 0) | ~equal
         at = np.flatnonzero(first)
         count, passed = (
             np.add.reduceat(a[keep][order], at) if len(at) else a[:0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Ints, NDArray
+from passk_cli.arrays import Ints, NDArray
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.message import Said
@@ -52,8 +52,9 @@ class Counts:
     missing : attempts of each cell among the n − c that have no outcome, and so pass or fail.  None
         where each attempt has one, or a policy gave it one.
     clusters : one cluster name per task, or None.
-    attempts : "score", "answer", "solution" or "attempt" (their order) → Attempts, where asked for;
-        c is 0 where only scores were asked for.
+    attempts : "score", "answer", "solution", "attempt" (their order), or an amount ("cost" in
+        dollars, "tokens_in", "tokens_out", "tokens", "duration" in seconds, "turns") → Attempts,
+        where asked for; c is 0 where only scores were asked for.
     numbering : where attempts have numbers that might tell why n varies; see `stopping`.
     facts : what reading did.
 
@@ -321,7 +322,8 @@ class Counts:
         )
         there = list(dict.fromkeys(series[0] for series in self.series))
         kept = set(selected(there, keep, leave_out))
-        return self._of(np.array([series[0] in kept for series in self.series])[self.series_codes])
+        stays = np.array([series[0] in kept for series in self.series])[self.series_codes]
+        return self.of_sizes(self.n * stays, self.c * stays)
 
     def without_tasks(self, names: Collection[str]) -> Counts:
         """The counts of the other tasks.
@@ -336,21 +338,29 @@ class Counts:
         keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
         if not keep.any():
             raise ValueError("no task stays")
-        return self._of(keep)
+        return self.of_sizes(self.n * keep, self.c * keep)
 
-    def _of(self, keep: Bools) -> Counts:
-        """These of the cells, with all that is known of their attempts."""
+    def of_sizes(self, n: Ints, c: Ints) -> Counts:
+        """The counts of n attempts and c passes of each cell, of those it has; one without any is
+        left out, with its Attempts, and tasks of which none stays.
+
+        n, c : int, one entry per cell, 0 ≤ n ≤ its n.  At least one is above 0.
+        """
+        keep = n > 0
         kept = Counts.from_codes(
             (self.series, self.series_codes[keep]), (self.tasks, self.task_codes[keep]),
-            self.n[keep], self.c[keep], self.group_names, self.facts,
+            n[keep], c[keep], self.group_names, self.facts,
             None if self.missing is None else self.missing[keep],
         )  # fmt: skip
         at, stay = np.flatnonzero(keep), set(kept.tasks)
         numbering, clusters = self.numbering, self.clusters
+        if numbering is not None:
+            # Numbers of attempts that are left out are no holes.
+            numbering = Numbering((numbering.made - self.n + n)[keep], numbering.last[keep])
         return replace(
             kept,
             attempts={role: each.take(at) for role, each in self.attempts.items()},
-            numbering=numbering and Numbering(numbering.made[keep], numbering.last[keep]),
+            numbering=numbering,
             clusters=clusters
             and tuple(c for t, c in zip(self.tasks, clusters, strict=True) if t in stay),
         )

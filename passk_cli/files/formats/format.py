@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -255,6 +256,7 @@ class Row:
     model, suite : where they differ from row to row.
     settings : temperature, prompt, filter … by name.  answer, solution : what the model said.
     place : where it stands in the file, as "line 7" or a member's name.
+    record : what the harness wrote of it, in which `Format.spent` finds what it took.
     """
 
     task: object
@@ -269,6 +271,7 @@ class Row:
     answer: object = None
     solution: object = None
     place: str = ""
+    record: object = None
 
     def __post_init__(self) -> None:
         if self.outcome is None and not self.reason:
@@ -325,6 +328,8 @@ class Format:
         there can be none, so that such a file of a folder is passed over.
     covers : globs, from the file's folder, of what repeats it and must not count again, and of what
         belongs to it without being results; a function where they depend on the file.
+    spent : what an attempt took, from the record of its row: the usual name of an amount → it, in
+        the unit that the name says; None where it is not known.  Called only where it is asked.
     generic : whether it is no harness's: its rows are records, whose columns have the usual names
         or those of `--field`, and `--outcome` names one of them.
     """
@@ -335,6 +340,7 @@ class Format:
     recognises: Callable[[File], bool]
     table: Callable[[File], Contents]
     covers: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
+    spent: Callable[[Any], Mapping[str, object]] | None = None
     generic: bool = False
 
     @property
@@ -387,6 +393,18 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) <= sys.float_info.max else None
+
+
+def seconds_between(start: Any, end: Any) -> float | None:
+    """Seconds between two times in ISO 8601; None where one is no time, or they are none apart.
+
+    >>> seconds_between("2026-01-31T12:00:00Z", "2026-01-31T12:01:30.5+00:00")
+    90.5
+    """
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    except (TypeError, ValueError):
+        return None
 
 
 def listed(file: File, what: str, value: Any) -> list[Any]:

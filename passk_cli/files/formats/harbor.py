@@ -6,7 +6,18 @@ job's own result.json above them holds no trial, and is none of these.
 
 from __future__ import annotations
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, judged
+from typing import Any
+
+from passk_cli.files.formats.format import (
+    Contents,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    judged,
+    seconds_between,
+)
 
 
 def _table(file: File) -> Contents:
@@ -33,9 +44,21 @@ def _table(file: File) -> Contents:
         points = judged(at(rewards, wanted.outcome), lambda reward: reward == 1)
         attempt = trial.get("id") or trial.get("trial_name")
         settings = {"started_at": trial.get("started_at")}
-        return [Row(trial.get("task_name"), *points, attempt, reason, "", settings=settings)]
+        task = trial.get("task_name")
+        return [Row(task, *points, attempt, reason, "", settings=settings, record=trial)]
 
     return Contents(row, names, facts)
+
+
+def _spent(trial: Any) -> dict[str, object]:
+    """Dollars and tokens of the agent, and seconds of the whole trial."""
+    agent = at(trial, "agent_result")
+    return {
+        "cost_usd": at(agent, "cost_usd"),
+        "tokens_in": at(agent, "n_input_tokens"),
+        "tokens_out": at(agent, "n_output_tokens"),
+        "duration_s": seconds_between(at(trial, "started_at"), at(trial, "finished_at")),
+    }
 
 
 HARBOR = Format(
@@ -53,4 +76,5 @@ HARBOR = Format(
         "../config.json",
         "../result.json",
     ),
+    spent=_spent,
 )

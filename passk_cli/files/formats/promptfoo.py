@@ -65,7 +65,20 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             answer=output,
             solution=output,
             place=place,
+            record=result,
         )
+
+
+def _spent(result: Any) -> dict[str, object]:
+    """Dollars, tokens and milliseconds of the call; those of a cached call are the first one's."""
+    usage = at(result, "response", "tokenUsage") or at(result, "tokenUsage")
+    return {
+        "cost": at(result, "cost"),
+        "tokens": at(usage, "total"),
+        "tokens_in": at(usage, "prompt"),
+        "tokens_out": at(usage, "completion"),
+        "latency_ms": at(result, "latencyMs"),
+    }
 
 
 def _vars(result: Any) -> str:
@@ -90,4 +103,5 @@ PROMPTFOO = Format(
     "github.com/promptfoo/promptfoo: src/types/index.ts",
     _recognises,
     _table,
+    spent=_spent,
 )

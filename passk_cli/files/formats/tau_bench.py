@@ -120,7 +120,13 @@ def _rows(simulations: Any) -> Iterator[Row]:
             reason or "",
             "no score",
             settings={"started_at": at(simulation, "start_time")},
+            record=simulation,
         )
+
+
+def _spent(simulation: Any) -> dict[str, object]:
+    """Dollars of the agent and of the simulated user apart, and seconds."""
+    return {name: at(simulation, name) for name in ("agent_cost", "user_cost", "duration")}
 
 
 TAU2 = Format(
@@ -130,4 +136,5 @@ TAU2 = Format(
     _is_tau2,
     _table,
     covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
+    spent=_spent,
 )
