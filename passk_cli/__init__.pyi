@@ -550,10 +550,11 @@ def record(
     """Add a run to a history, for trend and gate."""
 
 def formats(
+    name: str | None = None,
     *,
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """The formats and harnesses that are recognised."""
+    """The formats that are recognised; NAME: an example."""
 
 def report(
     data: Any,

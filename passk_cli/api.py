@@ -126,13 +126,16 @@ def python_function(name: str) -> Callable[..., Findings]:
     """The function of a command, with the signature and the help that its declaration gives."""
     declaration = command_of(name)
     options = {option.field: option for option in declaration.options()}
-    first = [field for field in _FIRST if field in options][:1]
+    alone = [field for field, each in options.items() if each.option.alone]
+    first = alone or [field for field in _FIRST if field in options][:1]
 
     def call(data: Any = None, *positional: Any, **given: Any) -> Findings:
-        if declaration.files == "none" and data is not None:
-            raise TypeError(f"{name}() takes no data")
+        taken = ("data", *first)
+        if declaration.files == "none":
+            positional = positional if data is None else (data, *positional)
+            taken, data = taken[1:], None
         if len(positional) > len(first):
-            raise TypeError(f"{name}() takes {' and '.join(('data', *first))}; name other options")
+            raise TypeError(f"{name}() takes {' and '.join(taken)}; name other options")
         given = dict(zip(first, positional, strict=False)) | given
         frame_as = given.pop("frame_as", FRAMES[0])
         unknown = [field for field in given if field not in options]

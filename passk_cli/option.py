@@ -38,7 +38,8 @@ def loaded(place: str) -> Any:
 class Option:
     """An option: its flags, value and meaning.
 
-    flags : as written on the command line, "-m --metric".
+    flags : as written on the command line, "-m --metric"; a word in capitals, "NAME", where the
+        value stands alone, before the options.
     metavar : what stands for its value in the help; the choices where there are some.
     help : one short sentence, a line of `--help`; choices and default are added to it.
     detail : what else there is to know, for `passk help COMMAND`, Python and the reference.
@@ -72,6 +73,11 @@ class Option:
     def name(self) -> str:
         """The flag that messages use: the last one, which is the long one where there is one."""
         return self.flags.split()[-1]
+
+    @property
+    def alone(self) -> bool:
+        """Whether its value is written without a flag."""
+        return not self.flags.startswith("-")
 
     @property
     def takes(self) -> str:

@@ -150,10 +150,13 @@ def _function(name: str, completing: bool = False) -> Callable[..., None]:
         flag = each.base is bool
         # A text for each time it is given.
         taken: Any = bool if flag else list[str]
-        info = typer.Option(
-            *each.option.flags.split(),
-            help=each.option.help,
-            autocompletion=completion_of(each.option) if completing else None,
+        completion = completion_of(each.option) if completing else None
+        info: Any = (
+            typer.Argument(metavar=f"[{each.option.flags}]", autocompletion=completion)
+            if each.option.alone
+            else typer.Option(
+                *each.option.flags.split(), help=each.option.help, autocompletion=completion
+            )
         )
         parameters.append(
             inspect.Parameter(

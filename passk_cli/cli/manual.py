@@ -95,7 +95,8 @@ def listed(messages: Iterable[Message]) -> str:
 def usage(name: str, declaration: Command) -> str:
     """How it is called."""
     files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.files]
-    return f"passk {name}{files} [OPTIONS]"
+    alone = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.alone)
+    return f"passk {name}{files}{alone} [OPTIONS]"
 
 
 def _declared(declaration: Command) -> Iterator[tuple[str, Declared]]:

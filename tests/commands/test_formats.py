@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+import shlex
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import passk_cli
-from passk_cli.files.formats import FORMATS
+from passk_cli.files.formats import FORMATS, NAMES
+from passk_cli.files.formats.examples import EXAMPLES
 from passk_cli.files.request import TABLES
 from tests.conftest import Passk, records
 
@@ -33,8 +40,64 @@ def test_a_table_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch
 
 def test_it_takes_no_data(passk: Passk) -> None:
     assert passk("formats", "a.csv").code == 2
-    with pytest.raises(TypeError, match=r"formats\(\) takes no data"):
-        passk_cli.formats([])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"formats\(\) takes name; name other options"):
+        passk_cli.formats("csv", [])  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_is_read_by_the_command_beside_it(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The format recognises it, and what is refused is refused with the remedy that is shown."""
+    example = EXAMPLES[name]
+    path, text = tmp_path / example.paths[0], example.text
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        decoder, rows, rest = json.JSONDecoder(), [], text.strip()
+        while rest:
+            row, end = decoder.raw_decode(rest)
+            rows, rest = [*rows, row], rest[end:].strip()
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    monkeypatch.chdir(tmp_path)
+    if example.instead:
+        done = passk("estimate", example.paths[0])
+        assert (done.code, example.use in done.err) == (3, True)
+        return
+    _, *words = shlex.split(example.use)
+    assert passk(*words).code == 0
+    read_as = "csv" if name == "tsv" else name
+    assert re.search(rf"^format +{read_as} \(", passk("describe", *words[1:]).out, re.MULTILINE)
+
+
+def test_one_format_is_shown_with_its_example(passk: Passk) -> None:
+    assert [*EXAMPLES] == [name for name in EXAMPLES if name in NAMES]
+    for name in NAMES:
+        example, done = EXAMPLES[name], passk("formats", name)
+        assert done.out.startswith(f"{name} is re")
+        assert example.text.rstrip("\n").replace("\t", "\\t") in done.out
+        assert all(path in done.out for path in example.paths)
+        assert max(map(len, done.out.splitlines())) <= 120
+    (row,) = records(passk("formats", "inspect", "-f", "csv").out)
+    assert row == json.loads(passk("formats", "inspect", "-f", "json").out)["rows"][0]
+    assert row == passk_cli.formats("inspect").frame.to_dict("records")[0]
+    assert row["example"] == EXAMPLES["inspect"].text
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("pytest", "did you mean pytest-json-report?"),
+        ("Inspct", "did you mean inspect?"),
+        ("swe", "did you mean swe-bench or swe-bench-instance or swe-bench-pro?"),
+        ("results.jsonl", "`passk formats` lists them"),
+    ],
+)
+def test_an_unknown_format_ends_with_the_nearest_one(passk: Passk, name: str, meant: str) -> None:
+    done = passk("formats", name)
+    assert (done.code, done.out) == (2, "")
+    assert f"no format is named '{name}'; {meant}" in done.err
 
 
 def test_what_is_forced_is_listed(passk: Passk) -> None:

@@ -1,23 +1,33 @@
-"""passk formats: which files are read, what passes in them, and where that was learnt."""
+"""passk formats: which files are read, what passes in them, and how each is typed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from passk_cli.commands.command import Command
+from passk_cli.option import Option
 
 
 @dataclass(frozen=True)
 class FormatsOptions:
-    """The formats and harnesses that are recognised.
+    """The formats that are recognised; NAME: an example.
 
-    For each format: what passes in it, and the source of its layout. A file is recognised by its
-    content, whatever its name.
+    Of each format: what passes in it, the source of its layout, where its files lie, a small
+    example and the command that reads it. A file is recognised by its content, whatever its name.
 
     Example: passk formats
 
-    Example: passk formats -f csv
+    Example: passk formats swe-bench
     """
+
+    name: Annotated[
+        str | None,
+        Option(
+            "NAME", help="One format, with an example.",
+            complete="passk_cli.commands.formats.view:names",
+        ),
+    ] = None  # fmt: skip
 
 
 COMMAND = Command(

@@ -1,26 +1,30 @@
-"""The formats that are recognised, by kind and one by one."""
+"""The formats that are recognised, by kind and one by one, and one of them with an example."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from textwrap import wrap
 from typing import Any, NamedTuple
 
 from passk_cli.commands.formats import FormatsOptions
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.files.formats import FORMATS
+from passk_cli.errors import ParameterError
+from passk_cli.files.formats import FORMATS, NAMES
+from passk_cli.files.formats.examples import EXAMPLES, Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
-from passk_cli.report.model import FULL, Column, Report, Sentence
-from passk_cli.study.section import VERSION, Section
+from passk_cli.report.model import FULL, Column, Report, Sentence, Table
+from passk_cli.study.section import VERSION, Section, data_field
 
-# Columns for names of formats, so that with their kind they fit a terminal of 80.
-_WIDE = 70
+# Columns for names of formats and sentences, so that with their kind they fit a terminal of 80.
+_WIDE = 66
 _KINDS = (
     "harness: of an evaluation harness; general: records and tables; refused: recognised, but"
     " without the outcomes of independent attempts."
 )
+_REFUSED = "refused"
 
 
 class KnownFormat(NamedTuple):
@@ -35,6 +39,34 @@ class KnownFormat(NamedTuple):
     rule: str
     source: str
 
+    @property
+    def example(self) -> Example:
+        """A small file of it."""
+        return EXAMPLES[self.name]
+
+
+def known_formats() -> list[KnownFormat]:
+    """Every format, in the order in which a file is tried."""
+    every = []
+    for name, form in FORMATS.items():
+        source = form.source or "written by scripts, not by one harness"
+        every.append(KnownFormat(name, form.kind, form.rule, source))
+    rule = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
+    return every + [KnownFormat(name, "general", rule, source) for name, source in TABLES.items()]
+
+
+def unknown(name: str) -> ParameterError:
+    """Error for what is no format; it names the nearest ones."""
+    word = name.lower()
+    near = [name for name in NAMES if word in name] or get_close_matches(word, NAMES, 3)
+    meant = f"did you mean {' or '.join(near[:3])}?" if near else "`passk formats` lists them"
+    return ParameterError(f"no format is named {name!r}; {meant}", name="unknown-name")
+
+
+def names(incomplete: str) -> list[str]:
+    """Names of formats that begin with a text."""
+    return [name for name in sorted(NAMES) if name.startswith(incomplete)]
+
 
 @dataclass(frozen=True)
 class Kinds(Section[tuple[str, str]]):
@@ -47,7 +79,7 @@ class Kinds(Section[tuple[str, str]]):
 
     def context(self) -> Iterator[str]:
         """Where the rest is."""
-        yield "--from NAME reads files as one of them · what passes in each: --full"
+        yield "passk formats NAME: an example and the command · what passes in each: --full"
 
 
 @dataclass(frozen=True)
@@ -63,6 +95,12 @@ class EachFormat(Section[KnownFormat]):
                meaning="Which outcomes of a file pass."),
         Column("layout from", name="source", cell=lambda each: each.source,
                meaning="Where its layout was read."),
+        data_field("files", "Where its files lie; words in capitals stand for what differs.",
+                   lambda each: ", ".join(each.example.paths)),
+        data_field("use", "The command that reads the example; of a refused format what to do"
+                   " instead.", lambda each: each.example.use),
+        data_field("example", "A small file of it, as its harness writes it; of a binary one the"
+                   " JSON in it.", lambda each: each.example.text),
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
@@ -71,7 +109,7 @@ class EachFormat(Section[KnownFormat]):
         yield (
             f"{kinds.count('harness')} formats of evaluation harnesses are read and"
             f" {kinds.count('general')} of records and tables; content decides, not the file's"
-            f" name. {kinds.count('refused')} more are recognised and refused.",
+            f" name. {kinds.count(_REFUSED)} more are recognised and refused.",
         )
 
     def details(self) -> Iterator[str]:
@@ -81,30 +119,71 @@ class EachFormat(Section[KnownFormat]):
         )
 
 
+@dataclass(frozen=True)
+class OneFormat(Section[KnownFormat]):
+    """A format, and a small file of it."""
+
+    columns = (
+        Column("fact", cell=lambda line: line[0], meaning="What the line is about."),
+        Column("of the format", cell=lambda line: line[1],
+               meaning="Where its files lie (words in capitals stand for what differs), which"
+               " outcomes pass, where its layout was read, and the command."),
+    )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """Whether files of it are read, and by which command."""
+        (each,) = self.records
+        if each.kind == _REFUSED:
+            yield (f"{each.name} is recognised and {each.rule}.",)
+        else:
+            yield (f"{each.name} is read: {each.example.use}",)
+
+    def tables(self) -> Iterator[Table]:
+        """A line per fact, and the lines of the example under its path."""
+        (each,) = self.records
+        example = each.example
+        facts = {
+            "kind": each.kind,
+            "files": ", ".join(example.paths),
+            **({} if example.instead else {"what passes": each.rule}),
+            "layout from": each.source,
+            "instead" if example.instead else "command": example.use,
+        }
+        lines: list[tuple[str, str]] = []
+        for name, text in facts.items():
+            parts = wrap(text, _WIDE, break_on_hyphens=False, break_long_words=False)
+            lines += zip([name, *[""] * (len(parts) - 1)], parts, strict=True)
+        yield Table(self.columns, tuple(lines))
+        content = tuple((line,) for line in example.text.splitlines())
+        yield Table((Column(f"example of {example.paths[0]}"),), content)
+
+
 class Formats(Question, FormatsOptions):
     """The question of `passk formats`."""
 
-    sections = (Kinds, EachFormat)
+    sections = (Kinds, EachFormat, OneFormat)
 
     def alone(self, asked: SharedOptions) -> Report:
-        """The formats, by their kinds and in the order in which a file is tried."""
+        """The formats, by their kinds and in the order in which a file is tried; or the one."""
+        if self.name not in (None, *NAMES):
+            raise unknown(str(self.name))
         no_study: Any = None
-        every = []
-        for name, form in FORMATS.items():
-            source = form.source or "written by scripts, not by one harness"
-            every.append(KnownFormat(name, form.kind, form.rule, source))
-        rule = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
-        every += [KnownFormat(name, "general", rule, source) for name, source in TABLES.items()]
+        every = [each for each in known_formats() if self.name in (None, each.name)]
+        each_format = EachFormat(no_study, every)
+        if self.name is not None:
+            one = OneFormat(no_study, every)
+            tables, answer = tuple(one.tables()), tuple(one.answer())
+            return Report(tables, each_format.data(), VERSION, answer=answer)
         lines: list[tuple[str, str]] = []
         for kind in dict.fromkeys(each.kind for each in every):
             names = sorted(each.name for each in every if each.kind == kind)
             text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
             lines += zip([kind, *[""] * (len(text) - 1)], text, strict=True)
-        sections = Kinds(no_study, lines), EachFormat(no_study, every)
+        kinds = Kinds(no_study, lines)
         return Report(
-            tuple(table for section in sections for table in section.tables()),
-            sections[1].data(),
-            " · ".join((*sections[0].context(), VERSION)),
-            " · ".join(sections[1].details()),
-            answer=tuple(sections[1].answer()),
+            (*kinds.tables(), *each_format.tables()),
+            each_format.data(),
+            " · ".join((*kinds.context(), VERSION)),
+            " · ".join(each_format.details()),
+            answer=tuple(each_format.answer()),
         )
