@@ -25,7 +25,7 @@ from passk_cli.files.remote import fetched_once
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.python.findings import FRAMES, Findings
+from passk_cli.python.findings import FRAMES, Findings, hinting
 from passk_cli.python.spelling import Options, call_of, in_python, python_spelling
 from passk_cli.render.style import Style, said
 
@@ -149,7 +149,7 @@ def python_function(name: str) -> Callable[..., Findings]:
             findings = replace(_findings(declaration, data, given), frame_as=frame_as)
         for message in findings.report.warnings:
             # At the line that called the command.
-            words = PasskWarning(said(message.pieces(), Style()), message.name)
+            words = PasskWarning(hinting(said(message.pieces(), Style())), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
 

@@ -157,7 +157,7 @@ class Findings:
         """The chart, which a notebook shows where it is the last line of a cell.
 
         name : which one, where there are several: its kind ("curve", "forest", …), of `report` its
-            section; the beginning is enough.
+            section, which has to be named; the beginning is enough.
         theme : "light" or "dark".  percent : shares as percentages.
         width, height : of a panel, in pixels.
         title : whether it has its title.  bands : whether its lines have their intervals.
@@ -170,11 +170,12 @@ class Findings:
         panels = [p for c in page.sections for p in c.panels] if (page := self.report.page) else []
         every = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
         every += [(plot.kind, plot) for plot in self.report.plots]
-        if not every:
-            raise ParameterError("there is nothing to draw", name="no-chart")
+        there = ", ".join(dict.fromkeys(kind for kind, _ in every))
+        if not name and not self.report.plots:
+            remedy = f" as a whole; name one of {there}" * bool(every)
+            raise ParameterError(f"there is nothing to draw{remedy}", name="no-chart")
         plots = tuple(plot for kind, plot in every if kind.startswith(name))
         if not plots:
-            there = ", ".join(dict.fromkeys(kind for kind, _ in every))
             raise ParameterError(f"no chart {name!r}; there is {there}", name="no-chart")
         look = Look(width, height, title, bands, tuple(highlight))
         report = self.report if plots == self.report.plots else _drawing(self.report, plots)
@@ -254,18 +255,18 @@ class Findings:
 
     def __str__(self) -> str:
         """Text that the command prints; what it leaves out is in `tables`."""
-        return _hinting(plain(self.report, Style()).rstrip("\n"))
+        return hinting(plain(self.report, Style()).rstrip("\n"))
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
         """What a notebook shows: the tables, and for those without HTML the text."""
-        return {"text/html": _hinting(html(self.report, Style())), "text/plain": str(self)}
+        return {"text/html": hinting(html(self.report, Style())), "text/plain": str(self)}
 
 
-def _hinting(text: str) -> str:
-    """A text as it is printed, whose hint at rows that are left out says where Python has them."""
-    return text.replace(" rows: --full", " rows: .tables")
+def hinting(text: str) -> str:
+    """A text as it is printed, whose hints at what is left out say where Python has it."""
+    return text.replace("--full", ".tables")
 
 
 def _drawing(report: Report, plots: tuple[Plot, ...]) -> Report:

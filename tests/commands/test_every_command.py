@@ -534,7 +534,7 @@ def test_python_says_what_the_command_line_says(
 ) -> None:
     findings = called(name).findings
     options = {option.field: option for option in every(name)}
-    table = in_python(passk(*asked(name, results)).out, options)
+    table = hinting(in_python(passk(*asked(name, results)).out, options))
     assert f"{findings}\n" == table == f"{findings!r}\n"
     every_message = passk(*asked(name, results, "-v")).err
     printed = re.findall(r"^(note|warning)(?:\[([a-z-]+)\])?: (.*)$", every_message, re.MULTILINE)
@@ -542,7 +542,9 @@ def test_python_says_what_the_command_line_says(
     assert sorted((m["name"], unspelled(m["text"], name)) for m in findings.messages) == sorted(
         (label, unspelled(text, name)) for _, label, text in printed
     )
-    warned = [(label, unspelled(text, name)) for level, label, text in printed if level[0] == "w"]
+    warned = [
+        (label, unspelled(hinting(text), name)) for level, label, text in printed if level[0] == "w"
+    ]
     caught = called(name).warned
     assert [(one.message.name, unspelled(str(one.message), name)) for one in caught] == warned
     assert {one.category for one in caught} <= {passk_cli.PasskWarning}
