@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.api import in_python
+from passk_cli.api import hinting, in_python
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands.command import command_of
