@@ -13,7 +13,7 @@ from itertools import islice
 from shlex import quote
 from typing import Any
 
-from passk_cli.errors import DataError, PasskError
+from passk_cli.errors import DataError, NoResults, PasskError
 from passk_cli.files import documents, formats
 from passk_cli.files.explain import records
 from passk_cli.files.formats.format import look
@@ -197,7 +197,10 @@ def proposed(
     if error.name not in _ASKED or not places or request.engine != "duckdb":
         return error
     texts: list[str] = []
-    for place in _places(max(places, key=lambda source: len(source.name)), error, request)[:_TRIED]:
+    source = max(places, key=lambda source: len(source.name))
+    if error.name == "unknown-format" and (refusal := _refusal(source)):
+        return refusal
+    for place in _places(source, error, request)[:_TRIED]:
         try:
             read(place.of(request))
         except PasskError as other:
@@ -240,6 +243,20 @@ def ended(batch: Batch, attempts: int) -> Said | None:
                 column=column, attempts=attempts, field=leaf.path, mean=f"{mean:.3f}",
                 first=first, score=score,
             )  # fmt: skip
+    return None
+
+
+def _refusal(source: Source) -> NoResults | None:
+    """Error of a harness's file that holds no results and is neither JSON nor Parquet.
+
+    A text with another opening is read as a table before formats are asked.
+    """
+    recognised = formats.recognise(look(source))
+    if recognised is not None and recognised[0].form == "other":
+        try:
+            recognised[1].table(recognised[0])
+        except NoResults as error:
+            return error
     return None
 
 

@@ -5,7 +5,8 @@ run has testCases and conversationalTestCases, in the first file below testRunDa
 test case counts cases, so the task is what the case asks.  A test case passes where its metrics
 do; one whose flag `flaky` is set decides nothing.  An error of a metric is written as a failure and
 says nothing of the answer: the outcome is missing, unless another metric failed.  Where the
-harness sends results to its service, the first file has a link and no results.
+harness sends results to its service, the first file has a link and no results.  The second has the
+last run once more; sqlite_store/store.py keeps runs in a database instead.
 """
 
 from __future__ import annotations
@@ -21,23 +22,29 @@ from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, 
 _LISTS = ("testCases", "conversationalTestCases")
 _SUCCESS = "success"
 _LINK = frozenset(("testRunLink",))
+_LATEST = ".latest_test_run.json"
+# Where the last run has a file of its own, from the folder of the one above.
+_OWN = ("test_run_*.json", "../*/test_run_*.json")
 
 
 def _recognises(file: File) -> bool:
     inside = {f"testRunData.{key}" for key in (*_LISTS, "metricsScores")}
     run = file.has(*inside) or file.has(*_LISTS, "metricsScores")
-    return file.form == "object" and (run or file.keys == _LINK)
+    return (file.form == "object" and (run or file.keys == _LINK)) or _is_database(file)
 
 
-def _run(file: File) -> dict[str, Any]:
-    document = file.document()
+def _is_database(file: File) -> bool:
+    return file.text.startswith("SQLite format 3") and "CREATE TABLE test_runs" in file.text
+
+
+def _run(document: dict[str, Any]) -> dict[str, Any]:
     run = document.get("testRunData")
     return run if isinstance(run, dict) else document
 
 
 def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place, test case) of each."""
-    run = _run(file)
+    run = _run(file.document())
     for name in _LISTS:
         for place, case in enumerate(listed(file, name, run.get(name))):
             yield f"{name}[{place}]", case
@@ -48,8 +55,13 @@ def _table(file: File) -> Contents:
         problem = "a link to results, and none of them"
         remedy = "give .latest_run_full.json beside it, or evaluate with DEEPEVAL_RESULTS_FOLDER=…"
         raise NoResults(file.source.name, problem, remedy)
+    if _is_database(file):
+        name = file.source.name
+        problem = "a database of DeepEval, whose runs may be of different days"
+        select = "SELECT payload_json FROM test_runs WHERE id = 1"
+        raise NoResults(name, problem, f'write a run of it: sqlite3 {name} "{select}" > run.json')
     names = {str(at(each, "name")): None for _, case in _cases(file) for each in _metrics(case)}
-    run = _run(file)
+    run = _run(file.document())
     model = at(run, "hyperparameters", "model")
     facts = {
         "model": model if isinstance(model, str) else None,
@@ -106,9 +118,16 @@ def _test(case: Any) -> str:
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """Files beside it that would count again: the run in full, and the cache of metrics."""
-    cache = (".deepeval-cache.json",)
-    return cache if file.keys == _LINK else (*cache, ".latest_run_full.json")
+    """Files beside it that would count again: the run in full and under its time, and the cache of
+    metrics."""
+    cache = ".deepeval-cache.json"
+    if file.name != _LATEST or file.keys == _LINK:
+        return (cache,)
+    last = [names[-1] for pattern in _OWN if (names := file.names_beside(pattern))]
+    cases = _run(file.document()).get("testCases")
+    # The whole run's duration differs between its files; each case has its own.
+    same = (name for name in last if at(file.document_beside(name), "testCases") == cases)
+    return (cache, ".latest_run_full.json", *same)
 
 
 DEEPEVAL = Format(

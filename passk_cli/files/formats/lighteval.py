@@ -3,37 +3,60 @@
 Source: github.com/huggingface/lighteval (MIT), src/lighteval/logging/evaluation_tracker.py and
 info_loggers.py: columns doc, metric and model_response.  Each metric is an outcome.  Of several
 answers to one sample it is one number, such as avg@n, without the outcome of each.
+
+Before 0.10 the columns are those of a Detail, full_prompt, predictions, metrics and others, each
+written by Python's str.  Samples have no ids there: their place in the task is their name, which is
+the same for all models that were given as many samples.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, graded
+from passk_cli.errors import BadRecord, NoResults
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, graded, quoted
 
 _KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text")
+_OLD = ("full_prompt", "predictions", "metrics", "specifics", "choices")
+_NAN = re.compile(r"\bnan\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
 
 
+def _is_new(file: File) -> bool:
+    return file.has(*_KEYS, "metric")
+
+
 def _table(file: File) -> Contents:
+    if not _is_new(file):
+        return _old(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
     # A metric that is a list or a record has keys of its own.
     inner = [key for key in metrics if any(key.startswith(f"{other}.") for other in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max((answers or 1 for (answers,) in file.rows(("doc", "num_samples"))), default=1)
-    if most > 1:
-        problem = f"{most} answers to a sample have one value of {', '.join(outcomes)}"
-        remedy = f"give a table of task, n and c, where c = {most} × avg@n is how many pass"
+    _refuse_several(file, most, outcomes)
+    return Contents(lambda wanted: _rows(file, wanted), outcomes, _facts(file))
+
+
+def _refuse_several(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
+    """NoResults where a sample has several answers, whose outcomes are one number."""
+    if answers > 1:
+        problem = f"{answers} answers to a sample have one value of {', '.join(outcomes)}"
+        remedy = f"give a table of task, n and c, where c = {answers} × avg@n is how many pass"
         raise NoResults(file.source.name, problem, remedy)
-    time, facts = file.path.parent, {}
+
+
+def _facts(file: File) -> dict[str, object]:
+    time = file.path.parent
     if _TIME.fullmatch(time.name):
         above = time.parent.parts
         # The model's organisation is a folder of its own.
         named = above[above.index("details") + 1 :] if "details" in above else above[-1:]
-        facts = {"model": "/".join(named), "run": time.name}
-    return Contents(lambda wanted: _rows(file, wanted), outcomes, facts)
+        return {"model": "/".join(named), "run": time.name}
+    return {}
 
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
@@ -44,10 +67,44 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
         yield Row(task, *graded(value), 0, suite=suite, solution=text, place=f"row {number}")
 
 
+def _old(file: File) -> Contents:
+    """The table of a file from before 0.10."""
+    outcomes: tuple[str, ...] = ()
+    most = 1
+    for metrics, choices, predictions in file.rows(("metrics",), ("choices",), ("predictions",)):
+        outcomes = outcomes or tuple(_value(file, metrics))
+        # Of choices, predictions are the probabilities.
+        most = max(most, 1 if choices != "[]" else len(_value(file, predictions)))
+    _refuse_several(file, most, outcomes)
+    time = file.path.parent.name
+    suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
+    facts = {**_facts(file), "suite": suite}
+    return Contents(lambda wanted: _old_rows(file, wanted), outcomes, facts)
+
+
+def _old_rows(file: File, wanted: Wanted) -> Iterator[Row]:
+    for number, (metrics, text) in enumerate(file.rows(("metrics",), ("predictions",))):
+        value = _value(file, metrics).get(wanted.outcome)
+        place = f"row {number + 1}"
+        yield Row(number, *graded(value), 0, solution=text, place=place)
+
+
+def _value(file: File, text: object) -> Any:
+    """A list or record as Python's str writes it; BadRecord for what is none."""
+    try:
+        value = ast.literal_eval(_NAN.sub("None", str(text)))
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        value = None
+    if isinstance(value, list | dict):
+        return value
+    problem = f"neither a list nor a record as Python writes it: {quoted(str(text))}"
+    raise BadRecord(file.source.name, problem, "give the file as lighteval wrote it")
+
+
 LIGHTEVAL = Format(
     "lighteval",
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
-    lambda file: file.form == "parquet" and file.has(*_KEYS, "metric"),
+    lambda file: file.form == "parquet" and (_is_new(file) or file.has(*_OLD)),
     _table,
 )

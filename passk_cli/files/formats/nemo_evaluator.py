@@ -4,11 +4,12 @@ Source: github.com/NVIDIA-NeMo/Evaluator (Apache-2.0), src/nemo_evaluator/engine
 artifacts.py, docs/result-format.mdx: {problem_idx, repeat, reward, scoring_details, metadata}.  The
 bundle beside it, eval-*.json, names the model and the benchmark and holds averages.
 trajectories.jsonl and verified_log.jsonl repeat the results.  An attempt that the infrastructure
-broke off was given a reward of 0.
+broke off was given a reward of 0.  Before 0.3 core/evaluate.py wrote averages alone, results.yml.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from passk_cli.errors import NoResults
@@ -16,6 +17,7 @@ from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, 
 
 # The bundle, logs for going on with the run, statistics; a log may be empty.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
+_AVERAGES = re.compile(r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S)
 _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 
@@ -23,7 +25,15 @@ def _is_bundle(file: File) -> bool:
     return file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores")
 
 
+def _is_yaml(file: File) -> bool:
+    return file.form == "other" and _AVERAGES.search(file.text) is not None
+
+
 def _table(file: File) -> Contents:
+    if _is_yaml(file):
+        problem = "results.yml of NeMo Evaluator, which holds averages"
+        remedy = "give what the harness that it ran wrote beside it, as samples_*.jsonl of lm-eval"
+        raise NoResults(file.source.name, problem, remedy)
     if _is_bundle(file):
         problem = "a bundle of NeMo Evaluator, which holds averages"
         raise NoResults(file.source.name, problem, "give the results.jsonl beside it")
@@ -59,7 +69,9 @@ NEMO_EVALUATOR = Format(
     "a reward of 1; infrastructure errors are no outcome (NeMo Evaluator: reward 0); other numbers"
     " need --threshold",
     "github.com/NVIDIA-NeMo/Evaluator: src/nemo_evaluator/engine/eval_loop.py, artifacts.py",
-    lambda file: file.has("problem_idx", "reward", "scoring_details") or _is_bundle(file),
+    lambda file: (
+        file.has("problem_idx", "reward", "scoring_details") or _is_bundle(file) or _is_yaml(file)
+    ),
     _table,
     lambda file: () if file.name != "results.jsonl" else _REPEATED,
 )

@@ -5,10 +5,12 @@ icl_base_evaluator.py, evaluate, and opencompass/tasks/openicl_eval.py, format_d
 a list of {"example_abbr", "correct": [true, …], "pred": […]} with an entry for each repeat, or, of
 older versions and of perplexities, an object {"type": "PPL", "0": {"correct": true}}.  The name of
 the outcome differs from evaluator to evaluator; the first that is there counts, as in its G-Pass@k.
+Without --dump-eval-details there are averages alone, and predictions/<model>/ beside results/.
 """
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +21,19 @@ _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
 
 def _recognises(file: File) -> bool:
-    return file.form == "object" and (file.has("details[].example_abbr") or _numbered(file))
+    judged = file.has("details[].example_abbr") or _numbered(file)
+    return file.form == "object" and (judged or _averaged(file))
+
+
+def _averaged(file: File) -> bool:
+    """Whether it is numbers alone, and the answers lie where OpenCompass puts them."""
+    values = file.whole.values() if isinstance(file.whole, dict) else ()
+    stem, model = file.name.removesuffix(".json"), file.path.parent.name
+    return (
+        bool(values)
+        and all(isinstance(value, int | float) for value in values)
+        and bool(file.names_beside(f"../../predictions/{glob.escape(model)}/{glob.escape(stem)}*"))
+    )
 
 
 def _numbered(file: File) -> bool:
@@ -28,6 +42,10 @@ def _numbered(file: File) -> bool:
 
 def _table(file: File) -> Contents:
     above, suite = file.path.parent, file.name.removesuffix(".json")
+    if _averaged(file):
+        problem = "results of OpenCompass without details, which are averages"
+        remedy = "evaluate with --dump-eval-details"
+        raise NoResults(file.source.name, problem, remedy)
     judged = (name in detail for _, detail in _details(file) for name in _OUTCOMES)
     if not any(judged):
         problem = f"details without an outcome ({', '.join(_OUTCOMES)})"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +109,39 @@ def test_a_link_and_a_look_alike(tmp_path: Path, passk: Passk) -> None:
     assert "no task column" in done.err
     run(path, testCases={"a": True})
     assert 'testCases is {"a": true}; expected a list' in passk("estimate", path).err
+
+
+def test_the_last_run_counts_once_beside_its_own_file(tmp_path: Path) -> None:
+    """Where DEEPEVAL_RESULTS_FOLDER is set, a run is in a file of its own and in the latest."""
+    for folder in (tmp_path / "results", tmp_path / ".deepeval"):
+        folder.mkdir()
+    latest = tmp_path / ".deepeval" / ".latest_test_run.json"
+    run(latest, {"input": "x", "success": True}, runDuration=3)
+    last = json.loads(latest.read_text())["testRunData"]
+    for folder in (tmp_path / "results", tmp_path / ".deepeval"):
+        (folder / "test_run_20260102_000000.json").write_text(json.dumps(last | {"runDuration": 4}))
+        first = last | {"testCases": [{"input": "x", "success": False}]}
+        (folder / "test_run_20260101_000000.json").write_text(json.dumps(first))
+        found = cells(list(dict.fromkeys([str(tmp_path / ".deepeval"), str(folder)])))
+        assert sum(n for n, _ in found.values()) == 2, folder
+        assert sum(c for _, c in found.values()) == 1
+
+
+def test_a_database_is_refused_with_a_command_that_writes_a_run(
+    tmp_path: Path, passk: Passk
+) -> None:
+    """Source: DeepEval 4.3.1, sqlite_store/store.py: payload_json holds a run as its files do."""
+    path = tmp_path / "deepeval.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE test_runs (id INTEGER PRIMARY KEY, payload_json TEXT)")
+        text = run(tmp_path / "r.json", {"input": "x", "success": True}).read_text()
+        payload = json.dumps(json.loads(text)["testRunData"])
+        database.execute("INSERT INTO test_runs VALUES (1, ?)", [payload])
+        database.commit()
+        done = passk("estimate", path)
+        assert (done.code, done.out) == (3, "")
+        assert "a database of DeepEval, whose runs may be of different days" in done.err
+        (statement,) = re.findall('"(SELECT [^"]+)"', done.err)
+        ((text,),) = database.execute(statement).fetchall()
+    (tmp_path / "run.json").write_text(text)
+    assert cells(tmp_path / "run.json") == {("run", "x"): (1, 1)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from passk_cli import DataError, read
@@ -99,3 +101,38 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(DataError, match="not readable as Parquet"):
         read(path, outcome="em")
+
+
+def detail(**changed: object) -> dict[str, str]:
+    """A row of a file from before 0.10, which has the str of every field of a Detail."""
+    fields: dict[str, object] = {
+        "choices": [], "example": "1 + 1", "full_prompt": "1 + 1", "gold": ["2"],
+        "metrics": {"em": 1, "f1": 1.0}, "predictions": ["2"], "specifics": {},
+    }  # fmt: skip
+    return {name: str(value) for name, value in (fields | changed).items()}
+
+
+def saved(folder: Path, *rows: dict[str, str]) -> Path:
+    time = "2025-01-01T00-00-00.000000"
+    path = folder / "details" / "org" / "m" / time / f"details_lighteval|sums|0_{time}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(list(rows)), path)
+    return path
+
+
+def test_details_of_before_are_numbered_by_their_place(tmp_path: Path, passk: Passk) -> None:
+    """Source: lighteval 0.6.2 and 0.9.2, logging/evaluation_tracker.py, save: str of each value."""
+    choice = detail(choices=["2", "3"], predictions=[-1.5, -0.5], metrics={"em": 0, "f1": 0.5})
+    path = saved(tmp_path, detail(), choice, detail(metrics={"em": float("nan"), "f1": 0.0}))
+    suite = "lighteval|sums|0"
+    assert cells(path, outcome="em", missing="drop") == {
+        ("org/m", f"{suite}/0"): (1, 1),
+        ("org/m", f"{suite}/1"): (1, 0),
+    }
+    assert cells(path, outcome="f1", threshold=[0.5])["org/m", f"{suite}/1"] == (1, 1)
+    saved(tmp_path, detail(), detail(predictions=["2", "3", "2", "2"]))
+    done = passk("estimate", path)
+    assert "4 answers to a sample have one value of em, f1; give a table of task, n" in done.err
+    saved(tmp_path, detail(metrics="high"))
+    done = passk("estimate", path)
+    assert (done.code, "as Python writes it: high; give the file" in done.err) == (3, True)

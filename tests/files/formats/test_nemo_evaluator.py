@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
+from tests.conftest import Passk
 from tests.files.formats.cells import DATA, Cells, cells, pass_at
 
 FOLDER = DATA / "nemo_evaluator"
@@ -75,3 +76,14 @@ def test_a_file_of_the_same_name(tmp_path: Path, key: str) -> None:
     path.write_text((SOUND / "results.jsonl").read_text().replace(f'"{key}"', '"other"'))
     with pytest.raises(DataError):
         read(path)
+
+
+def test_results_in_yaml_are_averages(tmp_path: Path, passk: Passk) -> None:
+    """Source: nemo-evaluator 0.1.0, core/evaluate.py: yaml.dump of the run's results."""
+    path = tmp_path / "results.yml"
+    keys = "results groups gsm8k metrics exact_match scores strict stats stderr".split()
+    nested = "".join(f"{'  ' * depth}{key}:\n" for depth, key in enumerate(keys))
+    path.write_text(f"command: lm-eval --tasks gsm8k\nconfig:\n  type: gsm8k\n{nested}")
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert "results.yml of NeMo Evaluator, which holds averages; give what the harness" in done.err

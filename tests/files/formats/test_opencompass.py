@@ -88,3 +88,16 @@ def test_a_file_of_the_same_name(tmp_path: Path, details: object) -> None:
     path.write_text(json.dumps({"accuracy": 50.0, "details": details}))
     with pytest.raises(DataError):
         read(path)
+
+
+def test_averages_beside_the_answers_are_refused(tmp_path: Path, passk: Passk) -> None:
+    """The same numbers elsewhere are nothing that OpenCompass wrote."""
+    for folder in ("results", "predictions"):
+        (tmp_path / folder / "stub-a").mkdir(parents=True)
+    path = tmp_path / "results" / "stub-a" / "gsm8k.json"
+    path.write_text(json.dumps({"accuracy": 50.0}))
+    assert "without details" not in passk("estimate", path).err
+    (tmp_path / "predictions" / "stub-a" / "gsm8k_0.json").write_text("{}")
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert "without details, which are averages; evaluate with --dump-eval-details" in done.err
