@@ -116,6 +116,7 @@ def test_pictures_are_there_in_both_themes() -> None:
 
 # Tables with minus signs, marks, ranks, numbers of any size, and texts.
 LATEX = (
+    "estimate sample_data/cruxeval.jsonl.gz --by temperature -m pass@1,pass@10 --stacked",
     "estimate sample_data/tau_airline.csv -m pass@1,pass^4",
     "compare sample_data/agents.jsonl -m pass@1 --baseline claude-fable-5",
     "compare sample_data/agents.jsonl -m pass@1",

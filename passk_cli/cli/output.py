@@ -168,6 +168,9 @@ class Output:
         detail="By its name. Repeatable. The signature lists the names.",
         parse="passk_cli.commands.catalogue:parse_names",
     )] = ()
+    stacked: Annotated[bool, Option(
+        "--stacked", help="LaTeX: intervals below their estimates, for a narrow column.",
+    )] = False
     safe_csv: Annotated[bool, Option(
         "--safe-csv", help="Write csv and tsv that are safe to open in a spreadsheet.",
         detail="An apostrophe is put before a text that begins with =, +, - or @, also at full"
@@ -357,7 +360,7 @@ class Output:
         colour = coloured and not os.environ.get("NO_COLOR")
         return Style(
             self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
-            signed=self.verbose, methods=self.methods,
+            signed=self.verbose, stacked=self.stacked, methods=self.methods,
         )  # fmt: skip
 
     def write_failure(self, error: PasskError, *, file: bool) -> None:

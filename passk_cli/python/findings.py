@@ -193,6 +193,7 @@ class Findings:
         title: bool = True,
         bands: bool = True,
         highlight: Sequence[str] = (),
+        stacked: bool = False,
         safe_csv: bool = False,
     ) -> None:
         """Write it in the format of the suffix, whole or not at all.
@@ -202,12 +203,13 @@ class Findings:
             whole page.
         digits : decimals shown in tables.  percent : shares as percentages.
         theme, width, height, title, bands, highlight : of a picture, as `chart` has them.
+        stacked : of .tex, whether intervals stand below their estimates, for a narrow column.
         safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        style = Style(digits, percent, safe_csv=safe_csv)
+        style = Style(digits, percent, safe_csv=safe_csv, stacked=stacked)
         with python_spelling({}):
             if self.report.page is not None and suffix in pages.SUFFIXES:
                 with written(pages.files_of(self.report, pages.SUFFIXES[suffix], path, style)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from html import escape
+from itertools import pairwise
 
 from passk_cli.render.style import Style, heading, labelled, parts, said, shown
 from passk_cli.report.model import Cell, Column, Estimate, Methods, Report, Table, signature_line
@@ -84,7 +85,10 @@ def markdown_failure(problem: str) -> str:
 
 
 def latex(report: Report, style: Style) -> str:
-    """A tabular with booktabs rules; the answer and the signature are comments above it."""
+    """A tabular with booktabs rules; the answer and the signature are comments above it.
+
+    A model of several rows is named once, and a little space parts it from the next.
+    """
     style = style.typeset
     chosen = shown(report, style)
     lines = [f"% {signature_line(report)}"] if report.signature else []
@@ -97,11 +101,7 @@ def latex(report: Report, style: Style) -> str:
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
         lines.append(_row([tex(name) for name in _headings(table, style)]))
         lines.append(r"\midrule")
-        for row in table.rows:
-            cells = [
-                _text_of(c, col, style, tex) for c, col in zip(row, table.columns, strict=True)
-            ]
-            lines.append(_row(cells))
+        lines += _tex_rows(table, style)
         # A blank line, so that several stand below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := chosen.context) else []
@@ -131,6 +131,40 @@ def tex(text: str) -> str:
     'gpt-4\\\\_0613 at 50\\\\%'
     """
     return "".join(_LATEX.get(character, character) for character in printable(text))
+
+
+def _tex_rows(table: Table, style: Style) -> list[str]:
+    """The rows of a tabular: those of a model as a group, intervals beside or below estimates."""
+    firsts = [row[0] for row in table.rows] if table.columns[0].header == "model" else []
+    grouped = any(one == other for one, other in pairwise(firsts))
+    lines: list[str] = []
+    for place, row in enumerate(table.rows):
+        pairs = [_tex_cell(*each, style) for each in zip(row, table.columns, strict=True)]
+        texts, below = ([*each] for each in zip(*pairs, strict=True))
+        if grouped and place:
+            if firsts[place] == firsts[place - 1]:
+                texts[0] = ""
+            else:
+                lines.append(r"\addlinespace")
+        lines.append(_row(texts))
+        if any(below):
+            lines.append(_row([text and rf"{{\scriptsize {text}}}" for text in below]))
+    return lines
+
+
+def _tex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
+    """A cell and what stands below it: its sign a relation, its letters raised, the best bold."""
+    value, error = (tex(text) for text in parts(cell, column, style))
+    if not isinstance(cell, Estimate):
+        return f"{value} {error}".strip(), ""
+    sign = r"$\sim$ " if cell.verdict == "~" else ""
+    value = value.removeprefix(tex("~ ")) if sign else value
+    below = error if style.stacked and cell.low is not None else ""
+    if error and error == cell.letters:
+        value += f"$^{{{error}}}$"
+    elif not below:
+        value = f"{value} {error}".strip()
+    return sign + (rf"\textbf{{{value}}}" if cell.marked else value), below
 
 
 def markdown_table(table: Table, style: Style) -> str:
@@ -178,8 +212,6 @@ def _text_of(cell: Cell, column: Column, style: Style, spelling: Callable[[str],
     bold = isinstance(cell, Estimate) and cell.marked
     if not bold:
         return text
-    if spelling is tex:
-        return rf"\textbf{{{text}}}"
     return f"<b>{text}</b>" if spelling is _html else f"**{text}**"
 
 

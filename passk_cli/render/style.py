@@ -47,6 +47,7 @@ class Style:
     safe_csv : whether texts in csv and tsv that a spreadsheet would compute get an apostrophe.
     full : whether every table and column is shown, with the legend of the columns.
     signed : whether the line that reproduces the numbers stands below the tables.
+    stacked : whether intervals stand below their estimates in LaTeX.
     methods : whether the sentences that say how they were computed do.
     """
 
@@ -58,6 +59,7 @@ class Style:
     safe_csv: bool = False
     full: bool = False
     signed: bool = False
+    stacked: bool = False
     methods: bool = False
 
     @property

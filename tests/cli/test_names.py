@@ -173,7 +173,8 @@ def assert_latex(text: str, report: Report) -> None:
     lines = [line for line in text.split("\n") if line and not line.startswith("%")]
     ours = "textbackslash textasciitilde textasciicircum textless textgreater textbf".split()
     ours += (
-        "begin end toprule midrule bottomrule pm geq leq cdot times to infty Delta mu tau".split()
+        "begin end toprule midrule bottomrule addlinespace pm sim geq leq cdot times to infty Delta"
+        " mu tau".split()
     )
     assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(ours)
     assert not any(line.startswith(("[", "*")) for line in lines)
@@ -181,7 +182,9 @@ def assert_latex(text: str, report: Report) -> None:
     assert len(rows) == sum(len(table.rows) + 1 for table in shown(report, WIDE).tables)
     for line in lines:
         assert "%" not in line.replace(r"\%", "")
-        assert line in rows or re.match(r"\\(begin|end|toprule|midrule|bottomrule)\b", line)
+        assert line in rows or re.match(
+            r"\\(begin|end|toprule|midrule|bottomrule|addlinespace)\b", line
+        )
 
 
 def assert_junit(text: str, report: Report) -> None:

@@ -53,3 +53,25 @@ def test_names_are_broken_where_they_may_be_and_lose_nothing(name: str, width: i
     assert "".join(lines).replace(" ", "") == name.replace(" ", "")
     for line in lines[:-1]:
         assert line[-1] in "-/_" or len(line) >= width or " " in name
+
+
+def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
+    table = Table(
+        (Column("model"), Column("T"), Column("pass@1", "share"), Column("difference", "share")),
+        (
+            ("a", "0.2", Estimate(0.5, low=0.4, high=0.6, marked=True), Estimate(0.1, letters="b")),
+            ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict="~")),
+            ("b", "0.2", Estimate(None), None),
+        ),
+    )
+    text = loaded(FORMATS["latex"])(Report((table,), table), Style(stacked=True))
+    assert text.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().split("\n") == [
+        r"a & 0.2 & \textbf{0.500} & 0.100$^{b}$ \\",
+        r" &  & {\scriptsize [0.400, 0.600]} &  \\",
+        r" & 0.8 & 0.500 $\pm$0.100 & $\sim$ $-$0.100 \\",
+        r" &  &  & {\scriptsize [$-$0.200, 0.100]} \\",
+        r"\addlinespace",
+        r"b & 0.2 & -- & -- \\",
+    ]
+    beside = loaded(FORMATS["latex"])(Report((table,), table), Style())
+    assert r" & 0.8 & 0.500 $\pm$0.100 & $\sim$ $-$0.100 [$-$0.200, 0.100] \\" in beside

@@ -58,7 +58,7 @@ class ConvertOptions:
 
 
 # Its table is read back as the same names, which no sign may stand before.
-_WITHOUT = ("digits", "percent", "no_signature", "safe_csv")
+_WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked")
 COMMAND = Command(
     ConvertOptions,
     (Request,),
