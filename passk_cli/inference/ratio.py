@@ -1,0 +1,592 @@
+"""Cost per solved task: a ratio of two means over tasks, its limits, and two models compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.inference.difference import difference_law
+from passk_cli.inference.family import family
+from passk_cli.inference.hull import Passes
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.weights import cluster_totals
+from passk_cli.metrics.registry import Metric
+
+# Where the logarithms of costs are skewed to the left by so many standard errors, they begin not to
+# be believed normal; by so many, no more.
+_LEFT = 1.0, 2.0
+# A lower limit of a mean cost by so many errors is half of it; further ones approach 0.
+_HALF = 0.5
+# The level of the limits of success rates whose reach a comparison counts with.
+_USUAL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Spending:
+    """What each task cost and gave: one entry per task.
+
+    cost : mean cost of its attempts ≥ 0, those without a cost as 0.  rate : mean outcome.
+    attempts : n of each task, where cost and rate are means of n attempts; else None.
+    within : (3 × tasks) variance of the mean cost, of the mean outcome, and their covariance, over
+        repeated attempts; NaN at n = 1; None where they are no means of attempts.
+    lacking : where an attempt has no cost, so that `cost` is the least it can be.
+    rate_high : the highest rates where outcomes are missing; else None.
+    """
+
+    cost: Floats
+    rate: Floats
+    attempts: Ints | None = None
+    within: Floats | None = None
+    lacking: Bools | None = None
+    rate_high: Floats | None = None
+
+    @classmethod
+    def of(cls, start: Ints, value: Floats, count: Ints, passed: Ints) -> Spending:
+        """From the attempts of each task, as in `passk_cli.outcomes.attempts`; value NaN: no cost.
+
+        >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
+        >>> spent = Spending.of(*one)
+        >>> spent.cost.tolist(), spent.rate.tolist(), spent.within[:, 0].tolist()
+        ([2.5], [0.5], [2.25, 0.25, -0.75])
+        """
+        if (value < 0).any():
+            raise ValueError("costs must not be negative")
+        tasks = len(start) - 1
+        task = np.repeat(np.arange(tasks), np.diff(start))
+        x = np.where(np.isnan(value), 0.0, value)
+
+        def total(each: Floats | Ints) -> Floats:
+            return np.bincount(task, each, tasks).astype(np.float64)
+
+        n = total(count)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            cost, rate = total(count * x) / n, total(passed) / n
+            x, failed = x - cost[task], count - passed
+            squares = (
+                total(count * x**2),
+                n * rate * (1.0 - rate),
+                total(x * (passed * (1.0 - rate[task]) - failed * rate[task])),
+            )
+            within = np.stack(squares) / np.where(n > 1, n * (n - 1.0), np.nan)
+        lacking = total(count * np.isnan(value)) > 0
+        return cls(cost, rate, n.astype(np.int64), within, lacking if lacking.any() else None)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether any cost is missing."""
+        return self.lacking is not None and bool(self.lacking.any())
+
+    @property
+    def most_passes(self) -> Floats:
+        """The highest rates."""
+        return self.rate if self.rate_high is None else self.rate_high
+
+
+@dataclass(frozen=True)
+class RatioInterval:
+    """A ratio or a difference of ratios, with its limits.
+
+    value : None where a model passed no attempt.  upper : the other end of the value where costs
+    or outcomes are missing, infinite where any cost may be; else None.
+    low, high : limits of the level asked for, around both ends; high is infinite where there is
+    none ("at least low").  None, with the reason, where nothing can be said.
+    """
+
+    value: float | None
+    upper: float | None
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class RatioComparison:
+    """Two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
+
+    first, second : places of the models.  p : of θ₁ = θ₂, two-sided; NaN where there is no test.
+    adjusted : for all pairs of the family.
+    """
+
+    first: int
+    second: int
+    difference: RatioInterval
+    ratio: RatioInterval
+    p: float
+    adjusted: float
+
+
+class _MeanReach(NamedTuple):
+    """A mean over tasks, and how far its limits are below and above it."""
+
+    mean: float
+    below: float
+    above: float
+
+
+def cost_per_success(
+    spending: Spending,
+    level: float = 0.95,
+    population: str = NEW_TASKS,
+    clusters: Ints | None = None,
+) -> RatioInterval:
+    """θ = Σ_t mean cost / Σ_t mean outcome: what a solved task costs, failures included.
+
+    Fieller's inversion with limits of its own on either side of both means: with x̄, ȳ the means
+    over tasks, r their correlation, and reaches X and Y of the limits in question,
+
+        (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
+
+    Its lower root has X below x̄ and Y above ȳ, its upper root the reverse.  Those of ȳ are of the
+    usual interval of pass@1 (`guard`, `hull` for these tasks), which holds near 0: without any pass
+    there is no value, and a lower limit only.  Those of x̄ are of `difference_law`, and above it at
+    least of a lognormal law of the tasks' costs (Cox), unless their logarithms are skewed to the
+    left: of costs as skewed as prices are, few tasks show too little of the tail.
+
+    clusters : a code 0 … G−1 per task; then clusters are the units.
+    Limits are None with one task (cluster), and for these tasks where one has a single attempt.
+    Coverage: benchmarks/cost.md.
+    Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
+    Taleban 2009 (lognormal means).
+
+    >>> spent = Spending(np.array([0.1, 0.3, 0.2, 0.4, 0.1]), np.array([1.0, 0.0, 0.5, 0.0, 1.0]))
+    >>> answer = cost_per_success(spent)
+    >>> round(answer.value, 3), round(answer.low, 3), round(answer.high, 2)
+    (0.44, 0.038, 4.15)
+    """
+    least = _single(spending.cost, spending.most_passes, spending, level, population, clusters)
+    most = least
+    if spending.rate_high is not None:
+        most = _single(spending.cost, spending.rate, spending, level, population, clusters)
+    return _between(least, most, spending.unknown, spending.rate_high is not None)
+
+
+def mean_cost(
+    spending: Spending,
+    level: float = 0.95,
+    population: str = NEW_TASKS,
+    clusters: Ints | None = None,
+) -> RatioInterval:
+    """The mean over tasks of the mean cost of an attempt; limits as of `cost_per_success`."""
+    every = _single(spending.cost, None, spending, level, population, clusters)
+    return _between(every, every, spending.unknown, False)
+
+
+def _between(
+    least: RatioInterval, most: RatioInterval, unknown: bool, ranged: bool
+) -> RatioInterval:
+    upper = most.value if ranged else None
+    high = most.high
+    if unknown:
+        upper, high = np.inf, None if high is None else np.inf
+    return RatioInterval(least.value, upper, least.low, high, least.reason or most.reason)
+
+
+def _single(
+    cost: Floats,
+    rate: Floats | None,
+    spending: Spending,
+    level: float,
+    population: str,
+    clusters: Ints | None,
+) -> RatioInterval:
+    """The limits of mean(cost) / mean(rate); of mean(cost) where rate is None."""
+    mean, passing = float(cost.mean()), 1.0 if rate is None else float(rate.mean())
+    value = mean / passing if passing > 0 else None
+    reason = _undefined(spending, population, clusters)
+    if reason:
+        return RatioInterval(value, None, None, None, reason)
+    x = _cost_reach(cost, spending, level, population, clusters)
+    y, r = _MeanReach(1.0, 0.0, 0.0), 0.0
+    if rate is not None:
+        y = _rate_reach(rate, spending, level, population, clusters)
+        r = _correlation(cost, rate, spending, population, clusters)
+    low = _root(x.mean, y.mean, x.below**2, r * x.below * y.above, y.above**2)[0]
+    high = _root(x.mean, y.mean, x.above**2, r * x.above * y.below, y.below**2)[1]
+    reason = "" if value is not None else "no attempt passed"
+    return RatioInterval(value, None, low, high, reason)
+
+
+def _undefined(spending: Spending, population: str, clusters: Ints | None) -> str:
+    """Why there are no limits; "" where there are."""
+    units = len(spending.cost) if clusters is None else int(clusters.max()) + 1
+    if population == THESE_TASKS:
+        if spending.within is None:
+            return "not known for these tasks: it is no mean of attempts"
+        if np.isnan(spending.within).any():
+            return "needs two attempts at every task"
+        return ""
+    return f"needs at least 2 {'tasks' if clusters is None else 'clusters'}" if units < 2 else ""
+
+
+def _quantile(spending: Spending, level: float, population: str, clusters: Ints | None) -> float:
+    """Student's: degrees of freedom are units − 1, for these tasks attempts − tasks."""
+    from scipy.special import stdtrit
+
+    units = len(spending.cost) if clusters is None else int(clusters.max()) + 1
+    degrees = units - 1
+    if population == THESE_TASKS and spending.attempts is not None:
+        degrees = int((spending.attempts - 1).sum())
+    return float(-stdtrit(degrees, (1.0 - level) / 2))
+
+
+def _cost_reach(
+    cost: Floats, spending: Spending, level: float, population: str, clusters: Ints | None
+) -> _MeanReach:
+    mean = float(cost.mean())
+    if mean == 0.0:
+        return _MeanReach(0.0, 0.0, 0.0)
+    q = _quantile(spending, level, population, clusters)
+    if population == THESE_TASKS and spending.within is not None:
+        off = q * float(np.sqrt(spending.within[0].sum())) / len(cost) / mean
+        return _MeanReach(mean, mean * _softened(off), mean * float(np.expm1(off)))
+    law = difference_law(cost, clusters=clusters)
+    below, above = q * float(law.below[0]) / mean, q * float(law.above[0]) / mean
+    totals, sizes = cluster_totals(cost[:, None], clusters)
+    above = max(above, _lognormal(totals[:, 0] / sizes, q) - 1.0)
+    return _MeanReach(mean, mean * _softened(below), mean * above)
+
+
+def _softened(off: float) -> float:
+    """How far a limit is below a mean that is positive, in units of it: below 1, whatever `off`."""
+    return off if off <= _HALF else 1.0 - _HALF * float(np.exp(1.0 - off / _HALF))
+
+
+def _lognormal(cost: Floats, q: float) -> float:
+    """The upper limit of the mean of lognormal costs over their mean, by Cox's method.
+
+    exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms.
+    Where those are skewed to the left, the median and the variance of the upper half come in their
+    place.  Costs of 0 are left out of both and counted.
+    """
+    logs = np.log(cost[cost > 0])
+    units = len(logs)
+    if units < 2:
+        return 0.0
+    middle, square = float(logs.mean()), float(logs.var(ddof=1))
+    if units > 2 and square > 0:
+        error = np.sqrt(6.0 * units * (units - 1) / ((units - 2) * (units + 1) * (units + 3)))
+        skew = float(((logs - middle) ** 3).mean()) / float(logs.std()) ** 3
+        start, end = _LEFT
+        share = float(np.clip((-skew / error - start) / (end - start), 0.0, 1.0))
+        median = float(np.median(logs))
+        upper = 2.0 * float((np.maximum(logs - median, 0.0) ** 2).sum()) / (units - 1)
+        middle += share * (median - middle)
+        square += share * (min(upper, square) - square)
+    spread = np.sqrt(square / units + square**2 / (2 * (units - 1)))
+    with np.errstate(over="ignore"):
+        limit = np.exp(middle + square / 2 + q * spread) * (units / len(cost))
+    return float(limit / cost.mean())
+
+
+def _rate_reach(
+    rate: Floats, spending: Spending, level: float, population: str, clusters: Ints | None
+) -> _MeanReach:
+    """Of the usual interval of pass@1."""
+    mean, passes = float(rate.mean()), tuple[Passes, ...]()
+    if population == THESE_TASKS and spending.attempts is not None:
+        n = spending.attempts
+        passes = (Passes(Metric("pass@", 1), n, np.rint(rate * n).astype(np.int64)),)
+    sample = Sample(rate, attempts=spending.attempts, clusters=clusters, passes=passes)
+    limits = interval(sample, None, level, population)
+    low, high = limits.low or 0.0, 1.0 if limits.high is None else limits.high
+    return _MeanReach(mean, max(mean - low, 0.0), max(high - mean, 0.0))
+
+
+def _correlation(
+    cost: Floats, rate: Floats, spending: Spending, population: str, clusters: Ints | None
+) -> float:
+    """Of both means; 0 where one has no spread."""
+    if population == THESE_TASKS and spending.within is not None:
+        xx, yy, xy = spending.within.sum(axis=1).tolist()
+    else:
+        x, y = _residuals(np.stack([cost, rate], axis=1), clusters).T
+        xx, yy, xy = float(x @ x), float(y @ y), float(x @ y)
+    return float(np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0)) if xx > 0 and yy > 0 else 0.0
+
+
+def _residuals(values: Floats, clusters: Ints | None) -> Floats:
+    """What each unit adds to the errors of the columns' means: totals − size · mean."""
+    totals, sizes = cluster_totals(values, clusters)
+    residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
+    return residuals
+
+
+def _root(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
+    """Roots of (x − θ y)² = xx − 2 θ xy + θ² yy, of which x/y lies between; 0 and ∞ for none.
+
+    >>> [round(root, 3) for root in _root(2.0, 1.0, 0.25, 0.0, 0.04)]
+    [1.425, 2.742]
+    """
+    a, p, c = y * y - yy, x * y - xy, x * x - xx
+    root = np.sqrt(max(p * p - a * c, 0.0))
+    low = float(c / (p + root)) if c > 0 and p + root > 0 else 0.0
+    return low, float((p + root) / a) if a > 0 else np.inf
+
+
+def compare_costs(
+    spendings: Sequence[Spending],
+    pairs: Sequence[tuple[int, int]] | None = None,
+    level: float = 0.95,
+    population: str = NEW_TASKS,
+    clusters: Ints | None = None,
+    *,
+    adjust: bool = True,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[RatioComparison]:
+    """Costs per solved task of pairs of models over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
+
+    Both are Fieller's inversion of one statistic, x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ and
+    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ, by Student's t with the errors that the tasks'
+    contributions to it show; what the usual limits of a pass rate reach beyond Student's is added,
+    so that few passes are not certainty.  At ρ = 1 and δ = 0 the statistic is the same: one p.
+    Where a limit does not exist the models' own limits bound it.
+
+    spendings : of each model, over the same tasks in the same order.  pairs : places of two models
+    each, all pairs when None.  adjust : whether all pairs are one family: shared sign flips give
+    the law of the smallest p (`family`; Bonferroni's for these tasks), whose level intervals have.
+    A pair of which costs or outcomes are missing has limits around both ends, and p is the largest
+    that any values in their place give, but for rounding.
+    clusters, population : as of `cost_per_success`.  Source: Fieller 1954; the delta method.
+
+    >>> cheap = Spending(np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1]), np.array([1, 0, 1, 0.5, 1, 1.0]))
+    >>> dear = Spending(cheap.cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
+    >>> answer = compare_costs([cheap, dear])[0]
+    >>> round(answer.ratio.value, 3), answer.p < 0.05, answer.ratio.high < 1
+    (0.222, True, True)
+    """
+    pairs = list(combinations(range(len(spendings)), 2) if pairs is None else pairs)
+    own = [cost_per_success(one, level, population, clusters) for one in spendings]
+    reason = next((r for one in spendings if (r := _undefined(one, population, clusters))), "")
+    if reason or not pairs:
+        return [RatioComparison(i, j, *_nothing(own[i], own[j], reason), np.nan, np.nan)
+                for i, j in pairs]  # fmt: skip
+    q = _quantile(spendings[0], _USUAL, population, clusters)
+    ends = []
+    for one in spendings:
+        fewest = most = _Model.of(one, one.rate, q, population, clusters)
+        if one.rate_high is not None:
+            most = _Model.of(one, one.rate_high, q, population, clusters)
+        ends.append((fewest, most))
+    # Of each pair the lowest and the highest ratio that missing outcomes leave.
+    laws = [(_PairLaw(ends[i][1], ends[j][0]), _PairLaw(ends[i][0], ends[j][1])) for i, j in pairs]
+    p = np.array([
+        _p(*law, spendings[i].unknown, spendings[j].unknown)
+        for law, (i, j) in zip(laws, pairs, strict=True)
+    ])  # fmt: skip
+    alpha, adjusted = 1.0 - level, p
+    if adjust and population == NEW_TASKS:
+        columns = np.stack([law[0].contributions for law in laws], axis=1)
+        sizes = cluster_totals(spendings[0].cost[:, None], clusters)[1]
+        together = family(columns, sizes=sizes, p=p, alpha=alpha, resamples=resamples, seed=seed)
+        alpha, adjusted = together.level(alpha), together.adjusted(p)
+    elif adjust:
+        alpha, adjusted = alpha / len(pairs), np.minimum(p * len(pairs), 1.0)
+    if alpha < 1.0 - level:
+        own = [cost_per_success(one, 1.0 - alpha, population, clusters) for one in spendings]
+    answers = []
+    for (i, j), law, each, every in zip(pairs, laws, p.tolist(), adjusted.tolist(), strict=True):
+        unknown = spendings[i].unknown, spendings[j].unknown
+        limits = _limits(law, alpha, each <= alpha, unknown, (own[i], own[j]))
+        answers.append(RatioComparison(i, j, *limits, each, every))
+    return answers
+
+
+class _Model(NamedTuple):
+    """A model's means with what its units add to their errors.
+
+    x, y : mean cost and mean rate.  residuals : (units × 2), whose products are covariances of the
+    means; for these tasks (2 × 2), a root of them.  below, above : variances of ȳ to be added.
+    """
+
+    x: float
+    y: float
+    residuals: Floats
+    below: float
+    above: float
+    degrees: int
+    shared: bool
+
+    @classmethod
+    def of(
+        cls, spending: Spending, rate: Floats, q: float, population: str, clusters: Ints | None
+    ) -> _Model:
+        """q : Student's quantile at the usual level."""
+        tasks = len(rate)
+        if population == THESE_TASKS and spending.within is not None:
+            xx, yy, xy = (spending.within.sum(axis=1) / tasks**2).tolist()
+            root, axes = np.linalg.eigh([[xx, xy], [xy, yy]])
+            residuals = (axes * np.sqrt(np.maximum(root, 0.0))).T
+            degrees = int((np.asarray(spending.attempts) - 1).sum())
+        else:
+            residuals = _residuals(np.stack([spending.cost, rate], axis=1), clusters)
+            units = len(residuals)
+            residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
+            degrees = units - 1
+        reach = _rate_reach(rate, spending, _USUAL, population, clusters)
+        shown = float(residuals[:, 1] @ residuals[:, 1])
+        below, above = (max((side / q) ** 2 - shown, 0.0) for side in (reach.below, reach.above))
+        mean = float(spending.cost.mean())
+        return cls(mean, reach.mean, residuals, below, above, degrees, population == NEW_TASKS)
+
+
+class _PairLaw(NamedTuple):
+    """Two models' means (x₁, y₁, x₂, y₂) and their covariances.
+
+    below, above : (4 × 4), for lower and for upper limits of the statistics.
+    contributions : (units,), to the statistic when both ratios are one.
+    """
+
+    first: _Model
+    second: _Model
+
+    @property
+    def slopes(self) -> Floats:
+        """Derivatives of x₁y₂, x₂y₁ and y₁y₂ by the means: (3 × 4)."""
+        (x1, y1, *_), (x2, y2, *_) = self
+        return np.array([[y2, 0.0, 0.0, x1], [0.0, x2, y1, 0.0], [0.0, y2, 0.0, y1]])
+
+    @property
+    def contributions(self) -> Floats:
+        """Of each unit to x₁y₂ − x₂y₁."""
+        change = self.slopes[0] - self.slopes[1]
+        every: Floats = np.hstack([self.first.residuals, self.second.residuals]) @ change
+        return every
+
+    def variances(self, lower: bool) -> Floats:
+        """Covariances of x₁y₂, x₂y₁ and y₁y₂ (3 × 3), for lower or for upper limits."""
+        one, other = self.first.residuals, self.second.residuals
+        every = np.zeros((4, 4))
+        every[:2, :2], every[2:, 2:] = one.T @ one, other.T @ other
+        if self.first.shared:
+            every[:2, 2:] = one.T @ other
+            every[2:, :2] = every[:2, 2:].T
+        # The statistics fall with y₁ and rise with y₂.
+        every[1, 1] += self.first.above if lower else self.first.below
+        every[3, 3] += self.second.below if lower else self.second.above
+        slopes = self.slopes
+        covariances: Floats = slopes @ every @ slopes.T
+        return covariances
+
+    @property
+    def statistic(self) -> float:
+        """x₁y₂ − x₂y₁; what is rounding is 0."""
+        one, other = self.first.x * self.second.y, self.second.x * self.first.y
+        return 0.0 if abs(one - other) <= 1e-12 * max(one, other) else one - other
+
+    @property
+    def p(self) -> float:
+        """Two-sided p of θ₁ = θ₂."""
+        from scipy.special import stdtr
+
+        away = self.statistic
+        if away == 0.0:
+            return 1.0
+        (aa, ab, _), (_, bb, _), _ = self.variances(away > 0)
+        error = np.sqrt(max(aa - 2 * ab + bb, 0.0))
+        return float(2 * stdtr(self.degrees, -abs(away) / error)) if error > 0 else 0.0
+
+    @property
+    def degrees(self) -> int:
+        """Of freedom: the fewer of both models."""
+        return min(self.first.degrees, self.second.degrees)
+
+
+def _p(least: _PairLaw, most: _PairLaw, first_unknown: bool, second_unknown: bool) -> float:
+    """The largest p: that of the ratio nearest to 1, or 1 where it may be 1."""
+    if least.statistic > 0 and not second_unknown:
+        return least.p
+    if most.statistic < 0 and not first_unknown:
+        return most.p
+    return 1.0
+
+
+def _nothing(
+    first: RatioInterval, second: RatioInterval, reason: str
+) -> tuple[RatioInterval, RatioInterval]:
+    """Difference and ratio without limits."""
+    values = _values(first.value, second.value)
+    difference, ratio = (RatioInterval(each, None, None, None, reason) for each in values)
+    return difference, ratio
+
+
+def _values(first: float | None, second: float | None) -> tuple[float | None, float | None]:
+    if first is None or second is None:
+        return None, None
+    return first - second, first / second if second > 0 else None
+
+
+def _limits(
+    law: tuple[_PairLaw, _PairLaw],
+    alpha: float,
+    significant: bool,
+    unknown: tuple[bool, bool],
+    own: tuple[RatioInterval, RatioInterval],
+) -> tuple[RatioInterval, RatioInterval]:
+    """Difference and ratio with limits at alpha; own : each model's, at the same level."""
+    from scipy.special import stdtrit
+
+    least, most = law
+    square = float(stdtrit(least.degrees, alpha / 2)) ** 2
+    (low_1, high_1), (low_2, high_2) = ((o.low or 0.0, _infinite(o.high)) for o in own)
+    ratios, differences = [0.0, np.inf], [-np.inf, np.inf]
+    for side, pair in enumerate((least, most)):
+        if unknown[1 - side]:
+            continue
+        (x1, y1, *_), (x2, y2, *_) = pair
+        v = square * pair.variances(side == 0)
+        ratio = _root(x1 * y2, x2 * y1, v[0, 0], v[0, 1], v[1, 1])[side]
+        if np.isinf(ratio) and low_2 > 0:
+            ratio = high_1 / low_2
+        away = v[0, 0] - 2 * v[0, 1] + v[1, 1], v[0, 2] - v[1, 2], v[2, 2]
+        a = (y1 * y2) ** 2 - away[2]
+        middle = (x1 * y2 - x2 * y1) * y1 * y2 - away[1]
+        end = (x1 * y2 - x2 * y1) ** 2 - away[0]
+        if a > 0:
+            root = np.sqrt(max(middle**2 - a * end, 0.0))
+            difference = (middle + (root if side else -root)) / a
+        elif side:
+            difference = _least_lead(1.0 / ratio if ratio > 0 else np.inf, low_2, high_2, low_1)
+            difference = -max(difference, low_2 - high_1)
+        else:
+            difference = max(_least_lead(ratio, low_1, high_1, low_2), low_1 - high_2)
+        ratios[side], differences[side] = ratio, difference
+    if not significant:
+        ratios = [min(ratios[0], 1.0), max(ratios[1], 1.0)]
+        differences = [min(differences[0], 0.0), max(differences[1], 0.0)]
+    lows = _values(*(_value(model) for model in least))
+    highs = _values(*(_value(model) for model in most))
+    reason = "" if lows[0] is not None else "a model passed no attempt"
+    ranged = least.first is not most.first or least.second is not most.second or any(unknown)
+    answers = []
+    for low, high, limits, open_ends in zip(
+        lows, highs, (differences, ratios), ((-np.inf, np.inf), (0.0, np.inf)), strict=True
+    ):
+        value = open_ends[0] if unknown[1] and low is not None else low
+        upper = open_ends[1] if unknown[0] else high
+        least_limit, most_limit = (float(limit) for limit in limits)
+        answers.append(
+            RatioInterval(value, upper if ranged else None, least_limit, most_limit, reason)
+        )
+    return answers[0], answers[1]
+
+
+def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> float:
+    """The least θ₁ − θ₂ with θ₁/θ₂ ≥ ratio, within both models' own limits."""
+    if ratio >= 1:
+        return max(low_2 * (ratio - 1.0) if low_2 > 0 else 0.0, low_1 * (1.0 - 1.0 / ratio))
+    return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
+
+
+def _value(model: _Model) -> float | None:
+    return model.x / model.y if model.y > 0 else None
+
+
+def _infinite(high: float | None) -> float:
+    return np.inf if high is None else high
