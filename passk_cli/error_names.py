@@ -284,7 +284,8 @@ _FAMILIES = {
         "The records, or their outcomes, stand below keys of a JSON document: in a list, in a"
         " mapping by task or model, or in a record inside each record. passk does not choose such a"
         " place. The message names the options that read one, and each was tried: --records KEY,"
-        " --from task-records, --field outcome=a.b. X of --threshold X is the score that passes.",
+        " --from task-records, --field outcome=a.b. X of --threshold X is the score that passes."
+        " Truth values under a name that is no usual one may say something else than what passes.",
     ),
     "duplicate-files": (
         "two files hold the same results",

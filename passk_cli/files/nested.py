@@ -6,6 +6,7 @@ fields that hold verdicts.  What is proposed was tried: `reading` reads with the
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,6 +59,8 @@ _BYTES, _ROWS, _LEVELS, _TRIED, _SHOWN = 1 << 22, 1000, 4, 8, 3
 _FEW = 16
 # What the name of a task's column ends in, and how long its values are.
 _ID, _LONG = re.compile(r"(id|name|key|task|index)$", re.I), 200
+# A key that names a part of a document rather than a task.
+_WORD = re.compile("[A-Za-z_]+")
 # Keys of attempts in a mapping of each task's: 0, 1, 2; run_1, run_2.
 _ATTEMPT = re.compile(
     r"((attempt|run|trial|sample|epoch|rep|repeat|seed|try|iter(ation)?|rollout)[ _-]?)?\d+", re.I
@@ -100,17 +103,21 @@ class Leaf:
 
     @property
     def is_outcome(self) -> bool:
-        """Whether it is an outcome by its name and values, or by its values: true and false, 0
-        and 1, under a name of no other role."""
+        """Whether it is an outcome by its name and values, or by its values: true and false, or 0
+        and 1, both of them, under a name of no other role."""
         if not self.verdicts:
             return False
-        other = any(self.plays(role) for role in ("task", "attempt", "model", "n", "c"))
         return self.plays("outcome") or (
-            not other
-            and self.name not in SETTINGS
+            not self.is_other
             and len(self.verdicts) == len(self.values)
-            and all(value in (0, 1) for value in self.verdicts)
+            and {*self.verdicts} == {0, 1}
         )
+
+    @property
+    def is_other(self) -> bool:
+        """Whether its name is that of another role, or of a setting."""
+        roles = ("task", "attempt", "model", "n", "c")
+        return self.name in SETTINGS or any(map(self.plays, roles))
 
 
 @dataclass(frozen=True)
@@ -206,13 +213,17 @@ def proposed(
         except PasskError as other:
             if other.name == "bad-outcome" and not request.threshold:
                 texts.append(f"{place.text} --threshold X")
+                usual = place.usual[0]
         else:
             texts.append(place.text)
+            usual = place.usual[0]
     if not texts:
-        return error
+        return _limited(error, source)
     *others, last = texts[:_SHOWN]
     several = f"{', '.join(others)} or {last}" if others else last
     remedy = f"an outcome lies deeper: read it with {several}"
+    if not usual:
+        remedy = f"truth values lie deeper: where they say what passes, read it with {several}"
     return DataError(error.place, error.problem, remedy, name="nested-outcome")
 
 
@@ -246,6 +257,17 @@ def ended(batch: Batch, attempts: int) -> Said | None:
     return None
 
 
+def _limited(error: DataError, source: Source) -> DataError:
+    """The error, with how much was looked at where a long file has nested fields."""
+    value = _beginning(source) if error.name in ("no-task-column", "no-outcome-column") else None
+    rows = next((table.rows for table in _tables(value)), [])
+    nested = any(isinstance(each, dict | list) for row in rows for each in row.values())
+    if not nested or (len(rows) < _ROWS and os.path.getsize(source.path) <= _BYTES):
+        return error
+    remedy = f"{error.remedy}; nested fields were looked for in the first {len(rows):,} records"
+    return DataError(error.place, error.problem, remedy, name=error.name)
+
+
 def _refusal(source: Source) -> NoResults | None:
     """Error of a harness's file that holds no results and is neither JSON nor Parquet.
 
@@ -268,17 +290,26 @@ def _places(source: Source, error: DataError, request: Request) -> list[Proposal
         top: dict[str, set[str]] = {leaf.path: set() for leaf in leaves if "." not in leaf.path}
         tasks = [leaf for leaf in leaves if leaf.plays("task")]
         fields = {}
+        several = len(table.rows) > 1
         if "task" not in table.names and len(candidates("task", top)) != 1:
-            ids = sorted(tasks or leaves, key=lambda leaf: not _ID.search(leaf.name))
+            # A value that stands alone names nothing.
+            others = [leaf for leaf in leaves if several and not leaf.is_other]
+            ids = sorted(tasks or others, key=lambda leaf: not _ID.search(leaf.name))
             ids = [leaf for leaf in ids if leaf.names(len(table.rows))]
             fields = {"task": request.fields.get("task", ids[0].path if ids else "")}
         if "" in fields.values():
             continue
         for leaf in leaves:
+            if leaf.path in fields.values():
+                continue
             own = {} if candidates("outcome", top) == [leaf.path] else {"outcome": leaf.path}
             deeper = table.keys or "." in "".join((*fields.values(), *own.values()))
             if deeper and leaf.is_outcome and _suits(leaf, table, error, request):
-                usual = leaf.plays("outcome"), bool(tasks or table.members), len(table.rows) > 1
+                # Numbers under keys alone may be counts of anything.
+                named = leaf.plays("outcome") and not (
+                    table.plain and int in map(type, leaf.values)
+                )
+                usual = named, bool(tasks or table.members), several
                 places.append(Proposal(table.options, {**fields, **own}, usual, len(table.rows)))
     best = max((place.usual for place in places), default=())
     places = [place for place in places if place.usual == best]
@@ -365,9 +396,16 @@ def _inside(
 
 
 def _alike(values: Sequence[Any], names: Collection[str]) -> bool:
-    """Whether the values of keys are of one kind, so that the keys are names of tasks, say."""
-    if len(names) < 2 or any(candidates("outcome", {name: set()}) for name in names):
+    """Whether the values of keys are of one kind, so that the keys are names of tasks, say.
+
+    A key that stands alone is a name where it is no plain word and its value has an outcome.
+    """
+    if any(candidates("outcome", {name: set()}) for name in names):
         return False
+    if len(names) < 2:
+        value = values[0][0] if isinstance(values[0], list) and values[0] else values[0]
+        judged = isinstance(value, dict) and candidates("outcome", {n: set() for n in value})
+        return bool(judged or isinstance(value, bool)) and not all(map(_WORD.fullmatch, names))
     if all(isinstance(value, dict) for value in values):
         shared = set(values[0]).intersection(*values[1:])
         return bool(shared) or all(isinstance(v, dict) for each in values for v in each.values())

@@ -178,7 +178,7 @@ def test_a_path_that_leads_nowhere_is_no_missing_outcome(passk: Passk, write: An
     for wrong in ("infos.x", "infos.0.r", "infos[].x"):
         done = passk("estimate", path, "--field", f"outcome={wrong}", "--missing", "fail")
         assert (done.code, done.out) == (3, "")
-        assert f"outcome={wrong}: no record has it; an outcome lies deeper" in done.err
+        assert f"outcome={wrong}: no record has it; truth values lie deeper" in done.err
     log = write("n.jsonl", '{"task": 1, "e": {"log": "x", "n": "y"}}\n')
     with pytest.raises(DataError, match=r"no record has it; e holds log, n"):
         read(log, fields={"outcome": "e.ok"}, missing="fail")
@@ -338,3 +338,106 @@ def test_mappings_in_mappings_in_mappings_end_in_a_question(passk: Passk, write:
     done = passk("estimate", write(".report.json", json.dumps(document)))
     assert (done.code, done.out) == (3, "")
     assert "no task column" in done.err
+
+
+def test_how_much_of_a_long_file_was_looked_at_is_said(passk: Passk, write: Any) -> None:
+    """What stands only further down is not found, which the error says."""
+    rows = [{"task": i, "log": {"step": "x"}} for i in range(1000)]
+    more = [{"task": i, "log": {"step": "x", "ok": i % 2 == 0}} for i in range(1000, 1100)]
+    path = write("m.jsonl", lines(*rows, *more))
+    ending = "; nested fields were looked for in the first 1,000 records\n"
+    assert passk("estimate", path).err.endswith(ending)
+    assert "looked for" not in passk("estimate", write("m.jsonl", lines(*rows[:9]))).err
+
+
+@pytest.mark.parametrize(
+    ("document", "options"),
+    [
+        ({"results": {"task-1": {"passed": True}}}, ["--records results"]),
+        ({"model": "m", "results": {"t/1": [{"passed": True}]}}, ["--records results"]),
+        ({"task-1": {"passed": True, "seconds": 3}}, ["--from task-records"]),
+        ({"results": {"t1": True}}, ["--records 'results.{task}'"]),
+        ({"result": {"passed": True}}, []),
+    ],
+)
+def test_a_mapping_of_one_task(passk: Passk, write: Any, document: Any, options: list[str]) -> None:
+    """Its key is a name where it is no plain word; no other value stands for a task."""
+    path = write("m.json", json.dumps(document))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert re.findall("read it with (.*)", done.err) == options
+    for each in options:
+        assert passk("estimate", path, *shlex.split(each)).code == 0
+
+
+# Documents that are no results, as their tools write them, with little in each.
+POINT = {"type": "Point", "coordinates": [1.0, 2.0]}
+LOCATION = {"start": {"line": 1, "column": 0}, "end": {"line": 1, "column": 9}}
+SHARE = {"total": 10, "covered": 5, "skipped": 0, "pct": 50}
+NO_RESULTS: dict[str, Document] = {
+    "package": {"name": "app", "private": True, "scripts": {"test": "jest"},
+                "dependencies": {"react": "^18", "next": "14"}},
+    "lock file": {"name": "app", "lockfileVersion": 3, "requires": True, "packages": {
+        "": {"name": "app", "version": "1"},
+        "node_modules/a": {"version": "1", "license": "MIT", "dev": True},
+        "node_modules/b": {"version": "2", "license": "MIT", "dev": True, "optional": True}}},
+    "coverage of istanbul": {f"/src/{n}.js": {
+        "path": n, "statementMap": {"0": LOCATION, "1": LOCATION}, "s": {"0": 1, "1": 7},
+        "fnMap": {"0": {"name": "f", "line": 1}}, "f": {"0": 1}, "branchMap": {}, "b": {}}
+        for n in "abc"},
+    "coverage summary": {k: {"lines": SHARE, "branches": SHARE} for k in ("total", "a.js", "b.js")},
+    "coverage of Python": {"meta": {"version": "7.4", "branch_coverage": False}, "files": {
+        f"a{i}.py": {"executed_lines": [1, 2], "missing_lines": [], "summary": {
+            "covered_lines": 2, "percent_covered": 100.0, "missing_lines": 0}}
+        for i in range(3)}, "totals": {"covered_lines": 6, "num_statements": 6}},
+    "coverageSummary": {"success": True, "numTotalTests": 3, "numPassedTests": 2,
+                        "coverageSummary": {"lines": {"total": 10, "covered": 5},
+                                            "branches": {"total": 1, "covered": 1}}},
+    "tsconfig": {"compilerOptions": {"target": "ES2020", "strict": True, "noEmit": False,
+                                     "paths": {"@/*": ["./src/*"]}}, "include": ["src"]},
+    "notebook": {"cells": [{"cell_type": "code", "id": f"c{i}", "execution_count": i,
+                            "metadata": {"scrolled": bool(i)}, "source": ["x"], "outputs": []}
+                           for i in range(3)], "metadata": {}, "nbformat": 4},
+    "OpenAPI": {"openapi": "3.0.0", "info": {"title": "T"}, "paths": {
+        f"/p{i}": {"get": {"operationId": f"o{i}", "deprecated": bool(i), "parameters": [
+            {"name": "limit", "in": "query", "required": True},
+            {"name": "tag", "in": "query", "required": False}]}} for i in range(2)}},
+    "GeoJSON": {"type": "FeatureCollection", "features": [
+        {"type": "Feature", "id": f"f{i}", "geometry": POINT,
+         "properties": {"name": f"n{i}", "capital": bool(i % 2)}} for i in range(4)]},
+    "model": {"architectures": ["LlamaForCausalLM"], "attention_bias": False, "hidden_size": 4096,
+              "model_type": "llama", "rope_scaling": {"factor": 8.0, "type": "linear"}},
+    "tokenizer": {"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}},
+                  "added_tokens": [{"id": i, "content": f"<{i}>", "normalized": bool(i % 2),
+                                    "special": True} for i in range(4)]},
+    "training": {"best_metric": None, "epoch": 3.0, "is_local_process_zero": True,
+                 "log_history": [{"epoch": i, "loss": 1.0 / i, "step": i} for i in range(1, 5)]},
+    "data set": {"default": {"features": {"question": {"dtype": "string"}},
+                             "splits": {"test": {"num_examples": 10}}, "download_size": 1}},
+    "linter": [{"filePath": f"/a{i}.js", "errorCount": i, "warningCount": 0, "messages": [
+        {"ruleId": "no-x", "severity": 2, "line": 1}]} for i in range(3)],
+    "continuous integration": {"id": 1, "name": "CI", "status": "completed", "jobs": [
+        {"id": 1, "name": "build", "status": "completed", "conclusion": "success", "steps": [
+            {"name": "s", "status": "completed", "conclusion": "success", "number": 1}]}]},
+    "users": [{"id": i, "name": f"u{i}", "active": bool(i % 2), "age": 20 + i} for i in range(5)],
+    "vocabulary": {"a": 0, "b": 1, "c": 2},
+}  # fmt: skip
+LOGS = {
+    "log": [{"ts": f"00:0{i}", "level": "info", "status": 200 + i, "ok": bool(i % 2)}
+            for i in range(6)],
+    "chats": [{"messages": [{"role": "user", "content": "x"},
+                            {"role": "assistant", "content": "y", "weight": i % 2}]}
+              for i in range(6)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*NO_RESULTS, *LOGS])
+def test_what_is_no_result_ends_in_a_question(passk: Passk, write: Any, name: str) -> None:
+    """No number; and no outcome is claimed: at most truth values are, whatever they say."""
+    text = lines(*LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
+    done = passk("estimate", write("m.json", text))
+    assert (done.code, done.out) == (3, "")
+    assert "an outcome lies deeper" not in done.err
+    for proposal in re.findall(r"--records.*|--field.*", done.err):
+        fields = dict(re.findall(r"--field '?(task|outcome)=(\S+)", proposal))
+        assert fields.get("task", "") != fields.get("outcome")
