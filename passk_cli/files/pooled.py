@@ -7,7 +7,7 @@ import csv
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -44,11 +44,15 @@ class _Split:
 
 
 def unread_column(
-    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    tally: Tally,
+    tallied_by: Callable[[str], Tally],
 ) -> DataError | str | None:
     """A column that is not used and tells the attempts of each task apart: its name where it has
     a name of the attempts' numbers and holds them, else the error that asks what it is.
 
+    tallied_by : the answer where a column holds the attempts' numbers.
     The files are read once more for it, only where attempts have no numbers or repeat, tasks
     repeat, and there is such a column.  Not looked for on a cluster.
     """
@@ -84,13 +88,19 @@ def unread_column(
     columns = _candidates(statement, batches, fewest, several, "text", "number")
     # Those with a name of attempts were not chosen.
     columns = [c for c in columns if c not in candidates("attempt", {c: set() for c in columns})]
+    usual = ROLES["attempt"].doubtful.split()
+    named_so = [column for column in columns if spelled(column) in usual]
+    if len(named_so) == 1 and not any(batch.roles.attempt for batch in batches):
+        # Most often it is what its name says, which the reading shows that takes it for that.
+        every = tallied_by(named_so[0]).every
+        if every["unrepeated"].all() and (every["numbered"] == every["attempts"]).all():
+            return named_so[0]
     splits = [
         split
         for split in _splits(con, statement, columns, [])
         # Texts that share the attempts of a model without a name are those of a label.
         if named or split.numbers or "text" not in batches[0].layout.kinds[split.column]
     ]
-    usual = ROLES["attempt"].doubtful.split()
     by_name = [s.column for s in splits if s.numbers and spelled(s.column) in usual]
     if len(by_name) == 1 and not any(batch.roles.attempt for batch in batches):
         return by_name[0]

@@ -13,6 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,11 +151,16 @@ def _counts(
         if exact is not request:
             request = exact
             statement, tally = _tallied(con, inputs, request)
-    unread = unread_column(con, statement, tally)
+
+    @cache
+    def tallied_by(column: str) -> tuple[Request, Statement, Tally]:
+        numbered = replace(request, fields={**request.fields, "attempt": column})
+        return numbered, *_tallied(con, inputs, numbered)
+
+    unread = unread_column(con, statement, tally, lambda column: tallied_by(column)[-1])
     if isinstance(unread, str):
         # A table without it among others has no numbers.
-        request = replace(request, fields={**request.fields, "attempt": unread})
-        statement, tally = _tallied(con, inputs, request)
+        request, statement, tally = tallied_by(unread)
         unread = None
     if isinstance(unread, DataError) and not tolerant:
         raise unread
