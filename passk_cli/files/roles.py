@@ -90,6 +90,11 @@ ROLES: dict[str, Role] = {
         "tokens total_tokens tokens_total n_tokens num_tokens token_count tokens_used",
         values="amount",
     ),
+    "tokens_cached": Role(
+        "tokens_cached cached_tokens cached_input_tokens n_cache_tokens cache_read_tokens"
+        " input_tokens_cache_read cache_read_input_tokens",
+        values="amount",
+    ),
     "duration": Role(
         "duration duration_s duration_sec duration_seconds duration_ms wall_clock wall_clock_s"
         " wall_clock_seconds wall_clock_ms wall_time wall_time_s wall_s wall_ms walltime walltime_s"
@@ -100,7 +105,7 @@ ROLES: dict[str, Role] = {
     ),
     "turns": Role(
         "turns num_turns n_turns total_turns turn_count",
-        "steps num_steps n_steps total_steps step_count",
+        "steps num_steps n_steps total_steps step_count api_calls",
         values="amount",
     ),
     "n": Role("n num_samples n_samples num_attempts n_attempts attempts total"),
@@ -119,6 +124,7 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "tokens_in": ("tokens", {}),
     "tokens_out": ("tokens", {}),
     "tokens": ("tokens", {}),
+    "tokens_cached": ("tokens", {}),
     "duration": (
         "seconds",
         dict.fromkeys(("s", "sec", "secs", "seconds"), "")
@@ -171,7 +177,7 @@ EACH = "[]"
 _PLURALS = {
     "attempt": "attempt numbers",
     "line": "attempts in the order of lines",
-    **dict.fromkeys(("tokens", "tokens_in", "tokens_out"), "token counts"),
+    **dict.fromkeys(("tokens", "tokens_in", "tokens_out", "tokens_cached"), "token counts"),
     "turns": "turns",
 }
 

@@ -29,6 +29,7 @@ NOUNS = {
     "tokens_in": "count of input tokens",
     "tokens_out": "count of output tokens",
     "tokens": "count of tokens",
+    "tokens_cached": "count of cached tokens",
     "duration": "duration",
     "turns": "count of turns",
 }

@@ -93,7 +93,8 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             success = next((at(each, "success") for each in metrics), None)
             score = number(at(metrics, 0, "score"))
         outcome, reason = _judged(metrics, success)
-        yield Row(task, outcome, score, None, reason, answer=answer, solution=answer, place=place)
+        said = {"answer": answer, "solution": answer}
+        yield Row(task, outcome, score, None, reason, **said, place=place, record=case)
 
 
 def _judged(metrics: list[Any], success: Any) -> tuple[Any, str]:
@@ -138,4 +139,6 @@ DEEPEVAL = Format(
     _recognises,
     _table,
     _covered,
+    # Its runDuration is that of the metrics, not of what they judge.
+    lambda case: {"evaluation_cost": at(case, "evaluationCost")},
 )

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, number
+from passk_cli.files.roles import AMOUNTS
 
 _ONLY = "is_correct"
 _UNNAMED = "unnamed"
@@ -56,7 +58,28 @@ def _rows(file: File, wanted: Wanted, *, several: bool) -> Iterator[Row]:
             answer=at(record, "answer_attribution", -1, "extracted_value"),
             solution=at(record, "output", "raw", 0),
             place=f"line {line}",
+            record=record,
         )
+
+
+def _spent(record: Any) -> dict[str, object]:
+    """Tokens, milliseconds and turns; what `passk convert` carried is metadata, as dollars are."""
+    tokens, metadata = record.get("token_usage"), record.get("metadata")
+    return {
+        **{name: at(metadata, name) for name in AMOUNTS if at(metadata, name) is not None},
+        **{
+            name: value
+            for name, value in (
+                ("tokens_in", at(tokens, "input_tokens")),
+                ("tokens_out", at(tokens, "output_tokens")),
+                ("tokens", at(tokens, "total_tokens")),
+                ("tokens_cached", at(tokens, "input_tokens_cache_read")),
+                ("latency_ms", at(record, "performance", "latency_ms")),
+                ("turns", at(record, "evaluation", "num_turns")),
+            )
+            if value is not None
+        },
+    }
 
 
 def _covered(file: File) -> tuple[str, ...]:
@@ -104,4 +127,5 @@ EVERY_EVAL_EVER = Format(
     lambda file: file.has("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _table,
     _covered,
+    _spent,
 )

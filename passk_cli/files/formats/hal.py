@@ -6,6 +6,8 @@ process_results, and taubench.py, get_metrics.  An agent's name is what its boar
 
 from __future__ import annotations
 
+from typing import Any
+
 from passk_cli.errors import BadRecord, NoResults
 from passk_cli.files.formats.format import Contents, File, Format, Row, at, quoted
 
@@ -32,8 +34,16 @@ def _table(file: File) -> Contents:
         "suite": at(config, "benchmark_name"),
         "run": at(config, "run_id"),
     }
-    rows = [Row(task, True, None, 0) for task in passed]
-    rows += [Row(task, False, None, 0) for task in failed]
+    # A run has one cost; what each task took is time, and steps of agents that count them.
+    times, steps = (document.get(f"{kind}s") for kind in ("wall_clock_time", "task_step_count"))
+
+    def row(task: Any, outcome: bool) -> Row:
+        spans = at(document, "results", "latencies", str(task), "total_time")
+        taken = {"duration": at(times, str(task)) or spans, "turns": at(steps, str(task))}
+        return Row(task, outcome, None, 0, record=taken)
+
+    rows = [row(task, outcome=True) for task in passed]
+    rows += [row(task, outcome=False) for task in failed]
     return Contents(lambda wanted: rows, facts=facts)
 
 
@@ -46,4 +56,5 @@ HAL = Format(
         and file.has("config.agent_name", "config.benchmark_name", "config.run_id", "results")
     ),
     _table,
+    spent=lambda taken: taken,
 )

@@ -57,6 +57,7 @@ def _spent(trial: Any) -> dict[str, object]:
         "cost_usd": at(agent, "cost_usd"),
         "tokens_in": at(agent, "n_input_tokens"),
         "tokens_out": at(agent, "n_output_tokens"),
+        "tokens_cached": at(agent, "n_cache_tokens"),
         "duration_s": seconds_between(at(trial, "started_at"), at(trial, "finished_at")),
     }
 

@@ -111,7 +111,19 @@ def _rows(file: File, wanted: Wanted, only: str | None) -> Iterator[Row]:
             at(record, "train_trial_index"),
             settings={"split": split},
             place=f"record {place + 1}",
+            record=stats,
         )
+
+
+def _spent(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
+    """Tokens and seconds of the request."""
+    means = {name: mean for name, _, mean in stats}
+    out = means.get("num_completion_tokens", means.get("num_output_tokens"))
+    return {
+        "tokens_in": means.get("num_prompt_tokens"),
+        "tokens_out": out,
+        "duration": means.get("inference_runtime"),
+    }
 
 
 HELM = Format(
@@ -121,4 +133,5 @@ HELM = Format(
     lambda file: file.has("[].instance_id", "[].train_trial_index", "[].stats"),
     _table,
     ("stats.json", "run_spec.json", "scenario.json", "scenario_state.json", "instances.json"),
+    _spent,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,13 +39,17 @@ _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _Epoch:
-    """Scores of one sample: scorer → its value and the answer it was given for."""
+    """Scores of one sample: scorer → its value and the answer it was given for.
+
+    usage : what it took, as the log has it.
+    """
 
     id: Any
     epoch: Any
     scores: dict[str, tuple[Any, Any]]
     failed: bool
     solution: Any
+    usage: dict[str, Any]
 
 
 def _recognises(file: File) -> bool:
@@ -72,7 +76,10 @@ def _table(file: File) -> Contents:
         "temperature": temperature,
     }
     messages = tuple(_messages(file, header, len(samples)))
-    return Contents(lambda wanted: _rows(file, samples, wanted), names or None, facts, messages)
+    model = run.get("model")
+    return Contents(
+        lambda wanted: _rows(file, samples, model, wanted), names or None, facts, messages
+    )
 
 
 def _header(file: File) -> dict[str, Any]:
@@ -102,6 +109,7 @@ def _samples(file: File) -> list[_Epoch]:
                 },
                 record.get("error") is not None,
                 at(record, *_COMPLETION),
+                {name: record.get(name) for name in ("model_usage", "total_time", "working_time")},
             )
             last[str(sample.id), sample.epoch] = sample
     return list(last.values())
@@ -133,7 +141,7 @@ def _names(samples: Sequence[_Epoch]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _rows(file: File, samples: Sequence[_Epoch], wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, samples: Sequence[_Epoch], model: Any, wanted: Wanted) -> Iterator[Row]:
     for sample in samples:
         value, answer = _score(sample, wanted.outcome)
         points = _points(value)
@@ -152,7 +160,45 @@ def _rows(file: File, samples: Sequence[_Epoch], wanted: Wanted) -> Iterator[Row
             answer=answer,
             solution=solution,
             place=f"sample {sample.id}, epoch {sample.epoch}",
+            record=(model, sample.usage),
         )
+
+
+def _spent(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
+    """Tokens, seconds, and dollars where Inspect was given prices.
+
+    Those of the model that the log is about; graders and simulated users are the others.
+    """
+    model, taken = record
+    usage = taken["model_usage"] if isinstance(taken["model_usage"], dict) else {}
+    name = model if model in usage or len(usage) != 1 else next(iter(usage))
+    own = usage.get(name)
+    others = [each for other, each in usage.items() if other != name]
+    cached, written, into, out = (
+        at(own, f"{part}")
+        for part in (
+            "input_tokens_cache_read", "input_tokens_cache_write", "input_tokens", "output_tokens",
+        )
+    )  # fmt: skip
+    if at(own, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (written or 0):
+        # Where providers count cached tokens apart, they are input all the same.
+        into = None if into is None else into + (cached or 0) + (written or 0)
+    return {
+        "cost": at(own, "total_cost"),
+        "tokens": at(own, "total_tokens"),
+        "tokens_in": into,
+        "tokens_out": out,
+        "tokens_cached": cached,
+        "duration": taken["total_time"],
+        "working_time": taken["working_time"],
+        "other_tokens": _added(at(each, "total_tokens") for each in others),
+        "other_cost": _added(at(each, "total_cost") for each in others),
+    }
+
+
+def _added(values: Iterable[Any]) -> Any:
+    there = [value for value in values if value is not None]
+    return sum(there) if there else None
 
 
 def _score(sample: _Epoch, name: str) -> tuple[Any, Any]:
@@ -207,4 +253,5 @@ INSPECT = Format(
     "github.com/UKGovernmentBEIS/inspect_ai: log/_recorders/eval.py, scorer/_metric.py",
     _recognises,
     _table,
+    spent=_spent,
 )

@@ -51,7 +51,19 @@ def _row(task: Any, attempt: int | str | None, run: Any) -> Row:
     result = at(run, "execution_result") or run
     reason = "" if at(result, "error_message") is None else "error"
     settings = {"started_at": at(run, "time", "start")}
-    return Row(task, at(result, "success"), None, attempt, reason, settings=settings)
+    return Row(task, at(result, "success"), None, attempt, reason, settings=settings, record=run)
+
+
+def _spent(run: Any) -> dict[str, object]:
+    """Tokens, turns, and seconds of the agent."""
+    usage = at(run, "token_usage")
+    return {
+        "tokens_in": at(usage, "input_tokens"),
+        "tokens_out": at(usage, "output_tokens"),
+        "tokens": at(usage, "total_tokens"),
+        "turns": at(run, "turn_count"),
+        "duration": at(run, "agent_execution_time"),
+    }
 
 
 MCPMARK = Format(
@@ -61,4 +73,5 @@ MCPMARK = Format(
     _recognises,
     _table,
     covers=("messages.json", "../summary.json"),
+    spent=_spent,
 )

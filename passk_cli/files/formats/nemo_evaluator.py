@@ -61,6 +61,7 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             answer=record.get("extracted_answer"),
             solution=record.get("model_response"),
             place=f"line {line}",
+            record=record,
         )
 
 
@@ -74,4 +75,5 @@ NEMO_EVALUATOR = Format(
     ),
     _table,
     lambda file: () if file.name != "results.jsonl" else _REPEATED,
+    lambda record: {name: record.get(name) for name in ("tokens", "latency_ms")},
 )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, number
 
 _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
@@ -86,7 +86,17 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             answer=record.get("predicted_answer"),
             solution=record.get("generation"),
             place=f"line {line}",
+            record=record,
         )
+
+
+def _spent(record: Any) -> dict[str, object]:
+    """Generated tokens, and seconds of the generation."""
+    start, end = (number(record.get(f"generation_{name}_time")) for name in ("start", "end"))
+    return {
+        "tokens_out": record.get("num_generated_tokens"),
+        "duration": None if start is None or end is None else end - start,
+    }
 
 
 NEMO_SKILLS = Format(
@@ -96,4 +106,5 @@ NEMO_SKILLS = Format(
     lambda file: file.has("num_generated_tokens") and bool(_outcomes(file)),
     _table,
     ("../metrics.json", "metrics.json"),
+    _spent,
 )

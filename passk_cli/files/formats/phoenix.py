@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded, listed
 
@@ -37,7 +38,14 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             "error" if failed else "",
             answer=said if isinstance(said, str) else json.dumps(said),
             place=f"record {number}",
+            record=run,
         )
+
+
+def _spent(run: Any) -> dict[str, object]:
+    """Tokens and milliseconds of the run; evaluators' are apart."""
+    names = ("prompt_token_count", "completion_token_count", "latency_ms")
+    return {name: at(run, name) for name in names}
 
 
 PHOENIX = Format(
@@ -47,4 +55,5 @@ PHOENIX = Format(
     lambda file: file.has("[].example_id", "[].repetition_number", "[].annotations"),
     _table,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
+    _spent,
 )

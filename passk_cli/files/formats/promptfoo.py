@@ -74,6 +74,9 @@ def _spent(result: Any) -> dict[str, object]:
     usage = at(result, "response", "tokenUsage") or at(result, "tokenUsage")
     return {
         "cost": at(result, "cost"),
+        # What was paid, as far as a cache gave no answer.
+        "billed_cost": 0 if at(result, "response", "cached") is True else at(result, "cost"),
+        "cached": at(result, "response", "cached") is True,
         "tokens": at(usage, "total"),
         "tokens_in": at(usage, "prompt"),
         "tokens_out": at(usage, "completion"),

@@ -118,7 +118,13 @@ def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
             int(step[2]) if step else 0,
             reason,
             place=f"tests[{place}]",
+            record=test,
         )
+
+
+def _spent(test: Any) -> dict[str, object]:
+    """Seconds of the test itself, without what sets it up."""
+    return {"duration": at(test, "call", "duration")}
 
 
 PYTEST_REPORT = Format(
@@ -129,4 +135,5 @@ PYTEST_REPORT = Format(
     " github.com/pytest-dev/pytest-repeat: pytest_repeat.py",
     _recognises,
     _table,
+    spent=_spent,
 )

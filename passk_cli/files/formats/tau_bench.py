@@ -49,7 +49,8 @@ def _runs(file: File, wanted: Wanted) -> Iterator[Row]:
         failed = at(result, "info", "error") is not None
         points = judged(None if failed else at(result, "reward"), passes)
         reason = "error" if failed else ""
-        yield Row(at(result, "task_id"), *points, at(result, "trial"), reason, "no score")
+        task, trial = at(result, "task_id"), at(result, "trial")
+        yield Row(task, *points, trial, reason, "no score", record=result)
 
 
 TAU_BENCH = Format(
@@ -58,6 +59,8 @@ TAU_BENCH = Format(
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
     lambda file: file.form == "array" and file.has("[].task_id", "[].reward", "[].traj"),
     outcomes_alone(_runs),
+    # The agent's cost is in no file of τ-bench.
+    spent=lambda result: {"user_cost": at(result, "info", "user_cost")},
 )
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, at
+from passk_cli.files.formats.format import Contents, File, Format, Row, at, seconds_between
 from passk_cli.message import WARNING, Message
 
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
@@ -62,7 +62,17 @@ def _rows(file: File, alone: bool) -> Iterator[Row]:
         attempt = int(match[1]) if match else name if isinstance(name, str) else None
         settings = {"started_at": at(trial, "trial_started_at")}
         task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
-        yield Row(task, resolved, None, attempt, reason if failed else "", settings=settings)
+        why = reason if failed else ""
+        yield Row(task, resolved, None, attempt, why, settings=settings, record=trial)
+
+
+def _spent(trial: Any) -> dict[str, object]:
+    """Tokens, which agents that count none leave at 0, and seconds of the whole trial."""
+    return {
+        "tokens_in": at(trial, "total_input_tokens"),
+        "tokens_out": at(trial, "total_output_tokens"),
+        "duration": seconds_between(at(trial, "trial_started_at"), at(trial, "trial_ended_at")),
+    }
 
 
 def _numbered(trial: Any) -> re.Match[str] | None:
@@ -85,4 +95,5 @@ TERMINAL_BENCH = Format(
     _recognises,
     _table,
     covers=_besides,
+    spent=_spent,
 )

@@ -70,12 +70,26 @@ def _rollouts(file: File, metadata: Any, bar: float, wanted: Wanted) -> Iterator
         partly = partly or score not in (None, 0.0, 1.0)
         example, reason = rollout.get("example_id", rollout.get("id")), "error" if failed else ""
         place = f"line {line}"
-        yield Row(example, outcome, score, reason=reason, unjudged="no score", place=place)
+        yield Row(
+            example, outcome, score, reason=reason, unjudged="no score", place=place, record=rollout
+        )
     if partly:
         wanted.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
     examples, rollouts = at(metadata, "num_examples"), at(metadata, "rollouts_per_example")
     if finite(examples) and finite(rollouts) and 0 < examples * rollouts != held:
         wanted.messages.append(INCOMPLETE_RUN(listed=int(examples * rollouts), held=held))
+
+
+def _spent(rollout: Any) -> dict[str, object]:
+    """Tokens, turns, and the time of generation and scoring: milliseconds, since 2026 seconds."""
+    usage, timing = rollout.get("token_usage"), rollout.get("timing")
+    return {
+        "tokens_in": at(usage, "input_tokens"),
+        "tokens_out": at(usage, "output_tokens"),
+        "turns": at(rollout, "metrics", "num_turns"),
+        "duration_ms": at(timing, "total_ms"),
+        "duration": at(timing, "total"),
+    }
 
 
 def _run(file: File) -> str | None:
@@ -174,6 +188,7 @@ VERIFIERS = Format(
     _is_results,
     _results,
     covers=("metadata.json",),
+    spent=_spent,
 )
 VERIFIERS_TRACES = Format(
     "verifiers-traces",
